@@ -15,14 +15,14 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"os"
+	"maps"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"nexus/internal/simulate/rig"
 )
 
 // Before is the last commit of the release before this one.
@@ -57,25 +57,13 @@ func Overlay(ctx context.Context, root, commit, folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	replace := map[string]string{}
+	files := map[string][]byte{}
 	for _, name := range packages.closure() {
 		for file, source := range packages[name] {
-			copied := filepath.Join(folder, fmt.Sprintf("%d.go", len(replace)))
-			if err := os.WriteFile(copied, moved(source), 0o600); err != nil {
-				return "", fmt.Errorf("write package %s of %s: %w", name, commit, err)
-			}
-			replace[filepath.Join(root, "predecessor", filepath.FromSlash(name), file)] = copied
+			files[filepath.Join(root, "predecessor", filepath.FromSlash(name), file)] = moved(source)
 		}
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", fmt.Errorf("encode the overlay: %w", err)
-	}
-	overlay := filepath.Join(folder, "overlay.json")
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return "", fmt.Errorf("write the overlay: %w", err)
-	}
-	return overlay, nil
+	return rig.Overlay(folder, files)
 }
 
 // Build builds nexus with the commit inside as the program, in the folder of an overlay.
@@ -84,11 +72,8 @@ func Build(ctx context.Context, root, commit, folder, program string) error {
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", Tag, "-overlay", overlay, "-o", program,
-		"./cmd/nexus")
-	build.Dir = root
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build with %s: %w\n%s", commit, err, text)
+	if err := rig.Build(ctx, root, program, "-tags", Tag, "-overlay", overlay); err != nil {
+		return fmt.Errorf("with %s: %w", commit, err)
 	}
 	return nil
 }
@@ -166,12 +151,7 @@ func (s sources) closure() []string {
 			todo = append(todo, imports(source)...)
 		}
 	}
-	var out []string
-	for name := range seen {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // imports are the packages of the tree that a file imports. A file that cannot be read imports nothing: the compiler

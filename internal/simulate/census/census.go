@@ -8,8 +8,8 @@
 package census
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -113,7 +113,7 @@ func New(profile []Block, sources map[string][]byte) (Result, error) {
 		byFile[b.File] = append(byFile[b.File], b)
 	}
 	shares := map[string]*Share{}
-	for _, file := range slices.Sorted(slices.Values(keysOf(byFile))) {
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
 		name, _, _ := strings.Cut(file, "/")
 		if shares[name] == nil {
 			shares[name] = &Share{Package: name}
@@ -133,17 +133,8 @@ func New(profile []Block, sources map[string][]byte) (Result, error) {
 			r.passed[place] = true
 		}
 	}
-	for _, name := range keysOf(shares) {
+	for _, name := range slices.Sorted(maps.Keys(shares)) {
 		r.Shares = append(r.Shares, *shares[name])
 	}
-	slices.SortFunc(r.Shares, func(a, b Share) int { return cmp.Compare(a.Package, b.Package) })
 	return r, nil
-}
-
-func keysOf[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for name := range m {
-		out = append(out, name)
-	}
-	return out
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"nexus/internal/simulate/rig"
 )
 
 // uncounted tells tests not to judge by the number of requests: a mistake that such a test alone catches is not caught.
@@ -66,7 +68,7 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 	if err != nil {
 		return Survived, err
 	}
-	overlay, err := h.overlay(file, text)
+	overlay, err := rig.Overlay(h.Folder, map[string][]byte{file: text})
 	if err != nil {
 		return Survived, err
 	}
@@ -80,9 +82,8 @@ func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 		return Survived, nil
 	}
 	program := filepath.Join(h.Folder, "nexus")
-	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", program,
-		"./cmd/nexus"); err != nil {
-		return Survived, fmt.Errorf("build the simulation: %w: %s", err, text)
+	if err := rig.Build(ctx, h.Root, program, "-overlay", overlay); err != nil {
+		return Survived, err
 	}
 	text, err = h.run(ctx, program, "simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds))
 	return played(ctx, text, err)
@@ -114,15 +115,6 @@ func isBroken(answer []byte) bool {
 		Violations []any `json:"violations"`
 	}
 	return len(answer) == 0 || json.Unmarshal(answer, &said) == nil && len(said.Violations) > 0
-}
-
-func (h Hunter) overlay(file string, text []byte) (string, error) {
-	mutated, path := filepath.Join(h.Folder, "mutant.go"), filepath.Join(h.Folder, "overlay.json")
-	out, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
-	if err != nil {
-		return "", fmt.Errorf("mutate: %w", err)
-	}
-	return path, errors.Join(os.WriteFile(mutated, text, 0o600), os.WriteFile(path, out, 0o600))
 }
 
 // test runs the tests. The flags among them go first: what follows a flag behind a package is an argument of the tests.

@@ -3,10 +3,9 @@ package mutants
 import (
 	"fmt"
 	"strings"
-)
 
-// columns is how the list of equivalent mutants begins in the document.
-const columns = "| mutant | line | why it does what the code does |\n| --- | --- | --- |\n"
+	"nexus/internal/simulate/rig"
+)
 
 // Equivalent are the mutants that do what the code does, with the reason of each: by file and type, and by the text of
 // the line, so that an edit elsewhere in the file leaves them as they are.
@@ -14,23 +13,16 @@ type Equivalent map[string]string
 
 // ReadEquivalent reads the list from the document that holds it.
 func ReadEquivalent(document string) (Equivalent, error) {
-	_, table, found := strings.Cut(document, columns)
-	if !found {
-		return nil, fmt.Errorf("%w: the document has no list of equivalent mutants", ErrReport)
+	rows, err := rig.ReadTable(document, "mutant", "line", "why it does what the code does")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReport, err)
 	}
 	out := Equivalent{}
-	for line := range strings.SplitSeq(table, "\n") {
-		if !strings.HasPrefix(line, "| ") {
-			break
+	for _, row := range rows {
+		if row[2] == "" {
+			return nil, fmt.Errorf("%w: %q has no reason", ErrReport, row)
 		}
-		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
-		if len(cells) != 5 || strings.TrimSpace(cells[3]) == "" {
-			return nil, fmt.Errorf("%w: %q has no mutant, line and reason", ErrReport, line)
-		}
-		for i := range cells {
-			cells[i] = strings.Trim(strings.ReplaceAll(cells[i], "\x00", "|"), " `")
-		}
-		out[cells[1]+" "+cells[2]] = cells[3]
+		out[row[0]+" "+row[1]] = row[2]
 	}
 	return out, nil
 }
@@ -43,7 +35,7 @@ func (e Equivalent) Has(pkg string, m Mutant, source []byte) bool {
 // Row is a mutant as a row of the list, its reason still to be written.
 func Row(pkg string, m Mutant, source []byte) string {
 	name, line, _ := strings.Cut(key(pkg, m, source), ": ")
-	return fmt.Sprintf("| %s: | `%s` | |", name, strings.ReplaceAll(line, "|", `\|`))
+	return rig.Row(name+":", "`"+line+"`", "")
 }
 
 func key(pkg string, m Mutant, source []byte) string {

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	"nexus/internal/simulate/rig"
 )
 
 // Together tests mutants that are built into one program, in which each is switched on by itself. So a mutant costs a
@@ -48,21 +48,17 @@ func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Togeth
 	if t.woven, err = Weave(folder, all); err != nil {
 		return nil, err
 	}
-	overlay := filepath.Join(h.Folder, "together.json")
-	replace := map[string]string{}
+	texts := map[string][]byte{}
 	for name, text := range t.woven.Files {
-		path := filepath.Join(h.Folder, "together-"+name)
-		replace[filepath.Join(folder, name)] = path
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return nil, fmt.Errorf("mutate: %w", err)
-		}
+		texts[filepath.Join(folder, name)] = []byte(text)
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
+	own := filepath.Join(h.Folder, "together") // a mutant that is built by itself has an overlay in the hunter's folder
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return nil, fmt.Errorf("mutate: %w", err)
+	}
+	overlay, err := rig.Overlay(own, texts)
 	if err != nil {
-		return nil, fmt.Errorf("mutate: %w", err)
-	}
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return nil, fmt.Errorf("mutate: %w", err)
+		return nil, err
 	}
 	if err := t.build(ctx, overlay); err != nil {
 		return nil, err
@@ -157,9 +153,8 @@ func (t *Together) buildJudge(ctx context.Context, overlay string) (program, err
 	path := filepath.Join(h.Folder, "together-nexus")
 	p := program{path: path, folder: h.Root, log: path + ".reached", patience: h.Patience}
 	p.args = []string{"simulate", "--json", "--no-shrink", "--seeds", strconv.Itoa(h.Seeds)}
-	if text, err := h.run(ctx, "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", p.path,
-		"./cmd/nexus"); err != nil {
-		return program{}, fmt.Errorf("build the simulation: %w: %s", err, text)
+	if err := rig.Build(ctx, h.Root, p.path, "-overlay", overlay); err != nil {
+		return program{}, err
 	}
 	_, err := t.meet(ctx, &p)
 	return p, err

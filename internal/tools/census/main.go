@@ -7,99 +7,68 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"nexus/internal/simulate/census"
+	"nexus/internal/simulate/rig"
 )
 
 // document holds the list of branches that are never reached.
 const document = "docs/simulation.md"
 
-// options are what the command line asks for.
-type options struct {
-	seeds int
-	from  uint64
-	lines bool // print what is missing in the list as lines for it
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "census:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, args []string, out io.Writer) error {
-	var o options
-	flags := flag.NewFlagSet("census", flag.ContinueOnError)
-	flags.IntVar(&o.seeds, "seeds", 10_000, "histories to play")
-	flags.Uint64Var(&o.from, "from", 0, "the `seed` of the first")
-	flags.BoolVar(&o.lines, "lines", false, "print what the list lacks as lines for it")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp("", "census")
-	if err != nil {
-		return fmt.Errorf("a folder to build in: %w", err)
-	}
-	return errors.Join(o.count(ctx, folder, out), os.RemoveAll(folder))
-}
-
-// count plays, and judges what was executed.
-func (o options) count(ctx context.Context, folder string, out io.Writer) error {
-	text, err := os.ReadFile(document)
-	if err != nil {
-		return fmt.Errorf("the list of branches: %w", err)
-	}
-	listed, err := census.ReadList(string(text))
-	if err != nil {
-		return err
-	}
-	profile, err := o.profile(ctx, folder)
-	if err != nil {
-		return err
-	}
-	sources := map[string][]byte{}
-	for _, b := range profile {
-		if sources[b.File] == nil {
-			if sources[b.File], err = os.ReadFile(filepath.Join("pkg", filepath.FromSlash(b.File))); err != nil {
-				return fmt.Errorf("the source of the profile: %w", err)
+	seeds := flag.String("seeds", "10000", "`histories` to play")
+	from := flag.String("from", "0", "the `seed` of the first")
+	lines := flag.Bool("lines", false, "print what the list lacks as lines for it")
+	flag.Parse()
+	rig.Main("census", func(ctx context.Context, folder string) error {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			return fmt.Errorf("the list of branches: %w", err)
+		}
+		listed, err := census.ReadList(string(text))
+		if err != nil {
+			return err
+		}
+		profile, err := play(ctx, folder, "--seeds", *seeds, "--from", *from)
+		if err != nil {
+			return err
+		}
+		sources := map[string][]byte{}
+		for _, b := range profile {
+			if sources[b.File] == nil {
+				if sources[b.File], err = os.ReadFile(filepath.Join("pkg", filepath.FromSlash(b.File))); err != nil {
+					return fmt.Errorf("the source of the profile: %w", err)
+				}
 			}
 		}
-	}
-	result, err := census.New(profile, sources)
-	if err != nil {
-		return err
-	}
-	return o.report(out, result, listed)
+		result, err := census.New(profile, sources)
+		if err != nil {
+			return err
+		}
+		return report(result, listed, *lines)
+	})
 }
 
-func (o options) report(out io.Writer, result census.Result, listed map[census.Place]string) error {
+func report(result census.Result, listed map[census.Place]string, lines bool) error {
 	for _, s := range result.Shares {
-		fmt.Fprintf(out, "pkg/%-11s %5.1f %% of %4d statements\n", s.Package, s.Percent(), s.Statements)
+		fmt.Printf("pkg/%-11s %5.1f %% of %4d statements\n", s.Package, s.Percent(), s.Statements)
 	}
 	all, executed := result.Conflicts()
-	fmt.Fprintf(out, "%d of %d branches that handle a conflict; %d branches are listed as never reached\n", executed, all,
+	fmt.Printf("%d of %d branches that handle a conflict; %d branches are listed as never reached\n", executed, all,
 		len(listed))
 	for _, b := range result.Reached(listed) {
-		fmt.Fprintln(out, "reached now, and still listed:", b)
+		fmt.Println("reached now, and still listed:", b)
 	}
 	for _, b := range result.Branches {
 		place := census.Place{File: b.File, Function: b.Function, Text: b.Text}
-		if _, isListed := listed[place]; o.lines && !b.Executed && !isListed {
-			fmt.Fprintln(out, b.Line())
+		if _, isListed := listed[place]; lines && !b.Executed && !isListed {
+			fmt.Println(b.Line())
 		}
 	}
 	if problems := result.Judge(listed); len(problems) > 0 {
@@ -108,30 +77,27 @@ func (o options) report(out io.Writer, result census.Result, listed map[census.P
 	return nil
 }
 
-// profile builds nexus with coverage, plays the histories, and returns what they executed.
-func (o options) profile(ctx context.Context, folder string) ([]census.Block, error) {
-	program, counters := filepath.Join(folder, "nexus"), filepath.Join(folder, "counters")
+// play builds nexus with coverage, plays the histories, and returns what they executed.
+func play(ctx context.Context, folder string, histories ...string) ([]census.Block, error) {
+	program, counters, path := filepath.Join(folder, "nexus"), filepath.Join(folder, "counters"),
+		filepath.Join(folder, "profile")
 	if err := os.Mkdir(counters, 0o700); err != nil {
 		return nil, fmt.Errorf("a folder for the counters: %w", err)
 	}
-	covered := []string{"./cmd/nexus"} // whose main writes the counters when it ends
+	covered := "./cmd/nexus" // whose main writes the counters when it ends
 	for _, name := range census.Packages {
-		covered = append(covered, "./pkg/"+name)
+		covered += ",./pkg/" + name
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-cover", "-coverpkg="+strings.Join(covered, ","),
-		"-o", program, "./cmd/nexus")
-	if text, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build with coverage: %w\n%s", err, text)
+	if err := rig.Build(ctx, ".", program, "-cover", "-coverpkg="+covered); err != nil {
+		return nil, err
 	}
-	play := exec.CommandContext(ctx, program, "simulate", "--seeds", strconv.Itoa(o.seeds), "--from",
-		strconv.FormatUint(o.from, 10))
-	play.Env = append(os.Environ(), "GOCOVERDIR="+counters)
-	if text, err := play.CombinedOutput(); err != nil {
+	simulate := exec.CommandContext(ctx, program, append([]string{"simulate"}, histories...)...)
+	simulate.Env = append(os.Environ(), "GOCOVERDIR="+counters)
+	if text, err := simulate.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("simulate: %w\n%s", err, text)
 	}
-	path := filepath.Join(folder, "profile")
-	if text, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", counters, "-o",
-		path).CombinedOutput(); err != nil {
+	convert := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", counters, "-o", path)
+	if text, err := convert.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("read the counters: %w\n%s", err, text)
 	}
 	text, err := os.ReadFile(path)

@@ -4,12 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,81 +15,69 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nexus/internal/simulate/mutants"
+	"nexus/internal/simulate/rig"
 )
 
 // document holds the list of equivalent mutants.
 const document = "docs/simulation.md"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "mutants:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, args []string, out io.Writer) error {
 	var h mutants.Hunter
-	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	report := flags.String("report", "", "the `file` that gremlins wrote")
-	pkg := flags.String("pkg", "", "the `package` under pkg that it is about")
-	tests := flags.String("tests", "", "other `packages` whose tests are to kill mutants, besides its own")
-	flags.IntVar(&h.Seeds, "seeds", 1000, "histories that are played against each mutant that no test killed")
-	together := flags.Bool("together", false,
+	report := flag.String("report", "", "the `file` that gremlins wrote")
+	pkg := flag.String("pkg", "", "the `package` under pkg that it is about")
+	tests := flag.String("tests", "", "other `packages` whose tests are to kill mutants, besides its own")
+	flag.IntVar(&h.Seeds, "seeds", 1000, "histories that are played against each mutant that no test killed")
+	together := flag.Bool("together", false,
 		"build all mutants into one program, and take up those, too, that gremlins saw killed")
-	workers := flags.Int("workers", 1, "how many mutants are tested at a time, of those that are built together")
-	only := flags.String("only", "", "a `pattern`: take up those mutants alone whose file:line:column and type match it")
-	flags.DurationVar(&h.Patience, "patience", 5*time.Minute,
+	workers := flag.Int("workers", 1, "how many mutants are tested at a time, of those that are built together")
+	only := flag.String("only", "", "a `pattern`: take up those mutants alone whose file:line:column and type match it")
+	flag.DurationVar(&h.Patience, "patience", 5*time.Minute,
 		"how long a program may take at most; a mutant that takes longer is killed")
-	flags.DurationVar(&h.Least, "least", 30*time.Second,
+	flag.DurationVar(&h.Least, "least", 30*time.Second,
 		"how long tests with a mutant may take at least, if ten times their usual time is less")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	h.Tests = append([]string{"./pkg/" + *pkg}, strings.Fields(*tests)...)
-	text, err := os.ReadFile(*report)
-	if err != nil {
-		return fmt.Errorf("the report: %w", err)
-	}
-	all, err := mutants.Read(text)
-	if err != nil {
-		return err
-	}
-	if all, err = mutants.Matching(all, *only); err != nil {
-		return err
-	}
-	if h.Root, err = os.Getwd(); err != nil {
-		return fmt.Errorf("the module's root: %w", err)
-	}
-	if h.Folder, err = os.MkdirTemp("", "mutants"); err != nil {
-		return fmt.Errorf("a folder to build in: %w", err)
-	}
-	run := hunting{root: h.Root, pkg: *pkg, out: out, workers: 1}
-	run.fate = func(_ int, m mutants.Mutant, _ bool) (mutants.Fate, error) { return h.Fate(ctx, *pkg, m) }
-	if *together {
+	flag.Parse()
+	rig.Main("mutants", func(ctx context.Context, folder string) (err error) {
+		h.Tests, h.Folder = append([]string{"./pkg/" + *pkg}, strings.Fields(*tests)...), folder
+		if h.Root, err = os.Getwd(); err != nil {
+			return fmt.Errorf("the module's root: %w", err)
+		}
+		text, err := os.ReadFile(*report)
+		if err != nil {
+			return fmt.Errorf("the report: %w", err)
+		}
+		all, err := mutants.Read(text)
+		if err != nil {
+			return err
+		}
+		if all, err = mutants.Matching(all, *only); err != nil {
+			return err
+		}
+		run := hunting{pkg: *pkg, workers: 1}
+		run.fate = func(_ int, m mutants.Mutant, _ bool) (mutants.Fate, error) { return h.Fate(ctx, *pkg, m) }
+		if !*together {
+			if err := h.Measure(ctx); err != nil {
+				return err
+			}
+			return run.hunt(all)
+		}
 		t, err := h.Together(ctx, *pkg, all)
 		if err != nil {
-			return errors.Join(err, os.RemoveAll(h.Folder))
+			return err
 		}
 		run.each, run.workers = true, *workers
 		run.fate = func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error) {
 			return t.Fate(ctx, at, m, isListed)
 		}
-	} else if err := h.Measure(ctx); err != nil {
-		return errors.Join(err, os.RemoveAll(h.Folder))
-	}
-	return errors.Join(run.hunt(all), os.RemoveAll(h.Folder))
+		return run.hunt(all)
+	})
 }
 
 // hunting is a hunt on its way.
 type hunting struct {
-	root, pkg string
-	each      bool // takes up everything, not what gremlins left open alone
-	workers   int
-	fate      func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error)
-	out       io.Writer
+	pkg     string
+	each    bool // takes up everything, not what gremlins left open alone
+	workers int
+	fate    func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error)
 }
 
 // hunt prints what becomes of each mutant, and of all.
@@ -107,7 +92,7 @@ func (h hunting) hunt(all []mutants.Mutant) error {
 	}
 	sources := map[string][]byte{}
 	for _, m := range all {
-		if sources[m.File], err = os.ReadFile(filepath.Join(h.root, "pkg", h.pkg, m.File)); err != nil {
+		if sources[m.File], err = os.ReadFile(filepath.Join("pkg", h.pkg, m.File)); err != nil {
 			return fmt.Errorf("the source of a mutant: %w", err)
 		}
 	}
@@ -121,9 +106,9 @@ func (h hunting) hunt(all []mutants.Mutant) error {
 		tally.Count(m, fates[i], isListed(m))
 	}
 	for _, m := range tally.Survivors {
-		fmt.Fprintln(h.out, mutants.Row(h.pkg, m, sources[m.File]))
+		fmt.Println(mutants.Row(h.pkg, m, sources[m.File]))
 	}
-	fmt.Fprintln(h.out, tally.Line())
+	fmt.Println(tally.Line())
 	if len(tally.Survivors) > 0 {
 		return fmt.Errorf("%d mutants of %s survive and are not listed as equivalent", len(tally.Survivors), h.pkg)
 	}
@@ -151,7 +136,7 @@ func (h hunting) fates(all []mutants.Mutant, isListed func(mutants.Mutant) bool)
 			}
 			printing.Lock()
 			defer printing.Unlock()
-			fmt.Fprintf(h.out, "%-50s %s\n", m,
+			fmt.Printf("%-50s %s\n", m,
 				[...]string{"SURVIVES", "killed by tests", "killed by the simulation", "does not compile"}[fates[i]])
 			return nil
 		})
