@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-const head = "# Planted mistakes\n\nWritten by `make planted`; [simulation.md](simulation.md) says what it is. " +
-	"Each row is what the last run that planted the mistake found.\n" +
-	"Histories are those played until the first of them broke an invariant; seconds are processor time on two cores, " +
-	"without that\n" +
-	"of the build, and on a machine that is busy with other things about twice what they are on one that is not.\n\n" +
+const head = "# Planted mistakes\n\n" +
+	"Written by `make planted`; [simulation.md](simulation.md) says what it is. A row has what the last\n" +
+	"run found that planted the mistake. *Histories* are those played until one of them broke an\n" +
+	"invariant. *Seconds* are processor time on two cores, without the build. On a busy machine they are\n" +
+	"about twice as many.\n\n" +
 	"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n" +
 	"| --- | --- | --- | --- | ---: | ---: | ---: |\n"
 
