@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -21,9 +20,8 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
-	"nexus/pkg/revision"
 	schedulelocal "nexus/pkg/schedule/local"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
@@ -66,45 +64,30 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
 	events, err := buslocal.New(buslocal.Config{})
 	require.NoError(t, err)
-	var notifier *reminders.Notifier
+	var assembled *system.System
 	w.schedules, err = schedulelocal.New(schedulelocal.Config{Target: func(ctx context.Context, s scheduleOf) error {
-		return notifier.Handle(ctx, s.Payload)
+		return assembled.Notifier.Handle(ctx, s.Payload)
 	}})
 	require.NoError(t, err)
-	log := slog.New(slog.DiscardHandler)
-	reminding := reminders.Config{
-		Store: w.store, Registry: registry, Scheduler: w.schedules, Bus: events, Now: clock, Log: log,
-	}
-	notifier = reminders.NewNotifier(reminding)
-	archiving := archive.NewConsumer(archive.Config{
-		Store: w.store, Registry: registry, Copies: w.copies, Bus: events, Now: clock,
-	})
-	projections := append([]*projection.Projection{stats.Projection(), links.Projection()}, besides...)
-	for _, p := range projections {
-		w.consumers = append(w.consumers, projection.NewConsumer(p, w.store, clock))
-	}
-	w.consumers = append(w.consumers, reminders.New(reminding), archiving)
-	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock,
-		Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
+	assembled, err = system.New(registry, system.Ports{
+		Store: func(string) table.Store { return w.store }, Now: clock,
+		NewID: func() string {
 			w.ids++
 			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
-		}})
-	w.verifier = verify.New(verify.Config{
-		Store: w.store, Walker: w.store, Registry: registry,
-		Projections: projections,
-		Archive:     archiving, Reminders: reminders.New(reminding), Notifier: notifier, Schedules: w.schedules,
-		Repositories: revision.NewPublisher(revision.Config{
-			Store: w.store, Now: clock, NewID: func() string { panic("a verification publishes nothing") },
-		}),
-		Now: clock, NewOwner: func() string { w.ids++; return fmt.Sprint("owner", w.ids) },
-		Grace: time.Second, Log: log,
+		},
+		NewRevisionID: func() string { panic("a verification publishes nothing") },
+		Pause:         func(context.Context, time.Duration) error { return nil },
+		Scheduler:     w.schedules, Bus: events, Copies: w.copies,
+		Walker: w.store, Lister: w.schedules, Grace: time.Second,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
 				w.waiting()
 			}
 			return ctx.Err()
 		},
-	})
+	}, besides...)
+	require.NoError(t, err)
+	w.commands, w.consumers, w.verifier = assembled.Commands, assembled.Consumers(), assembled.Verifier
 	return w
 }
 
