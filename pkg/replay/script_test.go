@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -17,17 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/api"
-	"nexus/pkg/calendar"
 	"nexus/pkg/change"
-	"nexus/pkg/command"
 	"nexus/pkg/consume"
 	"nexus/pkg/product"
-	"nexus/pkg/query"
 	"nexus/pkg/replay"
-	"nexus/pkg/revision"
-	"nexus/pkg/revision/plan"
-	"nexus/pkg/revision/values"
-	"nexus/pkg/text/fold"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
 )
 
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
@@ -40,7 +34,7 @@ type play struct {
 	t      *testing.T
 	v      variation
 	system *replay.System
-	api    *api.API
+	api    http.Handler
 	feed   map[string]string // by shard: the last record read
 	log    []json.RawMessage
 	at     map[string]int // by consumer: how much of the log is acknowledged
@@ -70,22 +64,13 @@ func newPlay(t *testing.T, v variation) *play {
 	for i, c := range p.system.Feeder.Consumers {
 		p.system.Feeder.Consumers[i] = refusing{c, p}
 	}
-	commands := command.New(command.Config{
-		Store: p.system.Store, Registry: registry, Now: p.system.Now, NewID: p.newID,
+	served, err := system.New(registry, system.Ports{
+		Store: func(string) table.Store { return p.system.Store }, Now: p.system.Now, Copies: p.system.Copies,
+		NewID: p.newID, NewRevisionID: p.newID, Random: rand.Reader,
 		Pause: func(context.Context, time.Duration) error { return nil },
 	})
-	publisher := revision.NewPublisher(revision.Config{Store: p.system.Store, Now: p.system.Now, NewID: p.newID})
-	trees := values.New(publisher, p.newID)
-	p.api = api.New(api.Config{
-		Document: api.Document,
-		Registry: registry, Commands: commands, Archive: p.system.Archive, Authenticate: api.BearerIsUser,
-		Queries: query.New(query.Config{Store: p.system.Store, Registry: registry, Now: p.system.Now, Fold: fold.String}),
-		Calendar: calendar.New(calendar.Config{
-			Store: p.system.Store, Registry: registry, Now: p.system.Now, Random: rand.Reader,
-		}),
-		Values: trees, Plans: plan.New(publisher, trees, p.system.Now, p.newID),
-		Log: slog.New(slog.DiscardHandler), Now: p.system.Now, NewID: p.newID,
-	})
+	require.NoError(t, err)
+	p.api = served.API(api.Config{Authenticate: api.BearerIsUser, Now: p.system.Now})
 	return p
 }
 
