@@ -2,25 +2,20 @@ package e2e_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	archiving "nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/links"
 	"nexus/pkg/local/engine/enginetest"
-	"nexus/pkg/projection"
-	"nexus/pkg/reminders"
-	"nexus/pkg/revision"
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
-	"nexus/pkg/stats"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/verify"
 )
@@ -29,27 +24,20 @@ import (
 // bucket of copies, and returns what differs.
 func (w *world) recount() ([]verify.Difference, verify.Summary) {
 	w.Helper()
-	log := slog.New(slog.DiscardHandler)
 	events, err := buslocal.New(buslocal.Config{})
 	require.NoError(w, err)
 	schedules := w.schedules()
-	reminding := reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: schedules, Bus: events, Now: time.Now, Log: log,
-	}
-	verifier := verify.New(verify.Config{
-		Store: w.store, Registry: w.registry,
-		Walker:      dynamo.NewWalker(enginetest.Client(enginetest.Start(w.T)), dynamo.WithTable(w.settings[env.TableName])),
-		Projections: []*projection.Projection{stats.Projection(), links.Projection()},
-		Archive: archiving.NewConsumer(archiving.Config{
-			Store: w.store, Registry: w.registry, Copies: w.copies(), Bus: events, Now: time.Now,
-		}),
-		Reminders: reminders.New(reminding), Notifier: reminders.NewNotifier(reminding), Schedules: schedules,
-		Repositories: revision.NewPublisher(revision.Config{Store: w.store, Now: time.Now, NewID: uuid.NewString}),
-		Now:          time.Now, NewOwner: uuid.NewString, Grace: time.Millisecond, Log: log,
-		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // nothing is under way
+	s, err := system.New(w.registry, system.Ports{
+		Store: func(string) table.Store { return w.store }, Now: time.Now,
+		NewID: uuid.NewString, NewRevisionID: uuid.NewString,
+		Scheduler: schedules, Lister: schedules, Bus: events, Copies: w.copies(),
+		Walker: dynamo.NewWalker(enginetest.Client(enginetest.Start(w.T)), dynamo.WithTable(w.settings[env.TableName])),
+		Grace:  time.Millisecond,
+		Wait:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // nothing is under way
 	})
+	require.NoError(w, err)
 	var found []verify.Difference
-	summary, err := verifier.Run(w.Context(), verify.Options{}, func(d verify.Difference) error {
+	summary, err := s.Verifier.Run(w.Context(), verify.Options{}, func(d verify.Difference) error {
 		found = append(found, d)
 		return nil
 	})
