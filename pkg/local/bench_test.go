@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -30,17 +28,16 @@ import (
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/product"
-	"nexus/pkg/projection"
 	"nexus/pkg/query"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/stats"
+	assembly "nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/table/tabletest"
-	"nexus/pkg/text/fold"
 )
 
 const ann = "ann"
@@ -106,13 +103,6 @@ func (b *bench) setup() {
 	b.store = b.law
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
 	b.swept = map[item.Key]bool{}
-	b.commands = command.New(command.Config{
-		Store: b.store, Registry: registry, Now: clock, NewID: uuid.NewString,
-		Pause: func(context.Context, time.Duration) error { return nil },
-	})
-	b.queries = query.New(query.Config{Store: b.store, Registry: registry, Now: clock, Fold: fold.String})
-	b.calendar = calendar.New(calendar.Config{Store: b.store, Registry: registry, Now: clock, Random: rand.Reader})
-	b.importer = calendar.NewImporter(b.commands, registry)
 	var err error
 	b.bus, err = buslocal.New(buslocal.Config{Fault: func(_, _ string, after bool) error {
 		if b.failBus != nil {
@@ -121,22 +111,22 @@ func (b *bench) setup() {
 		return nil
 	}})
 	require.NoError(b.t, err)
-	var notifier *reminders.Notifier
+	var assembled *assembly.System
 	b.schedules, err = schedulelocal.New(
 		schedulelocal.Config{Target: func(ctx context.Context, s schedule.Schedule) error {
-			return notifier.Handle(ctx, s.Payload)
+			return assembled.Notifier.Handle(ctx, s.Payload)
 		}})
 	require.NoError(b.t, err)
-	remind := reminders.Config{
-		Store: b.store, Registry: registry, Scheduler: b.schedules, Bus: b.bus, Now: clock,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}
-	notifier = reminders.NewNotifier(remind)
-	b.reminders = reminders.New(remind)
-	keep := archive.Config{Store: b.store, Registry: registry, Copies: blobs.New(nil), Bus: b.bus, Now: clock}
-	b.archive, b.keeper = archive.New(keep), archive.NewConsumer(keep)
-	b.stats = projection.NewConsumer(stats.Projection(), b.store, clock)
-	b.links = projection.NewConsumer(links.Projection(), b.store, clock)
+	assembled, err = assembly.New(registry, assembly.Ports{
+		Store: func(string) table.Store { return b.store }, Now: clock, NewID: uuid.NewString, Random: rand.Reader,
+		Pause:     func(context.Context, time.Duration) error { return nil },
+		Scheduler: b.schedules, Bus: b.bus, Copies: blobs.New(nil),
+	})
+	require.NoError(b.t, err)
+	b.commands, b.queries, b.archive = assembled.Commands, assembled.Queries, assembled.Archive
+	b.calendar, b.importer = assembled.Calendar, calendar.NewImporter(b.commands, registry)
+	b.stats, b.links = assembled.Consumer(stats.Name), assembled.Consumer(links.Name)
+	b.reminders, b.keeper = assembled.Consumer(reminders.Name), assembled.Consumer(archive.Name)
 }
 
 // do carries out a command of ann's; expected, if given, is the item whose version it is meant for.
