@@ -31,7 +31,7 @@ func TestNotify_publishesADueReminderOnce(t *testing.T) {
 	require.Equal(t, fixedID, detail["itemId"])
 	require.Equal(t, "Call the dentist", detail["title"])
 	require.Equal(t, due.Format(instantForm), detail["dueUtc"])
-	delivery := w.row(entity.FiredKey(user, fixedID, 0, due, due))
+	delivery := w.row(entity.DeliveryKey(user, fixedID, 0, due, due))
 	require.Equal(t, "sent", delivery.Str("state"))
 	require.Equal(t, detail["deliveryId"], delivery.Str("deliveryId"))
 
@@ -49,7 +49,7 @@ func TestNotify_repeatsARefusedPublicationUnderItsDeliveryID(t *testing.T) {
 	o := f.invoke(payload)
 	require.NotNil(t, o.failure)
 	require.Contains(t, o.failure.ErrorMessage, "publish ReminderDue")
-	delivery := w.row(entity.FiredKey(user, fixedID, 0, due, due)).Str("deliveryId")
+	delivery := w.row(entity.DeliveryKey(user, fixedID, 0, due, due)).Str("deliveryId")
 	require.NotEmpty(t, delivery)
 
 	w.services.breakDown("bus", false)

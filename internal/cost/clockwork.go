@@ -92,7 +92,7 @@ func (w *world) expiryOf(removed item.Key) (Activity, bool) {
 	if err != nil {
 		return Activity{}, false
 	}
-	t := w.registry.Named(key.Prefix)
+	t := w.registry.ByName(key.Prefix)
 	if t == nil {
 		return Activity{}, false
 	}

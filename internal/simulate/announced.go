@@ -34,7 +34,7 @@ func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 	what := happening{user: s.user, item: ref.ID, version: r.New.Int(entity.AttrVersion)}
 	var at string
 	switch {
-	case r.Expired && h.registry.Named(ref.Type).Retention != nil:
+	case r.Expired && h.registry.ByName(ref.Type).Retention != nil:
 		what.kind, what.version, at = archive.ItemExpired, r.Old.Int(entity.AttrVersion)+1, item.FormatInstant(r.Created)
 	case r.New.Has(entity.AttrRestoredAt) && r.New.Str(entity.AttrRestoredAt) != r.Old.Str(entity.AttrRestoredAt):
 		what.kind, at = archive.ItemRestored, r.New.Str(entity.AttrRestoredAt)
@@ -69,7 +69,7 @@ func (h *history) announced(e bus.Event) {
 		return
 	}
 	a := h.known.happenings[happening{detail.UserID, e.Type, detail.ItemID, detail.Version}]
-	if a == nil || a.at != detail.OccurredAt || h.registry.OfID(a.item).Name != detail.ItemType {
+	if a == nil || a.at != detail.OccurredAt || h.registry.ByID(a.item).Name != detail.ItemType {
 		h.violate("I6", detail.UserID, detail.ItemID, "%s at version %d at %s is announced, and did not happen", e.Type,
 			detail.Version, detail.OccurredAt)
 		return

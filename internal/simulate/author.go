@@ -55,15 +55,15 @@ func document(text string) map[string]any {
 // write returns a command with the version it needs and a name for it.
 func (a author) write() (cmd command.Command, expected *int64, name string) {
 	if id := a.wanted.ID; id != "" {
-		return a.waver(a.registry.Named(a.wanted.Type), id, a.items[id])
+		return a.waver(a.registry.ByName(a.wanted.Type), id, a.items[id])
 	}
 	if a.luck.one(10) || a.isNew() && !a.luck.one(4) {
 		return a.settings()
 	}
 	typeName := pick(a.luck, a.luck.kinds...)
-	typ := a.registry.Named(typeName)
+	typ := a.registry.ByName(typeName)
 	if id, left := a.left(); left && a.luck.one(3) {
-		return a.restore(a.registry.OfID(id), id), nil, "restore " + id
+		return a.restore(a.registry.ByID(id), id), nil, "restore " + id
 	}
 	id, it := a.choose(typeName)
 	if n := a.living(typeName); id == "" || n < most && a.luck.one(2+3*n) {

@@ -245,7 +245,7 @@ func (h *history) deliverNext(r *reader, b bone) *worker {
 // requestLink adds a link to the item, or removes one.
 func (h *history) requestLink(b bone) *request {
 	a := author{h, h.known.shelves[b.user]}
-	cmd, expected, name := a.link(h.registry.Named(b.ref.Type), b.ref.ID, a.items[b.ref.ID])
+	cmd, expected, name := a.link(h.registry.ByName(b.ref.Type), b.ref.ID, a.items[b.ref.ID])
 	return &request{name: name, Request: command.Request{User: b.user, Command: cmd, ExpectedVersion: expected}}
 }
 

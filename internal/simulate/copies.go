@@ -134,7 +134,7 @@ func (h *history) checkCopies() {
 func (h *history) checkRetention(s *shelf) {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
-		typ := h.registry.Named(it.Str(entity.AttrType))
+		typ := h.registry.ByName(it.Str(entity.AttrType))
 		keep, final := typ.Retention[it.Str(entity.AttrStatus)]
 		leaves := final && !it.Has(entity.AttrRestoredAt)
 		want := int64(0)

@@ -31,7 +31,7 @@ func (h *history) crowd() {
 	if h.luck.crowd == town {
 		kind = product.TypeTask
 	}
-	typ := h.registry.Named(kind)
+	typ := h.registry.ByName(kind)
 	at := h.now.Add(30 * time.Hour).Truncate(time.Minute)
 	switch kind {
 	case entity.TypeMaster:
@@ -131,7 +131,7 @@ func (h *history) fidget() {
 	defer func() { h.settling = false }()
 	h.endAll()
 	user := h.users[h.luck.IntN(len(h.users))]
-	s, typ := h.known.shelves[user], h.registry.Named(product.TypeEvent)
+	s, typ := h.known.shelves[user], h.registry.ByName(product.TypeEvent)
 	first := h.now.Add(time.Minute)
 	at := func(t time.Time) string {
 		return fmt.Sprintf(`"startUtc":%q,"startTzid":"UTC"`, t.Format(time.RFC3339))

@@ -134,7 +134,7 @@ func (h *history) strikeAt(key item.Key) {
 	if masterID, _, err := entity.ParseInstanceID(id); err == nil {
 		id = masterID
 	}
-	if typ := h.registry.OfID(id); typ != nil {
+	if typ := h.registry.ByID(id); typ != nil {
 		h.struck = entity.Ref{Type: typ.Name, ID: id}
 	}
 }

@@ -26,7 +26,7 @@ func (h *history) bringBack() {
 	}
 	h.happened["several want back"]++
 	h.tell("several want %s of %s back", id, s.user)
-	typ := h.registry.OfID(id)
+	typ := h.registry.ByID(id)
 	b := bone{s.user, entity.Ref{Type: typ.Name, ID: id}}
 	if it := s.items[id]; it != nil && h.luck.one(3) { // its user deletes it, and the archive has not seen that
 		version := it.Int(entity.AttrVersion)
@@ -82,7 +82,7 @@ func (h *history) conclude(s *shelf) string {
 	status := map[string]string{product.TypeTask: product.StatusArchived, product.TypeEvent: product.StatusCancelled}
 	var concluded, open []string
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
-		if typ := h.registry.OfID(id); leaves(id) {
+		if typ := h.registry.ByID(id); leaves(id) {
 			concluded = append(concluded, id)
 		} else if typ != nil && status[typ.Name] != "" {
 			open = append(open, id)
@@ -95,7 +95,7 @@ func (h *history) conclude(s *shelf) string {
 		return ""
 	}
 	id := open[h.luck.IntN(len(open))]
-	typ := h.registry.OfID(id)
+	typ := h.registry.ByID(id)
 	h.change(bone{s.user, entity.Ref{Type: typ.Name, ID: id}}, `{"status":"`+status[typ.Name]+`"}`)
 	h.catchUp()
 	if !leaves(id) {
@@ -122,7 +122,7 @@ func (h *history) ask(user string) {
 	s := h.known.shelves[user]
 	var missing []entity.Ref
 	for _, id := range slices.Sorted(maps.Keys(s.expired)) {
-		missing = append(missing, entity.Ref{Type: h.registry.OfID(id).Name, ID: id})
+		missing = append(missing, entity.Ref{Type: h.registry.ByID(id).Name, ID: id})
 	}
 	for _, typ := range h.registry.Types() {
 		for _, id := range s.ids[typ.Name] {

@@ -74,7 +74,7 @@ func (h *history) loseLedgers(s *shelf) error {
 func (h *history) strayEnd(s *shelf) error {
 	leaving := maps.Clone(s.items)
 	maps.DeleteFunc(leaving, func(_ string, it item.Item) bool {
-		return h.registry.Named(it.Str(entity.AttrType)).Retention == nil
+		return h.registry.ByName(it.Str(entity.AttrType)).Retention == nil
 	})
 	return h.overwrite(leaving, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(1, 0, 0).Unix())})
 }

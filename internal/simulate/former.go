@@ -70,7 +70,7 @@ func newOtherRelease(h *history) *otherRelease {
 // ownSum is the product's own sum: the same function of an item on the other release's engine.
 func (o *otherRelease) ownSum() *oldprojection.Projection {
 	return oldprojection.NewOwnSum(ownName, ownRevision, func(t *oldentity.Type, it oldentity.Item) oldprojection.Amounts {
-		return oldprojection.Amounts(ownAmounts(o.h.registry.Named(t.Name), before.FromItem(it)))
+		return oldprojection.Amounts(ownAmounts(o.h.registry.ByName(t.Name), before.FromItem(it)))
 	})
 }
 

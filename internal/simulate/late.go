@@ -41,7 +41,7 @@ func (h *history) bury() {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
 		made, _ := it.Time(entity.AttrCreatedAt)
-		typ := h.registry.Named(it.Str(entity.AttrType))
+		typ := h.registry.ByName(it.Str(entity.AttrType))
 		if typ.Name == entity.TypeInstance || h.now.Sub(made) > young || !h.luck.one(2) {
 			continue
 		}

@@ -111,7 +111,7 @@ func (h *history) change(b bone, text string) {
 		return
 	}
 	version := it.Int(entity.AttrVersion)
-	update := command.Update{Type: h.registry.Named(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
+	update := command.Update{Type: h.registry.ByName(b.ref.Type), ID: b.ref.ID, Patch: document(text)}
 	h.run(h.send(&request{
 		name:    "update " + b.ref.ID + " " + text,
 		Request: command.Request{User: b.user, Command: update, ExpectedVersion: &version},

@@ -100,7 +100,7 @@ func (h *history) checkOwn(s *shelf, settled bool) {
 	clear(sum)
 	greatest := ""
 	for id, it := range s.items {
-		typ := h.registry.Named(it.Str(entity.AttrType))
+		typ := h.registry.ByName(it.Str(entity.AttrType))
 		switch {
 		case !typ.HasCollection():
 		case isRefused(it):

@@ -181,7 +181,7 @@ func (h *history) relink(b bone, r *reader) {
 // beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of
 // the user's is written.
 func (h *history) beNeighbour(b bone, r *reader) {
-	s, typ := h.known.shelves[b.user], h.registry.Named(product.TypeTask)
+	s, typ := h.known.shelves[b.user], h.registry.ByName(product.TypeTask)
 	isOther := func(id string) bool { return id != b.ref.ID && s.items[id] != nil }
 	h.asked++
 	at := slices.IndexFunc(s.ids[typ.Name], isOther)

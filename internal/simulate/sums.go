@@ -58,7 +58,7 @@ func (h *history) checkSums() {
 				}
 				edges++
 				target, targetID, _ := strings.Cut(edge, "/")
-				key := entity.LinkKey(user, entity.Ref{Type: h.registry.OfID(id).Name, ID: id},
+				key := entity.LinkKey(user, entity.Ref{Type: h.registry.ByID(id).Name, ID: id},
 					entity.Ref{Type: target, ID: targetID})
 				if s.links[key.SK] == nil {
 					h.violate("I1", user, key.SK, "is in the ledger, and no row")

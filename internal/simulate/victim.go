@@ -89,7 +89,7 @@ func (h *history) boneOfCall(payload []byte) (bone, bool) {
 	if masterID, _, err := entity.ParseInstanceID(call.ItemID); err == nil {
 		call.ItemID = masterID
 	}
-	typ := h.registry.OfID(call.ItemID)
+	typ := h.registry.ByID(call.ItemID)
 	if typ == nil {
 		return bone{}, false
 	}

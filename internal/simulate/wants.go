@@ -107,7 +107,7 @@ func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) 
 // INSTANCE has none of its own here: they come with those of its series.
 func (s *shelf) wantsOf(it item.Item, now time.Time) []want {
 	v := s.view()
-	if entity.Lapsed(it, now) {
+	if entity.Expired(it, now) {
 		return nil
 	}
 	asked, _ := it.Time(product.AttrDueSetAt)
@@ -267,7 +267,7 @@ func (s *shelf) occurrenceWants(master, row item.Item, o recurrence.Occurrence, 
 
 // fence is the sort key of the want's fence.
 func (w want) fence(user string) string {
-	return entity.FiredKey(user, w.id, w.offset, w.occurrence, w.due).SK
+	return entity.DeliveryKey(user, w.id, w.offset, w.occurrence, w.due).SK
 }
 
 // over says that a trigger is done by a delivery that covered it.

@@ -57,9 +57,9 @@ func agendaOperation(r *entity.Registry) *operation {
 func agendaSchemas(r *entity.Registry) object {
 	types := []*entity.Type{}
 	for _, name := range query.AgendaTypes(r) {
-		types = append(types, r.Named(name))
+		types = append(types, r.ByName(name))
 	}
-	if instance := r.Named(entity.TypeInstance); instance != nil {
+	if instance := r.ByName(entity.TypeInstance); instance != nil {
 		types = append(types, instance)
 	}
 	var out object

@@ -209,7 +209,7 @@ func TestDecodeObject_refusesOneWrongFieldAlone(t *testing.T) {
 		{"/v1/notes", product.TypeNote, `{"title":"a","body":"b"}`},
 	} {
 		b.want(201, post(c.path, c.whole))
-		for _, f := range product.Registry().Named(c.typ).Fields {
+		for _, f := range product.Registry().ByName(c.typ).Fields {
 			if f.Origin != entity.FromClient {
 				continue
 			}

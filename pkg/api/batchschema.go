@@ -82,7 +82,7 @@ func (o *operation) dataSchema(r *entity.Registry, known object) object {
 // commandResult is what a batch tells of one command.
 func commandResult(r *entity.Registry) object {
 	results := headsOfResult()
-	if master := r.Named(entity.TypeMaster); master != nil {
+	if master := r.ByName(entity.TypeMaster); master != nil {
 		series := schemaRef(entityNoun(master))
 		results = append(object{{memberEnded, series}, {memberFollowing, series}}, results...)
 	}

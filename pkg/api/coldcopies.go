@@ -37,7 +37,7 @@ func archiveOperations() []*operation {
 			finds: true, leaves: true, conflicts: "The item has not left yet.",
 			run: func(ctx context.Context, s services, c call) (answer, error) {
 				id := c.path["id"]
-				t := s.registry.OfID(id)
+				t := s.registry.ByID(id)
 				if t == nil {
 					return answer{}, archive.ErrNoCopy
 				}
@@ -104,6 +104,6 @@ func readColdCursor(r *entity.Registry, user, text string) (id string, ok bool) 
 	if id, ok = readMarkedCursor(coldList(user), text); !ok {
 		return "", false
 	}
-	t := r.OfID(id)
+	t := r.ByID(id)
 	return id, t != nil && entity.CheckID(t.IDPrefix, id) == nil
 }

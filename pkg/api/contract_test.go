@@ -144,7 +144,7 @@ type driver struct {
 
 // made creates an entity by the example of its type and returns its id.
 func (d driver) made(typeName string) string {
-	t := product.Registry().Named(typeName)
+	t := product.Registry().ByName(typeName)
 	operation := "create" + typeName[:1] + strings.ToLower(typeName[1:])
 	if typeName == entity.TypeMaster {
 		operation = "createSeries"

@@ -39,7 +39,7 @@ func exampleOf(t *entity.Type) map[string]any {
 func lackingIn(t *entity.Type, doc map[string]any) []entity.Field {
 	patch, _ := t.Parse(doc)
 	fields, _ := t.Merge(nil, patch)
-	it := t.First("example", t.IDPrefix+"_example", fields, time.Unix(0, 0), nil)
+	it := t.NewItem("example", t.IDPrefix+"_example", fields, time.Unix(0, 0), nil)
 	var lacking []entity.Field
 	for _, e := range t.Validate(it) {
 		f, known := t.Field(strings.TrimPrefix(e.Pointer, "/"))

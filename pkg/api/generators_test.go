@@ -169,7 +169,7 @@ func TestDocument_namesTheObjectsWithinAnEntity(t *testing.T) {
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	for name := range schemas {
 		for _, suffix := range []string{"", "Create", "Patch"} {
-			if product.Registry().Named(strings.ToUpper(strings.TrimSuffix(name, suffix))) == nil && name != "UserMeta"+suffix {
+			if product.Registry().ByName(strings.ToUpper(strings.TrimSuffix(name, suffix))) == nil && name != "UserMeta"+suffix {
 				continue
 			}
 			for field, schema := range schemas[name].(map[string]any)["properties"].(map[string]any) {

@@ -40,7 +40,7 @@ func (a *API) notFoundOf(c call, err error) entity.Ref {
 	case errors.As(err, &absent):
 		return absent.Ref
 	case errors.Is(err, archive.ErrNoCopy):
-		if t := a.cfg.Registry.OfID(c.path["id"]); t != nil {
+		if t := a.cfg.Registry.ByID(c.path["id"]); t != nil {
 			return entity.Ref{Type: t.Name, ID: c.path["id"]}
 		}
 	}

@@ -14,7 +14,7 @@ func (b *bundle) linkRows() {
 	b.t.Helper()
 	var edges []item.Item
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
-		t := product.Registry().Named(it.Str(entity.AttrType))
+		t := product.Registry().ByName(it.Str(entity.AttrType))
 		if t == nil {
 			return nil
 		}

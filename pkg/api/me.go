@@ -21,7 +21,7 @@ const (
 
 // meOperations are those about the user's own row.
 func meOperations(r *entity.Registry) []*operation {
-	t := r.Named(entity.TypeUserMeta)
+	t := r.ByName(entity.TypeUserMeta)
 	if t == nil {
 		return nil
 	}

@@ -172,7 +172,7 @@ func operations(r *entity.Registry) []*operation {
 			table = append(table, notesOperation(t))
 		}
 		table = append(table, linkOperations(t)...)
-		if t.Name == product.TypeEvent && r.Named(entity.TypeMaster) != nil {
+		if t.Name == product.TypeEvent && r.ByName(entity.TypeMaster) != nil {
 			aboutSeries(t, table)
 		}
 	}

@@ -60,7 +60,7 @@ func aboutSeries(event *entity.Type, table []*operation) {
 			o.paths = anyEventID(event)
 			o.run = func(ctx context.Context, s services, c call) (answer, error) {
 				target := entity.Ref{Type: event.Name, ID: c.path[event.IDAttr]}
-				if t := s.registry.OfID(target.ID); t != nil && t.OwnCommands {
+				if t := s.registry.ByID(target.ID); t != nil && t.OwnCommands {
 					target.Type = t.Name
 				}
 				return s.backlinks(ctx, c, target)

@@ -13,7 +13,7 @@ import (
 
 // seriesSchemas are the schemas about several types, for a registry that has series.
 func seriesSchemas(r *entity.Registry) object {
-	master := r.Named(entity.TypeMaster)
+	master := r.ByName(entity.TypeMaster)
 	if master == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func getSeries(t *entity.Type) func(context.Context, services, call) (answer, er
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{status: http.StatusOK, body: appendSeries(t, s.registry.Named(entity.TypeInstance), got),
+		return answer{status: http.StatusOK, body: appendSeries(t, s.registry.ByName(entity.TypeInstance), got),
 			version: got.Master.Int(entity.AttrVersion)}, nil
 	}
 }

@@ -64,7 +64,7 @@ func TestConsumer_callsTheTableAsOftenAsPinned(t *testing.T) {
 				Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: clock,
 			})
 
-			typ := registry.OfID(c.id)
+			typ := registry.ByID(c.id)
 			image := func(version int64, change func(item.Item)) item.Item {
 				if change == nil {
 					return nil

@@ -44,6 +44,6 @@ func (a *Archive) Left(ctx context.Context, user string, ref entity.Ref) (Depart
 // mayLeave reports whether a row may say that the item left. No row says it of an occurrence, nor of an id that has not
 // the form of its type's ids.
 func (a *Archive) mayLeave(ref entity.Ref) bool {
-	t := a.Registry.Named(ref.Type)
+	t := a.Registry.ByName(ref.Type)
 	return t != nil && t.HasCollection() && t.Name != entity.TypeInstance && entity.CheckID(t.IDPrefix, ref.ID) == nil
 }

@@ -205,7 +205,7 @@ func (w *world) checkCopies() {
 	require.ElementsMatch(w.t, names, named)
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		key, _ := entity.ParseSortKey(row.Key().SK)
-		if t := registry.Named(key.Prefix); t != nil && t.HasCollection() {
+		if t := registry.ByName(key.Prefix); t != nil && t.HasCollection() {
 			require.Equal(w.t, row.Has(entity.AttrTTL), cold[key.Components[0]] == row.Int(entity.AttrVersion), "%v", row)
 		}
 		return nil
@@ -295,7 +295,7 @@ func (w *world) noteExpiring() {
 
 func (w *world) eachItem(visit func(t *entity.Type, it item.Item)) {
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
-		if t := registry.Named(row.Str(entity.AttrType)); t != nil && t.HasCollection() && !t.OwnCommands {
+		if t := registry.ByName(row.Str(entity.AttrType)); t != nil && t.HasCollection() && !t.OwnCommands {
 			visit(t, row)
 		}
 		return nil
@@ -310,7 +310,7 @@ func (w *world) touchSomething() {
 	}
 	var alive []candidate
 	w.eachItem(func(t *entity.Type, it item.Item) {
-		if seen, ok := t.Seen(it, w.now); ok {
+		if seen, ok := t.VisibleAt(it, w.now); ok {
 			alive = append(alive, candidate{t, seen})
 		}
 	})
@@ -340,8 +340,8 @@ func (w *world) touchSomething() {
 }
 
 func (w *world) restore(id string, left item.Item) {
-	t := registry.OfID(id)
-	if it := w.get(entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: id})); it != nil && !entity.Lapsed(it, w.now) {
+	t := registry.ByID(id)
+	if it := w.get(entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: id})); it != nil && !entity.Expired(it, w.now) {
 		_, err := w.archive.Restore(w.ctx, t, ann, id)
 		require.ErrorIs(w.t, err, archive.ErrAlive)
 		return
@@ -368,7 +368,7 @@ func requireSame(t *testing.T, left, back item.Item) {
 
 func (w *world) checkRestores() {
 	for id, left := range w.expired {
-		if w.get(entity.ItemKey(ann, entity.Ref{Type: registry.OfID(id).Name, ID: id})) == nil {
+		if w.get(entity.ItemKey(ann, entity.Ref{Type: registry.ByID(id).Name, ID: id})) == nil {
 			w.restore(id, left)
 		}
 	}

@@ -118,7 +118,7 @@ func (a *Archive) plan(ctx context.Context, t *entity.Type, user, id string) (re
 	switch {
 	case it == nil:
 		return a.fromCopy(ctx, t, user, id)
-	case !entity.Lapsed(it, a.Now()):
+	case !entity.Expired(it, a.Now()):
 		return restoration{}, ErrAlive
 	}
 	// Past its ttl and not swept yet: it is still there, and taking the ttl off brings it back.
@@ -160,7 +160,7 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 
 // revive is the item as it comes back, one version after before.
 func (a *Archive) revive(t *entity.Type, user string, before, it item.Item) item.Item {
-	restored := t.Next(entity.ByUser, user, before, it, a.Now(), nil)
+	restored := t.NextVersion(entity.ByUser, user, before, it, a.Now(), nil)
 	restored.SetTime(entity.AttrRestoredAt, a.Now())
 	return restored
 }

@@ -49,7 +49,7 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errMalformedTimer, err)
 	}
-	task := c.Registry.OfID(timer.TaskID)
+	task := c.Registry.ByID(timer.TaskID)
 	if task == nil {
 		return fmt.Errorf("%w: %s is no entity's id", errMalformedTimer, timer.TaskID)
 	}
@@ -66,7 +66,7 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 		}
 		after := before.Clone()
 		after[entity.AttrStatus] = item.String(product.StatusArchived)
-		after = task.Next(entity.BySystem, ch.User, before, after, c.Now(), nil)
+		after = task.NextVersion(entity.BySystem, ch.User, before, after, c.Now(), nil)
 		_, err = c.Store.Update(ctx, table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 		var failed *table.ConditionError
 		if err == nil {

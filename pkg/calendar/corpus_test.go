@@ -75,7 +75,7 @@ func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []s
 				add(s.Item(o), o.Start, o.End)
 			}
 		case product.TypeEvent, product.TypeTask, product.TypeReminder:
-			t := product.Registry().Named(it.Str(entity.AttrType))
+			t := product.Registry().ByName(it.Str(entity.AttrType))
 			for _, span := range t.ShownIn(it) {
 				if span.Floating {
 					span.Start, span.End = item.Resolve(span.Start, zone), item.Resolve(span.End, zone)

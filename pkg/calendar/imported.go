@@ -26,10 +26,10 @@ func (i *Importer) imported(user string, b bundle) command.Imported {
 		thing.Exceptions = append(thing.Exceptions, exception(x))
 	}
 	if b.isOrphans() {
-		thing.Type, thing.OnlyExceptions = i.registry.Named(entity.TypeMaster), true
+		thing.Type, thing.OnlyExceptions = i.registry.ByName(entity.TypeMaster), true
 		return thing
 	}
-	thing.Type = i.registry.Named(d.Kind)
+	thing.Type = i.registry.ByName(d.Kind)
 	thing.Fields = fieldsOf(thing.Type, d)
 	return thing
 }

@@ -30,14 +30,14 @@ func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[item.
 
 // items reads the entities of a type as their user sees them; those past their ttl are not there.
 func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[item.Item, error] {
-	t, now := s.Registry.Named(typeName), s.Now()
+	t, now := s.Registry.ByName(typeName), s.Now()
 	return func(yield func(item.Item, error) bool) {
 		for it, err := range s.rows(ctx, user, entity.ItemPrefix(typeName)) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if seen, ok := t.Seen(it, now); ok && !yield(seen, nil) {
+			if seen, ok := t.VisibleAt(it, now); ok && !yield(seen, nil) {
 				return
 			}
 		}

@@ -195,7 +195,7 @@ func (b *bench) master(user, n string, fields item.Item) item.Item {
 	for name, v := range fields {
 		all[name] = v
 	}
-	it := product.Master().First(user, "mst_"+n, all, b.clock(), nil)
+	it := product.Master().NewItem(user, "mst_"+n, all, b.clock(), nil)
 	b.Empty(product.Master().Validate(it))
 	return it
 }
@@ -218,7 +218,8 @@ func instance(master item.Item, date string, own item.Item) item.Item {
 	fields.Set(product.AttrModifiedFields, names)
 	created, _ := master.Time(entity.AttrCreatedAt)
 	user, _ := entity.ParseUserPK(master.Str(item.AttrPK))
-	return product.Instance().First(user, entity.InstanceID(master.Str(product.AttrMasterID), date), fields, created, nil)
+	id := entity.InstanceID(master.Str(product.AttrMasterID), date)
+	return product.Instance().NewItem(user, id, fields, created, nil)
 }
 
 // report is the answer to an import.

@@ -50,7 +50,7 @@ func TestDecode_makesTheChangeOfEachKindOfRecord(t *testing.T) {
 		require.Equal(t, change.AppendRecord(nil, rec), d.Raw, name)
 		require.Equal(t, c.kind, d.Change.Kind, name)
 		require.Equal(t, c.want, fmt.Sprintf("%v %d", d.Change.Ref, d.Change.Version), name)
-		require.Equal(t, types.Named(d.Change.Ref.Type), d.Change.Type, name)
+		require.Equal(t, types.ByName(d.Change.Ref.Type), d.Change.Type, name)
 		require.Equal(t, change.Change{
 			Kind: c.kind, Type: d.Change.Type, User: "user_1", Ref: d.Change.Ref, Key: rec.Key, Old: rec.Old, New: rec.New,
 			Version: d.Change.Version, Created: rec.Created, Sequence: "100", Raw: d.Raw,
@@ -205,7 +205,7 @@ func TestParse_takesExactlyOneRecord(t *testing.T) {
 func TestTraceID_ofATimersRemovalIsThatOfItsWrite(t *testing.T) {
 	t.Parallel()
 	completed := change.Change{
-		Type: product.Registry().Named(product.TypeTask), User: "ann", Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"},
+		Type: product.Registry().ByName(product.TypeTask), User: "ann", Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"},
 		Version: 4,
 	}
 	timer := change.Change{User: "ann", Key: entity.TimerKey("ann", "task_1", 4)}
@@ -213,7 +213,7 @@ func TestTraceID_ofATimersRemovalIsThatOfItsWrite(t *testing.T) {
 	require.Equal(t, completed.TraceID(), timer.TraceID())
 	require.Empty(t, change.Change{}.TraceID())
 	counted := change.Change{
-		Type: product.Registry().Named(entity.TypeUserMeta), User: "ann",
+		Type: product.Registry().ByName(entity.TypeUserMeta), User: "ann",
 		Ref: entity.Ref{Type: entity.TypeUserMeta, ID: "ann"},
 	}
 	require.Empty(t, counted.TraceID(), "a row that the statistics began")

@@ -96,14 +96,14 @@ func (c *Change) identify(registry *entity.Registry, sk entity.SortKey) error {
 		if !ok {
 			return fmt.Errorf("%s is not a string", entity.AttrType)
 		}
-		if registry.Named(string(name)) == nil {
+		if registry.ByName(string(name)) == nil {
 			return fmt.Errorf("unknown %s %.40q", entity.AttrType, string(name))
 		}
 		if string(name) != sk.Prefix {
 			return fmt.Errorf("%s %q at sort key %q", entity.AttrType, string(name), c.Key.SK)
 		}
 	}
-	c.Type = registry.Named(sk.Prefix)
+	c.Type = registry.ByName(sk.Prefix)
 	c.Ref = sk.Ref()
 	if sk.Prefix == entity.TypeUserMeta {
 		if c.Ref.ID != c.User {

@@ -65,7 +65,7 @@ func (c call) overtaken(t *entity.Type, ref entity.Ref, row item.Item) error {
 	if row == nil {
 		return &NotFoundError{Ref: ref}
 	}
-	seen, ok := t.Seen(row, c.now)
+	seen, ok := t.VisibleAt(row, c.now)
 	if !ok {
 		return &NotFoundError{Ref: ref}
 	}

@@ -102,7 +102,7 @@ const maxTargets = 50
 func (c call) targetKeys(links []entity.Link) []item.Key {
 	var keys []item.Key
 	for _, l := range links {
-		if _, err := c.check(c.registry.Named(l.Target.Type), l.Target.ID); err == nil && len(keys) < maxTargets {
+		if _, err := c.check(c.registry.ByName(l.Target.Type), l.Target.ID); err == nil && len(keys) < maxTargets {
 			keys = append(keys, entity.ItemKey(c.user, l.Target))
 		}
 	}
@@ -118,7 +118,7 @@ func (c call) checkTargets(
 	for _, l := range links {
 		missing := &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
 		key := entity.ItemKey(c.user, l.target)
-		if row := rows[key]; row == nil || entity.Lapsed(row, c.now) || isUndone(row) {
+		if row := rows[key]; row == nil || entity.Expired(row, c.now) || isUndone(row) {
 			return nil, missing
 		}
 		steps = append(steps, step{

@@ -98,7 +98,7 @@ func (cmd Create) identify() (id string, fields map[string]any, wrong []entity.F
 
 // item is the entity as it will be stored.
 func (n creation) item(c call, preferences item.Item) item.Item {
-	it := n.typ.First(c.user, n.id, n.fields, c.now, preferences)
+	it := n.typ.NewItem(c.user, n.id, n.fields, c.now, preferences)
 	if n.typ.Dues != nil && len(n.typ.Dues(it)) > 0 {
 		it.SetTime(product.AttrDueSetAt, c.now)
 	}

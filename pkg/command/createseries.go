@@ -32,7 +32,7 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 	if cmd.FromEventID == "" {
 		return create.create(ctx, c)
 	}
-	event := c.registry.Named(product.TypeEvent)
+	event := c.registry.ByName(product.TypeEvent)
 	ref, err := c.check(event, cmd.FromEventID)
 	if err != nil {
 		return Result{},
@@ -81,7 +81,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 		}
 	}
 	before := rows[key]
-	if before == nil || entity.Lapsed(before, c.now) {
+	if before == nil || entity.Expired(before, c.now) {
 		return Result{}, &NotFoundError{Ref: p.ref, Pointer: pointerToEvent}
 	}
 	if err := c.expects(p.event, p.ref, before); err != nil {

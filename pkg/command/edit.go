@@ -108,7 +108,7 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	if row == nil {
 		row = after
 	}
-	res.Item, _ = e.typ.Seen(row, c.now)
+	res.Item, _ = e.typ.VisibleAt(row, c.now)
 	return res, nil
 }
 
@@ -139,7 +139,7 @@ func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 	if stored == nil {
 		return nil, &NotFoundError{Ref: e.ref}
 	}
-	before, ok := e.typ.Seen(stored, c.now)
+	before, ok := e.typ.VisibleAt(stored, c.now)
 	if !ok {
 		return nil, &NotFoundError{Ref: e.ref}
 	}
@@ -148,7 +148,7 @@ func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 
 // next is the entity to store, checked as a whole.
 func (c call) next(e edit, before, merged, meta item.Item, wrong []entity.FieldError) (item.Item, error) {
-	after := e.typ.Next(entity.ByUser, c.user, before, merged, c.now, meta.Map(product.AttrPreferences))
+	after := e.typ.NextVersion(entity.ByUser, c.user, before, merged, c.now, meta.Map(product.AttrPreferences))
 	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
 		return nil, err
 	}

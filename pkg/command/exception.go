@@ -61,7 +61,7 @@ func (e exceptionEdit) find(c call, rows map[item.Key]item.Item) (occurrence, er
 		ref:    entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(e.masterID, e.date)},
 		master: rows[masterKey], row: rows[key],
 	}
-	if o.master == nil || entity.Lapsed(o.master, c.now) {
+	if o.master == nil || entity.Expired(o.master, c.now) {
 		return o, &NotFoundError{Ref: entity.Ref{Type: entity.TypeMaster, ID: e.masterID}}
 	}
 	var err error

@@ -22,7 +22,7 @@ func (r *importing) plan(thing Imported, p place) work {
 	case p.stored == nil:
 		return r.planNew(thing, p)
 	}
-	before, _ := thing.Type.Seen(p.stored, r.now)
+	before, _ := thing.Type.VisibleAt(p.stored, r.now)
 	isNewer := thing.Sequence > product.Revision(before)
 	result := ImportResult{Outcome: Unchanged, Ref: p.ref}
 	if thing.Says(before, p.kept, p.instances) && !isNewer {
@@ -102,7 +102,7 @@ func (r *importing) first(thing Imported, id string, links item.Value) (item.Ite
 	t := thing.Type
 	merged, unsettled := t.Merge(nil, thing.Fields)
 	merged.Set(entity.AttrLinks, links)
-	it := t.First(r.user, id, merged, r.now, r.preferences())
+	it := t.NewItem(r.user, id, merged, r.now, r.preferences())
 	told := it.Clone()
 	if r.isPast(thing.CreatedAt) {
 		told.SetTime(entity.AttrCreatedAt, thing.CreatedAt)
@@ -137,7 +137,7 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 	if merged.Equal(before) {
 		return nil, nil
 	}
-	it := t.Next(entity.ByUser, r.user, before, merged, r.now, r.preferences())
+	it := t.NextVersion(entity.ByUser, r.user, before, merged, r.now, r.preferences())
 	it = r.tell(thing, it, it.Clone())
 	if t.DuesDiffer(before, it) {
 		it.SetTime(product.AttrDueSetAt, r.now)
@@ -175,7 +175,7 @@ func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
 	if thing.Type.Name == product.TypeReminder && told.Str(entity.AttrStatus) == product.StatusPending {
 		r.moveOn(told)
 	}
-	next := thing.Type.Next(entity.ByUser, r.user, it, told, r.now, r.preferences())
+	next := thing.Type.NextVersion(entity.ByUser, r.user, it, told, r.now, r.preferences())
 	next[entity.AttrVersion] = it[entity.AttrVersion]
 	return next
 }

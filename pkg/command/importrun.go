@@ -136,7 +136,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	var of []int
 	for i, s := range searches {
 		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= maxLives}
-		other := r.registry.Named(counterparts[s.typ.Name])
+		other := r.registry.ByName(counterparts[s.typ.Name])
 		if s.stored == nil && other != nil {
 			others, of = append(others, search{thing: s.thing, typ: other, k: unsearched}), append(of, i)
 		}
@@ -205,7 +205,7 @@ func (r *importing) follow(ctx context.Context, places []place, searches, others
 	for i, key := range became {
 		row, p := rows[key], &places[i]
 		switch {
-		case row == nil || entity.Lapsed(row, r.now):
+		case row == nil || entity.Expired(row, r.now):
 		case p.ref.Type == entity.TypeMaster:
 			p.stored, p.ref, p.dead = row, r.masterType().Ref(row), false
 			p.other, p.otherType = nil, nil
@@ -281,7 +281,7 @@ func (r *importing) find(ctx context.Context, searches []search) error {
 
 func (s *search) look(r *importing, rows map[item.Key]item.Item) {
 	row := rows[entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id})]
-	if row != nil && !entity.Lapsed(row, r.now) {
+	if row != nil && !entity.Expired(row, r.now) {
 		s.stored, s.found = row, true
 		return
 	}

@@ -29,7 +29,7 @@ func (cmd AddLink) run(ctx context.Context, c call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := c.check(c.registry.Named(cmd.Target.Type), cmd.Target.ID); err != nil {
+	if _, err := c.check(c.registry.ByName(cmd.Target.Type), cmd.Target.ID); err != nil {
 		return Result{}, &NotFoundError{Ref: cmd.Target, Pointer: pointerToTargetID}
 	}
 	if cmd.Type.Name == entity.TypeInstance {

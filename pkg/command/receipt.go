@@ -36,7 +36,7 @@ func (c call) receiptOf(done string, ref entity.Ref, version int64) table.Put {
 
 // replay answers as the receipt says, with the entity as it is now. Item is the entity's row if it was read already.
 func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error) {
-	t := c.registry.Named(receipt.Str(attrItemType))
+	t := c.registry.ByName(receipt.Str(attrItemType))
 	if t == nil {
 		return Result{}, fmt.Errorf("receipt %s: unknown entity type %q", receipt.Key(), receipt.Str(attrItemType))
 	}
@@ -60,7 +60,7 @@ func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error)
 			return Result{}, fmt.Errorf("read the entity of receipt %s: %w", receipt.Key(), err)
 		}
 	}
-	seen, ok := t.Seen(it, c.now)
+	seen, ok := t.VisibleAt(it, c.now)
 	if !ok {
 		res.Deleted = true
 		return res, nil

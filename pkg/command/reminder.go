@@ -176,7 +176,7 @@ func (c call) act(
 	ctx context.Context, id string,
 	apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error),
 ) (Result, error) {
-	t := c.registry.Named(product.TypeReminder)
+	t := c.registry.ByName(product.TypeReminder)
 	ref, err := c.check(t, id)
 	if err != nil {
 		return Result{}, err

@@ -27,8 +27,8 @@ const (
 	maxReplaced = 23
 )
 
-func (s *Service) masterType() *entity.Type   { return s.registry.Named(entity.TypeMaster) }
-func (s *Service) instanceType() *entity.Type { return s.registry.Named(entity.TypeInstance) }
+func (s *Service) masterType() *entity.Type   { return s.registry.ByName(entity.TypeMaster) }
+func (s *Service) instanceType() *entity.Type { return s.registry.ByName(entity.TypeInstance) }
 
 // checkSeries refuses a reference that no series can have.
 func (c call) checkSeries(masterID string) (entity.Ref, error) {
@@ -80,14 +80,14 @@ func (c call) undone(row item.Item) item.Item { return product.Undone(c.user, ro
 // firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series'
 // version, so its own begins behind that: of two who change it under the version of the series only the first succeeds.
 func (c call) firstInstance(master item.Item, id string, fields item.Item) item.Item {
-	it := c.instanceType().First(c.user, id, fields, c.now, nil)
+	it := c.instanceType().NewItem(c.user, id, fields, c.now, nil)
 	it[entity.AttrVersion] = item.Int(master.Int(entity.AttrVersion) + 1)
 	return it
 }
 
 // nextInstance is a row that is changed. One that was undone had the series' version again, so it goes on behind that.
 func (c call) nextInstance(master, row, after item.Item) item.Item {
-	it := c.instanceType().Next(entity.ByUser, c.user, row, after, c.now, nil)
+	it := c.instanceType().NextVersion(entity.ByUser, c.user, row, after, c.now, nil)
 	if !row.Has(product.AttrModifiedFields) {
 		it[entity.AttrVersion] = item.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
 	}

@@ -42,7 +42,7 @@ func New(c Config) *Service {
 	if c.Store == nil || c.Registry == nil || c.Now == nil || c.NewID == nil || c.Pause == nil {
 		panic("command: a part of the Config is missing")
 	}
-	meta := c.Registry.Named(entity.TypeUserMeta)
+	meta := c.Registry.ByName(entity.TypeUserMeta)
 	if meta == nil {
 		panic("command: no " + entity.TypeUserMeta + " in the registry")
 	}

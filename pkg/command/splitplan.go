@@ -72,7 +72,7 @@ func (w *splitting) ended(s *series.Series, at series.Occurrence) item.Item {
 	for _, name := range []string{product.AttrExDate, product.AttrRDate} {
 		setDates(after, name, before.Strings(name), func(date string) bool { return date < w.date })
 	}
-	ended := w.masterType().Next(entity.ByUser, w.user, before, after, w.now, nil)
+	ended := w.masterType().NextVersion(entity.ByUser, w.user, before, after, w.now, nil)
 	if w.masterType().DuesDiffer(before, ended) {
 		ended.SetTime(product.AttrDueSetAt, w.now)
 	}

@@ -16,12 +16,12 @@ func TestEditVersion_countsAnEditOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, time.December, 1, 12, 0, 0, 0, time.UTC)
 	task := product.Task()
-	first := task.First("ann", "task_1", item.Item{
+	first := task.NewItem("ann", "task_1", item.Item{
 		entity.AttrTitle: item.String("t"), entity.AttrStatus: item.String(product.StatusBacklog),
 	}, now, nil)
-	second := task.Next(entity.BySystem, "ann", first, first, now, nil)
+	second := task.NextVersion(entity.BySystem, "ann", first, first, now, nil)
 	require.True(t, entity.HoldsAt(second, 1), "the system wrote since")
-	third := task.Next(entity.BySystem, "ann", second, second, now, nil)
+	third := task.NextVersion(entity.BySystem, "ann", second, second, now, nil)
 	require.True(t, entity.HoldsAt(third, 1), "and once more")
 
 	edited := third.Clone()
@@ -30,10 +30,10 @@ func TestEditVersion_countsAnEditOfTheReleaseBefore(t *testing.T) {
 		require.False(t, entity.HoldsAt(edited, seen), "version %d is from before the edit", seen)
 	}
 	require.True(t, entity.HoldsAt(edited, 4))
-	fifth := task.Next(entity.BySystem, "ann", edited, edited, now, nil)
+	fifth := task.NextVersion(entity.BySystem, "ann", edited, edited, now, nil)
 	require.False(t, entity.HoldsAt(fifth, 3))
 	require.True(t, entity.HoldsAt(fifth, 4))
 
-	sixth := task.Next(entity.ByUser, "ann", fifth, fifth, now, nil)
+	sixth := task.NextVersion(entity.ByUser, "ann", fifth, fifth, now, nil)
 	require.False(t, sixth.Has(entity.AttrEditVersion) || sixth.Has(entity.AttrSystemVersion))
 }

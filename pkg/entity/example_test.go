@@ -20,9 +20,9 @@ func book() *entity.Type {
 // A registry takes types as data and refuses two that claim the same name. A type checks a document by its fields.
 func ExampleNewRegistry() {
 	registry, err := entity.NewRegistry(book(), product.Note(), product.UserMeta())
-	fmt.Println(registry.Named("BOOK").Plural, err)
+	fmt.Println(registry.ByName("BOOK").Plural, err)
 
-	typ := registry.Named("BOOK")
+	typ := registry.ByName("BOOK")
 	_, wrong := typ.Parse(map[string]any{"title": 7, "pages": true})
 	for _, field := range wrong {
 		fmt.Println(field.Pointer, field.Detail)

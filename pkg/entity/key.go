@@ -118,17 +118,17 @@ func LinksPrefix(typeName string) string { return join(RowLink, typeName) + sepa
 // item under the prefix.
 func Under(prefix, component string) string { return prefix + join(component) + separator }
 
-// FiredKey is the key of the fence that one delivery of a reminder passes: the item, its offset in minutes, the
+// DeliveryKey is the key of the row of one delivery of a reminder: the item, its offset in minutes, the
 // occurrence it announces, and the instant it was due.
-func FiredKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) item.Key {
+func DeliveryKey(user, itemID string, offsetMinutes int64, occurrence, due time.Time) item.Key {
 	offset := strconv.FormatInt(offsetMinutes, 10)
 	return item.Key{
 		PK: UserPK(user), SK: join(RowFired, itemID, offset, item.FormatInstant(occurrence), item.FormatInstant(due)),
 	}
 }
 
-// FiredPrefix begins the sort keys of all fences of an item.
-func FiredPrefix(itemID string) string { return join(RowFired, itemID) + separator }
+// DeliveryPrefix begins the sort keys of all deliveries of an item.
+func DeliveryPrefix(itemID string) string { return join(RowFired, itemID) + separator }
 
 // ColdKey is the key of the row that names an item's cold copy.
 func ColdKey(user, itemID string) item.Key {

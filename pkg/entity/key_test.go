@@ -31,7 +31,7 @@ func TestNewRegistry_refusesATypeOutsideTheConventions(t *testing.T) {
 	}
 	_, err := entity.NewRegistry(good, product.Note())
 	require.ErrorContains(t, err, "taken")
-	require.NotNil(t, product.Registry().OfID("rem_1"))
+	require.NotNil(t, product.Registry().ByID("rem_1"))
 }
 
 func FuzzSortKey(f *testing.F) {

@@ -27,7 +27,7 @@ func refusedInLine() map[rune]bool {
 func TestCheckLine_takesOrRefusesEachCharacter(t *testing.T) {
 	t.Parallel()
 	refused := refusedInLine()
-	event := product.Registry().Named(product.TypeEvent)
+	event := product.Registry().ByName(product.TypeEvent)
 	for r := rune(0); r < 0x3100; r++ {
 		text := "a" + string(r) + "b"
 		for _, doc := range []map[string]any{
@@ -54,7 +54,7 @@ func TestCheckLine_takesOrRefusesEachCharacter(t *testing.T) {
 
 func TestCheckLine_letsStoredTextBeEdited(t *testing.T) {
 	t.Parallel()
-	task := product.Registry().Named(product.TypeTask)
+	task := product.Registry().ByName(product.TypeTask)
 	fields, errs := task.Parse(map[string]any{"status": "COMPLETED"})
 	require.Empty(t, errs)
 	before := item.Item{"title": item.String("two\nlines")}

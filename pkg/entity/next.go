@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// First turns merged fields into the item to create, at version 1.
-func (t *Type) First(user, id string, fields item.Item, now time.Time, preferences item.Item) item.Item {
+// NewItem turns merged fields into the item to create, at version 1.
+func (t *Type) NewItem(user, id string, fields item.Item, now time.Time, preferences item.Item) item.Item {
 	it := fields.Clone()
 	key := t.key(user, id)
 	it[item.AttrPK], it[item.AttrSK] = item.String(key.PK), item.String(key.SK)
@@ -20,10 +20,12 @@ func (t *Type) First(user, id string, fields item.Item, now time.Time, preferenc
 	return it
 }
 
-// Next turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived again.
-// The caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries move
-// it, too.
-func (t *Type) Next(by Writer, user string, before, after item.Item, now time.Time, preferences item.Item) item.Item {
+// NextVersion turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived
+// again. The caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries
+// move it, too.
+func (t *Type) NextVersion(
+	by Writer, user string, before, after item.Item, now time.Time, preferences item.Item,
+) item.Item {
 	it := after.Clone()
 	setEdit(by, before, it)
 	it[AttrVersion] = item.Int(before.Int(AttrVersion) + 1)
@@ -73,9 +75,9 @@ func (k IndexKeys) set(it item.Item) {
 	}
 }
 
-// Seen returns the item as a reader is to see it at the instant, and false if it is past its ttl, swept or not.
-func (t *Type) Seen(it item.Item, now time.Time) (item.Item, bool) {
-	if Lapsed(it, now) {
+// VisibleAt returns the item as a reader is to see it at the instant, and false if it is past its ttl, swept or not.
+func (t *Type) VisibleAt(it item.Item, now time.Time) (item.Item, bool) {
+	if Expired(it, now) {
 		return nil, false
 	}
 	if t.View != nil {
@@ -84,7 +86,7 @@ func (t *Type) Seen(it item.Item, now time.Time) (item.Item, bool) {
 	return it, true
 }
 
-// Lapsed reports whether a row is past its ttl. The TTL service removes such rows only days later.
-func Lapsed(it item.Item, now time.Time) bool {
+// Expired reports whether a row is past its ttl. The TTL service removes such rows only days later.
+func Expired(it item.Item, now time.Time) bool {
 	return it.Has(AttrTTL) && it.Int(AttrTTL) <= now.Unix()
 }

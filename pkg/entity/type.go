@@ -133,14 +133,14 @@ func (r *Registry) Collections() []string {
 	return names
 }
 
-// OfID returns the type whose prefix the id has, or nil.
-func (r *Registry) OfID(id string) *Type {
+// ByID returns the type whose prefix the id has, or nil.
+func (r *Registry) ByID(id string) *Type {
 	prefix, _, _ := strings.Cut(id, "_")
 	return r.byPrefix[prefix]
 }
 
-// Named returns the type of an entityType value, or nil.
-func (r *Registry) Named(name string) *Type { return r.byName[name] }
+// ByName returns the type of an entityType value, or nil.
+func (r *Registry) ByName(name string) *Type { return r.byName[name] }
 
-// At returns the type whose path segment it is, or nil.
-func (r *Registry) At(plural string) *Type { return r.byPlural[plural] }
+// ByPath returns the type whose path segment it is, or nil.
+func (r *Registry) ByPath(plural string) *Type { return r.byPlural[plural] }

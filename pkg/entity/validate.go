@@ -320,7 +320,7 @@ func (r *Registry) checkTarget(errs *Faults, at string, link item.Item) {
 	if link[LinkTargetType] == (item.Refused{}) {
 		return
 	}
-	t := r.Named(link.Str(LinkTargetType))
+	t := r.ByName(link.Str(LinkTargetType))
 	if t == nil || !t.HasCollection() {
 		errs.At(pointerTo(at, LinkTargetType), "must be one of %s", strings.Join(r.Collections(), ", "))
 		return

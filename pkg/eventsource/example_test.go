@@ -39,7 +39,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	note := product.Note().First("ann", "note_1", item.Item{entity.AttrTitle: item.String("Ferns")}, at, nil)
+	note := product.Note().NewItem("ann", "note_1", item.Item{entity.AttrTitle: item.String("Ferns")}, at, nil)
 	fmt.Println(store.Put(ctx, table.Put{Item: note, If: table.NotExists()}))
 	fmt.Println(mapping.Run(ctx))
 	// Output:

@@ -24,7 +24,7 @@ func BenchmarkFromSeries(b *testing.B) {
 	}
 	fields[product.AttrIsAllDay] = item.Bool(false)
 	fields[product.AttrExDate], fields[product.AttrRDate] = excluded, added
-	it := product.Master().First("user", "mst_bench", fields, stamp, nil)
+	it := product.Master().NewItem("user", "mst_bench", fields, stamp, nil)
 	require.Empty(b, product.Master().Validate(it))
 	b.ReportAllocs()
 	for b.Loop() {

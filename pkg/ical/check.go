@@ -16,7 +16,7 @@ func (m *mapper) check(d *Draft) error {
 	if kind == entity.TypeMaster || kind == entity.TypeInstance {
 		kind = product.TypeEvent
 	}
-	t := m.types.Named(kind)
+	t := m.types.ByName(kind)
 	merged, errs := t.Merge(nil, d.Fields)
 	if len(errs) > 0 {
 		return entity.Invalid(errs)
@@ -24,7 +24,7 @@ func (m *mapper) check(d *Draft) error {
 	// Whose it will be, its id and the time have no part in whether the fields are right.
 	const anyone = "x"
 	merged[product.AttrICalUID] = item.String(d.UID)
-	it := t.First(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), item.Item{})
+	it := t.NewItem(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), item.Item{})
 	err := entity.Invalid(t.Validate(it))
 	var invalid *entity.ValidationError
 	if errors.As(err, &invalid) {

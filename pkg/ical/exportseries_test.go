@@ -29,7 +29,8 @@ func exception(t *testing.T, master item.Item, date string, own item.Item) item.
 			fields[zone] = master[zone]
 		}
 	}
-	return product.Instance().First("user", entity.InstanceID(master.Str(product.AttrMasterID), date), fields, stamp, nil)
+	id := entity.InstanceID(master.Str(product.AttrMasterID), date)
+	return product.Instance().NewItem("user", id, fields, stamp, nil)
 }
 
 // lines are those of the drafts' calendar that begin with one of the names.
@@ -217,7 +218,7 @@ func TestFromItem_countsARecurringReminderFromItsFirstTrigger(t *testing.T) {
 		"FREQ=DAILY", "rruleUntil", "2026-01-06T08:00:00Z"))
 	next := it.Clone()
 	next["triggerUtc"] = item.String("2025-07-06T07:00:00Z")
-	next = product.Reminder().Next(entity.ByUser, "user", it, next, stamp, nil)
+	next = product.Reminder().NextVersion(entity.ByUser, "user", it, next, stamp, nil)
 	draft, err := ical.FromItem(next, nil)
 	require.NoError(t, err)
 	require.Equal(t, "DTSTART;TZID=Europe/Berlin:20250106T090000|RRULE:FREQ=DAILY;UNTIL=20260106T080000Z",

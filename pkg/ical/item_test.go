@@ -21,7 +21,7 @@ func stored(t *testing.T, kind *entity.Type, fields item.Item) item.Item {
 	merged, errs := kind.Merge(nil, fields)
 	require.Empty(t, errs)
 	id := kind.IDPrefix + "_0b0f5a52-7b0e-4c6e-9d3e-2f2f0c1f3a11"
-	it := kind.First("user", id, merged, stamp, item.Item{})
+	it := kind.NewItem("user", id, merged, stamp, item.Item{})
 	require.Empty(t, kind.Validate(it))
 	return it
 }

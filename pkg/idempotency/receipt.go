@@ -94,7 +94,7 @@ func (r *Receipt) Put(own item.Item, now time.Time) table.Put {
 	maps.Copy(row, own)
 	row[attrFingerprint] = item.String(r.fingerprint)
 	row[entity.AttrTTL] = item.Int(now.Add(Retention).Unix())
-	// entity.Lapsed holds from the second of the ttl on, so the second after now is the bound.
+	// entity.Expired holds from the second of the ttl on, so the second after now is the bound.
 	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
 }
 
@@ -102,7 +102,7 @@ func (r *Receipt) Put(own item.Item, now time.Time) table.Put {
 // of this request, and [ErrKeyReused] if it is of another. It is nil if no receipt is in force.
 func (r *Receipt) Check(row item.Item, now time.Time) error {
 	switch {
-	case row == nil || entity.Lapsed(row, now):
+	case row == nil || entity.Expired(row, now):
 		return nil
 	case row.Str(attrFingerprint) != r.fingerprint:
 		return ErrKeyReused

@@ -197,7 +197,7 @@ func (b *bench) advance(d time.Duration) {
 	require.NoError(b.t, err)
 	var expired []item.Item
 	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row item.Item) error {
-		if entity.Lapsed(row, b.now) {
+		if entity.Expired(row, b.now) {
 			expired = append(expired, row)
 		}
 		return nil

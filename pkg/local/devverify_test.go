@@ -64,7 +64,7 @@ func noteRows(user string, n int) []item.Item {
 			entity.SetLinks(it, []entity.Link{{Target: entity.Ref{Type: product.TypeNote, ID: last}}})
 		}
 		last = "note_" + uuid.NewString()
-		rows = append(rows, t.First(user, last, it, now, nil))
+		rows = append(rows, t.NewItem(user, last, it, now, nil))
 	}
 	return rows
 }

@@ -168,7 +168,7 @@ func TestPlatform_firesAReminderOnceMoreThatWasSnoozedAfterwards(t *testing.T) {
 		require.Len(t, b.events(reminders.DetailType), 2)
 		b.advance(48 * time.Hour)
 		require.Len(t, b.events(reminders.DetailType), 2)
-		deliveries := b.rows(entity.FiredPrefix(it.Str("reminderId")))
+		deliveries := b.rows(entity.DeliveryPrefix(it.Str("reminderId")))
 		require.Len(t, deliveries, 2)
 		require.Equal(t, "PENDING", b.rows(entity.ItemPrefix("REMINDER"))[0].Str("status"))
 	})
@@ -198,7 +198,7 @@ func TestPlatform_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(published[1]), &second))
 		require.NotEmpty(t, first.DeliveryID)
 		require.Equal(t, first, second)
-		require.Len(t, b.rows(entity.FiredPrefix(it.Str("reminderId"))), 1)
+		require.Len(t, b.rows(entity.DeliveryPrefix(it.Str("reminderId"))), 1)
 		require.Equal(t, at, b.rows(entity.ItemPrefix("REMINDER"))[0].Str("lastFiredUtc"))
 	})
 }

@@ -71,7 +71,7 @@ func TestUnsettledError_saysWhatIsUnfinished(t *testing.T) {
 	reminder := s.reminder("stuck", at)
 	s.settle()
 	// A delivery that was begun and whose row cannot be read any more: the call can neither go on nor be dropped.
-	s.plant(entity.FiredKey(s.user, reminder["reminderId"].(string), 0, at, at), map[string]types.AttributeValue{
+	s.plant(entity.DeliveryKey(s.user, reminder["reminderId"].(string), 0, at, at), map[string]types.AttributeValue{
 		"state": &types.AttributeValueMemberS{Value: "pending"},
 	})
 	status, problem := s.call("POST", "/dev/clock", object{"advance": "2h"})

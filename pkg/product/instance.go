@@ -68,7 +68,7 @@ func Undone(user string, row item.Item, now time.Time) item.Item {
 			bare[name] = v
 		}
 	}
-	return Instance().Next(entity.ByUser, user, row, bare, now, nil)
+	return Instance().NextVersion(entity.ByUser, user, row, bare, now, nil)
 }
 
 func indexInstance(user string, it item.Item) entity.IndexKeys {

@@ -112,7 +112,7 @@ func TestInstance_isInNoIndexOnceUndone(t *testing.T) {
 		"isAllDay": item.Bool(false), "startUtc": item.String("2025-12-24T16:00:00Z"), "startTzid": item.String("UTC"),
 	}
 	fields["masterId"], fields["recurrenceId"] = item.String("mst_1"), item.String("2025-12-24T15:00:00Z")
-	undone := product.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
+	undone := product.Instance().NewItem("ann", "inst_20251224_1", fields, noon, nil)
 	require.Equal(t, item.Key{PK: "USER#ann", SK: "INSTANCE#mst_1#20251224"}, undone.Key())
 	for _, name := range []string{"GSI1PK", "GSI2PK", "GSI3PK"} {
 		require.False(t, undone.Has(name), name)
@@ -120,7 +120,7 @@ func TestInstance_isInNoIndexOnceUndone(t *testing.T) {
 	require.Empty(t, product.Instance().ShownIn(undone))
 
 	fields["modifiedFields"], fields["endUtc"] = item.List{item.String("startUtc")}, item.String("2025-12-26T16:00:00Z")
-	moved := product.Instance().First("ann", "inst_20251224_1", fields, noon, nil)
+	moved := product.Instance().NewItem("ann", "inst_20251224_1", fields, noon, nil)
 	require.Empty(t, product.Instance().Validate(moved))
 	require.Equal(t, map[string]string{
 		"GSI1PK": "USER#ann#2025", "GSI1SK": "2025-12-24T16:00:00Z", "GSI2PK": "MASTER#mst_1", "GSI2SK": "INSTANCE#20251224",

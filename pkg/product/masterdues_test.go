@@ -23,13 +23,13 @@ func TestMaster_datesItsTimesForExceptionsWithReminders(t *testing.T) {
 		require.Equal(t, differ, product.Master().DuesDiffer(master, after), name)
 	}
 	later := noon.Add(time.Hour)
-	tentative := product.Master().Next(entity.ByUser, "ann", master, with(master, item.Item{"status": text("TENTATIVE")}),
-		later, nil)
+	tentative := product.Master().NextVersion(entity.ByUser, "ann", master,
+		with(master, item.Item{"status": text("TENTATIVE")}), later, nil)
 	require.False(t, tentative.Has("dueSetAt"))
-	cancelled := product.Master().Next(entity.ByUser, "ann", master, with(master, item.Item{"status": text("CANCELLED")}),
-		later, nil)
+	cancelled := product.Master().NextVersion(entity.ByUser, "ann", master,
+		with(master, item.Item{"status": text("CANCELLED")}), later, nil)
 	require.Equal(t, item.FormatInstant(later), cancelled.Str("dueSetAt"))
-	revived := product.Master().Next(entity.ByUser, "ann", cancelled,
+	revived := product.Master().NextVersion(entity.ByUser, "ann", cancelled,
 		with(cancelled, item.Item{"status": text("CONFIRMED")}), later.Add(time.Hour), nil)
 	require.Equal(t, item.FormatInstant(later.Add(time.Hour)), revived.Str("dueSetAt"))
 }

@@ -31,7 +31,8 @@ func create(t *testing.T, typ *entity.Type, text string) (item.Item, []entity.Fi
 	t.Helper()
 	patch, errs := typ.Parse(decode(t, text))
 	merged, more := typ.Merge(nil, patch)
-	it := typ.First("ann", typ.IDPrefix+"_1", merged, noon, product.NewUserMeta("ann", noon).Map(product.AttrPreferences))
+	preferences := product.NewUserMeta("ann", noon).Map(product.AttrPreferences)
+	it := typ.NewItem("ann", typ.IDPrefix+"_1", merged, noon, preferences)
 	var invalid *entity.ValidationError
 	if errors.As(entity.Invalid(errs, more, typ.Validate(it)), &invalid) {
 		return it, invalid.Fields
@@ -44,7 +45,7 @@ func change(t *testing.T, typ *entity.Type, before item.Item, text string) (item
 	t.Helper()
 	patch, errs := typ.Parse(decode(t, text))
 	merged, more := typ.Merge(before, patch)
-	it := typ.Next(entity.ByUser, "ann", before, merged, noon,
+	it := typ.NextVersion(entity.ByUser, "ann", before, merged, noon,
 		product.NewUserMeta("ann", noon).Map(product.AttrPreferences))
 	var invalid *entity.ValidationError
 	if errors.As(entity.Invalid(errs, more, typ.Validate(it)), &invalid) {
@@ -142,23 +143,23 @@ func TestTask_setsItsTimesWhenDoneAndRemovesThemWhenReopened(t *testing.T) {
 	open, _ := create(t, typ, `{"title":"t","dueUtc":"2025-12-02T00:00:00"}`)
 	done := open.Clone()
 	done["status"] = item.String("COMPLETED")
-	done = typ.Next(entity.ByUser, "ann", open, done, noon, prefs)
+	done = typ.NextVersion(entity.ByUser, "ann", open, done, noon, prefs)
 	require.Equal(t, "2025-12-02T12:00:00Z", done.Str("archiveAt"))
 	require.Equal(t, int64(2), done.Int("version"))
 
-	seen, ok := typ.Seen(done, noon.Add(24*time.Hour))
+	seen, ok := typ.VisibleAt(done, noon.Add(24*time.Hour))
 	require.True(t, ok)
 	require.Equal(t, "ARCHIVED", seen.Str("status"))
 
 	again := done.Clone()
 	again["status"] = item.String("BACKLOG")
-	again = typ.Next(entity.ByUser, "ann", done, again, noon, prefs)
+	again = typ.NextVersion(entity.ByUser, "ann", done, again, noon, prefs)
 	require.False(t, again.Has("archiveAt") || again.Has("completedAt"))
 	require.Equal(t, "USER#ann#2025", again.Str("GSI1PK"))
 
 	archived := done.Clone()
 	archived["status"] = item.String("ARCHIVED")
-	archived = typ.Next(entity.ByUser, "ann", done, archived, noon, prefs)
+	archived = typ.NextVersion(entity.ByUser, "ann", done, archived, noon, prefs)
 	require.False(t, archived.Has("GSI1PK"))
 	require.Equal(t, "TASK#ARCHIVED#P3#2025-12-01T12:00:00Z", archived.Str("GSI3SK"))
 }
@@ -188,11 +189,11 @@ func TestReminder_losesRestoredAtWhenItsTriggerMoves(t *testing.T) {
 	it["status"], it["restoredAt"] = item.String("COMPLETED"), item.String("2025-12-01T12:00:00Z")
 	renamed := it.Clone()
 	renamed["title"] = item.String("s")
-	require.True(t, typ.Next(entity.ByUser, "ann", it, renamed, noon, nil).Has("restoredAt"))
+	require.True(t, typ.NextVersion(entity.ByUser, "ann", it, renamed, noon, nil).Has("restoredAt"))
 
 	moved := it.Clone()
 	moved["triggerUtc"] = item.String("2025-12-03T00:00:00Z")
-	moved = typ.Next(entity.ByUser, "ann", it, moved, noon, nil)
+	moved = typ.NextVersion(entity.ByUser, "ann", it, moved, noon, nil)
 	require.Equal(t, "PENDING", moved.Str("status"))
 	require.False(t, moved.Has("restoredAt"), "its status has changed")
 }

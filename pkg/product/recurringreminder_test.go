@@ -25,7 +25,7 @@ func TestReminder_staysIndexedUntilItsLastTriggerOrSnooze(t *testing.T) {
 		"untilUtc": item.String("2025-02-01T08:00:00Z"), "count": item.Int(1),
 		"occurrenceUtc": item.String("2025-01-07T14:00:00Z"),
 	}
-	it = product.Reminder().Next(entity.ByUser, "ann", it, snoozed, noon, nil)
+	it = product.Reminder().NextVersion(entity.ByUser, "ann", it, snoozed, noon, nil)
 	require.Equal(t, "2025-01-08T14:00:00Z", it.Str("GSI1SK"), "the trigger comes first")
 	require.Equal(t, "REMINDER#RECURRING#2025-02-01T08:00:00Z", it.Str("GSI3SK"))
 }

@@ -82,7 +82,7 @@ func TestReminder_keepsWhatItsRuleCountsFrom(t *testing.T) {
 			it, errs := create(t, product.Reminder(), fields+"}")
 			require.Empty(t, errs)
 			before := with(it, c.before)
-			it = product.Reminder().Next(entity.ByUser, "ann", before, with(before, c.patch), noon, nil)
+			it = product.Reminder().NextVersion(entity.ByUser, "ann", before, with(before, c.patch), noon, nil)
 			require.Empty(t, product.Reminder().Validate(it))
 			require.Equal(t, c.trigger, it.Str("triggerUtc"))
 			require.Equal(t, c.first, it.Str("firstTriggerUtc"))
@@ -168,7 +168,7 @@ func TestProduct_followsAZoneThatIsSetOrRemoved(t *testing.T) {
 		require.Empty(t, errs)
 		after, errs := c.typ.Merge(before, patch)
 		require.Empty(t, errs)
-		after = c.typ.Next(entity.ByUser, "ann", before, after, noon, nil)
+		after = c.typ.NextVersion(entity.ByUser, "ann", before, after, noon, nil)
 		require.Empty(t, c.typ.Validate(after))
 		require.Equal(t, c.want, after.Str(c.derived))
 	}

@@ -36,7 +36,7 @@ func clock() time.Time { return morning }
 
 // created is the change that brings an item to life.
 func created(user string, typ *entity.Type, id string, fields item.Item) change.Change {
-	it := typ.First(user, id, fields, morning, nil)
+	it := typ.NewItem(user, id, fields, morning, nil)
 	return change.Change{
 		Kind: change.Inserted, Type: typ, User: user, Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning,
 	}
@@ -48,7 +48,7 @@ func edited(before change.Change) change.Change {
 	after[entity.AttrTitle] = item.String("another title")
 	c := before
 	c.Kind, c.Old = change.Modified, before.New
-	c.New = before.Type.Next(entity.ByUser, before.User, before.New, after, morning, nil)
+	c.New = before.Type.NextVersion(entity.ByUser, before.User, before.New, after, morning, nil)
 	c.Version++
 	return c
 }

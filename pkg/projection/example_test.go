@@ -18,7 +18,7 @@ import (
 func noteCreated(id string, at time.Time, tags ...string) change.Change {
 	typ, fields := product.Note(), item.Item{entity.AttrTitle: item.String("a note")}
 	fields.Set(entity.AttrTags, item.Strings(tags...))
-	it := typ.First("ann", id, fields, at, nil)
+	it := typ.NewItem("ann", id, fields, at, nil)
 	return change.Change{Type: typ, User: "ann", Ref: typ.Ref(it), Key: it.Key(), New: it, Version: 1, Created: at}
 }
 

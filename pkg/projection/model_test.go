@@ -88,7 +88,7 @@ func (w *world) write(gone map[item.Key]bool) {
 	case err != nil:
 		fields := item.Item{entity.AttrTitle: item.String("t")}
 		w.decorate(typ, fields)
-		require.NoError(w.t, w.store.Put(ctx, table.Put{Item: typ.First(user, id, fields, w.now, prefs)}))
+		require.NoError(w.t, w.store.Put(ctx, table.Put{Item: typ.NewItem(user, id, fields, w.now, prefs)}))
 	case typ.Name != entity.TypeInstance && w.random.IntN(5) == 0:
 		require.NoError(w.t, w.store.Delete(ctx, table.Delete{Key: key}))
 		gone[key] = true
@@ -97,7 +97,7 @@ func (w *world) write(gone map[item.Key]bool) {
 		after := before.Clone()
 		w.decorate(typ, after)
 		_, err := w.store.Update(ctx,
-			table.Change(before, typ.Next(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
+			table.Change(before, typ.NextVersion(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
 		require.NoError(w.t, err)
 	}
 }
@@ -228,7 +228,7 @@ func (w *world) checkLedger() {
 		case key.Components[0] == stats.Name:
 			require.Equal(w.t, add(user, c).Open, row.Str(item.AttrGSI3SK))
 		default:
-			ref := entity.Ref{Type: registry.OfID(key.Components[1]).Name, ID: key.Components[1]}
+			ref := entity.Ref{Type: registry.ByID(key.Components[1]).Name, ID: key.Components[1]}
 			for edge := range strings.SplitSeq(body, "\n") {
 				edges[links.Row(user, ref, edge).Key()] = true
 			}

@@ -51,7 +51,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 				return out, nil
 			}
 			position = table.Position{item.AttrPK: row[item.AttrPK], item.AttrSK: row[item.AttrSK]}
-			if seen, ok := q.Type.Seen(row, now); ok && row.Str(entity.AttrType) == q.Type.Name {
+			if seen, ok := q.Type.VisibleAt(row, now); ok && row.Str(entity.AttrType) == q.Type.Name {
 				out.Items = append(out.Items, Found{q.Type, seen})
 			}
 		}

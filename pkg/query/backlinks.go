@@ -22,7 +22,7 @@ func (s *Service) Backlinks(
 	if err := checkUser(user); err != nil {
 		return Page{}, err
 	}
-	t := s.registry.Named(target.Type)
+	t := s.registry.ByName(target.Type)
 	if t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, target.ID) != nil {
 		return Page{}, ErrNotFound
 	}
@@ -119,7 +119,8 @@ func (s *Service) startEdges(b backlinks, text string) (table.Position, error) {
 	if err != nil {
 		return nil, ErrCursor
 	}
-	if t := s.registry.Named(source.Type); t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, source.ID) != nil {
+	t := s.registry.ByName(source.Type)
+	if t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, source.ID) != nil {
 		return nil, ErrCursor
 	}
 	key := entity.LinkKey(b.user, source, b.target)
@@ -150,11 +151,11 @@ func (s *Service) sources(ctx context.Context, b backlinks, refs []entity.Ref) (
 	now := s.now()
 	var items []Found
 	for _, row := range rows {
-		t := s.registry.Named(row.Str(entity.AttrType))
+		t := s.registry.ByName(row.Str(entity.AttrType))
 		if t == nil || !slices.ContainsFunc(entity.LinksOf(row), func(l entity.Link) bool { return l.Target == b.target }) {
 			continue
 		}
-		seen, ok := t.Seen(row, now)
+		seen, ok := t.VisibleAt(row, now)
 		if ok && t.Name == entity.TypeInstance {
 			seen, ok, err = effective(masters[masterKeyOf(b.user, row)], row, row.Str(t.IDAttr), now)
 		}

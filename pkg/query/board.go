@@ -51,7 +51,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}
-	t := s.registry.Named(product.TypeTask)
+	t := s.registry.ByName(product.TypeTask)
 	if t == nil {
 		return Page{}, ErrNotFound
 	}

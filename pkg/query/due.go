@@ -42,6 +42,6 @@ func (r *reading) duePlace(sc *scan, row item.Item) (place, bool) {
 		at = item.Resolve(at, r.zone)
 	}
 	id := key.Components[1]
-	t := r.registry.Named(product.TypeTask)
+	t := r.registry.ByName(product.TypeTask)
 	return place{at, id}, t != nil && entity.CheckID(t.IDPrefix, id) == nil
 }

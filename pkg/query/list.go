@@ -70,7 +70,7 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 				return out, nil
 			}
 			at.position = positionOf(row)
-			if seen, ok := l.typ.Seen(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) &&
+			if seen, ok := l.typ.VisibleAt(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) &&
 				l.passes(seen) {
 				out.Items = append(out.Items, Found{l.typ, seen})
 			}

@@ -44,7 +44,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 	default:
 		return Page{}, refuse("state", "must be one of pinned, recent, archived")
 	}
-	t := s.registry.Named(product.TypeNote)
+	t := s.registry.ByName(product.TypeNote)
 	if t == nil {
 		return Page{}, fmt.Errorf("notes: %w", ErrNotFound)
 	}

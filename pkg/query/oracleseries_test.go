@@ -284,7 +284,7 @@ func (g *generator) changeSeries(master item.Item, occurrences []ruled) item.Ite
 	case 4:
 		after["status"] = item.String("CANCELLED")
 	}
-	it := product.Master().Next(entity.ByUser, ann, stored, after, g.b.now, nil)
+	it := product.Master().NextVersion(entity.ByUser, ann, stored, after, g.b.now, nil)
 	if len(product.Master().Validate(it)) > 0 {
 		return stored // the change would leave nothing of it
 	}
@@ -348,7 +348,7 @@ func (g *generator) exception(master item.Item, o ruled) (counts, row item.Item)
 		names = append(names, item.String(name))
 	}
 	fields.Set("modifiedFields", names)
-	row = product.Instance().First(ann, entity.InstanceID(master.Str("masterId"), o.date), fields, g.b.now, nil)
+	row = product.Instance().NewItem(ann, entity.InstanceID(master.Str("masterId"), o.date), fields, g.b.now, nil)
 	if len(names) == 0 {
 		return nil, row
 	}
@@ -391,7 +391,7 @@ func (g *generator) randomRecurring() {
 		moved["status"] = item.String("DISMISSED")
 		delete(moved, "snoozeState")
 	}
-	it := product.Reminder().Next(entity.ByUser, ann, first, moved, g.b.now, nil)
+	it := product.Reminder().NextVersion(entity.ByUser, ann, first, moved, g.b.now, nil)
 	g.b.put(it)
 	g.items = append(g.items, it)
 }

@@ -110,7 +110,7 @@ func (r *reading) collect() error {
 // may differ: the later counts. What recurs is found through the state view, since the years' index has it at one time
 // only.
 func (r *reading) file(row item.Item, fromState bool) error {
-	t := r.registry.Named(row.Str(entity.AttrType))
+	t := r.registry.ByName(row.Str(entity.AttrType))
 	if t == nil || row.Str(item.AttrPK) != r.partition {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (r *reading) fileInstance(t *entity.Type, row item.Item) {
 
 // show returns the item's showings in the window.
 func (r *reading) show(t *entity.Type, row item.Item) []Entry {
-	seen, ok := t.Seen(row, r.asOf)
+	seen, ok := t.VisibleAt(row, r.asOf)
 	if !ok || !isInAgenda(t, r.user, seen) {
 		return nil
 	}

@@ -42,8 +42,8 @@ func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	if held, ok := r.series[id]; ok && held.version >= version {
 		return nil
 	}
-	instance := r.registry.Named(entity.TypeInstance)
-	if _, ok := t.Seen(row, r.asOf); !ok || instance == nil {
+	instance := r.registry.ByName(entity.TypeInstance)
+	if _, ok := t.VisibleAt(row, r.asOf); !ok || instance == nil {
 		return nil
 	}
 	rule, err := r.rules.of(row, product.CompileMaster)
@@ -63,7 +63,7 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	if held, ok := r.reminders[id]; ok && held.version >= version {
 		return nil
 	}
-	seen, ok := t.Seen(row, r.asOf)
+	seen, ok := t.VisibleAt(row, r.asOf)
 	if !ok || len(t.Dues(seen)) == 0 {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (b *bench) except(user string, master item.Item, date string, own item.Item
 		names = append(names, item.String(name))
 	}
 	fields.Set("modifiedFields", names)
-	it := product.Instance().First(user, id, fields, b.now, nil)
+	it := product.Instance().NewItem(user, id, fields, b.now, nil)
 	b.put(it)
 	b.set(master, item.Item{"hasExceptions": item.Bool(true)})
 	return it
@@ -282,7 +282,7 @@ func (b *bench) addMoved(fields string, server item.Item) item.Item {
 	first := b.add(ann, product.Reminder(), `{"title":"x",`+fields+`}`, nil)
 	moved := first.Clone()
 	maps.Copy(moved, server)
-	it := product.Reminder().Next(entity.ByUser, ann, first, moved, b.now, nil)
+	it := product.Reminder().NextVersion(entity.ByUser, ann, first, moved, b.now, nil)
 	b.put(it)
 	return it
 }

@@ -23,7 +23,7 @@ func TestRules_followAChangeAtOnce(t *testing.T) {
 	}{{"FREQ=DAILY", 7}, {"FREQ=DAILY;INTERVAL=2", 4}, {"FREQ=WEEKLY", 1}} {
 		after := m.Clone()
 		after["rrule"] = item.String(c.rule)
-		m = product.Master().Next(entity.ByUser, ann, m, after, b.now, nil)
+		m = product.Master().NextVersion(entity.ByUser, ann, m, after, b.now, nil)
 		b.put(m)
 		for range 2 {
 			require.Len(t, b.allEntries(q), c.want, c.rule)

@@ -29,7 +29,7 @@ func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Se
 	if err := checkUser(user); err != nil {
 		return Series{}, err
 	}
-	t := s.registry.Named(entity.TypeMaster)
+	t := s.registry.ByName(entity.TypeMaster)
 	if t == nil || entity.CheckID(t.IDPrefix, masterID) != nil {
 		return Series{}, ErrNotFound
 	}
@@ -105,7 +105,7 @@ func pageOfInstances(s *series.Series, ask question, after string) Series {
 // Event returns what an id of an event, a series, or an occurrence of a series names (AP2). An occurrence that nobody
 // changed has no row: it is made of its series, with the series' version.
 func (s *Service) Event(ctx context.Context, user, id string) (Found, error) {
-	switch t := s.registry.OfID(id); {
+	switch t := s.registry.ByID(id); {
 	case t == nil:
 		return Found{}, errors.Join(checkUser(user), ErrNotFound)
 	case t.Name == product.TypeEvent, t.Name == entity.TypeMaster, t.Name == entity.TypeInstance:
@@ -128,7 +128,7 @@ func (s *Service) occurrence(ctx context.Context, user, id string) (item.Item, e
 		return nil, fmt.Errorf("read %s and its series: %w", keys[1], err)
 	}
 	found := byKey(rows)
-	if row := found[keys[0]]; row == nil || entity.Lapsed(row, s.now()) {
+	if row := found[keys[0]]; row == nil || entity.Expired(row, s.now()) {
 		return nil, &NotFoundError{master}
 	}
 	it, ok, err := effective(found[keys[0]], found[keys[1]], id, s.now())
@@ -155,7 +155,7 @@ func dateOf(id string) (string, bool) {
 // effective is an occurrence by the rows of its series and its own, which may be none; false if there is no such one.
 func effective(master, row item.Item, id string, now time.Time) (item.Item, bool, error) {
 	date, ok := dateOf(id)
-	if !ok || master == nil || entity.Lapsed(master, now) {
+	if !ok || master == nil || entity.Expired(master, now) {
 		return nil, false, nil
 	}
 	s, err := series.New(master, time.UTC, row)

@@ -40,7 +40,7 @@ func (b *bench) differ(user string, master item.Item, date, text string) item.It
 		}
 	}
 	fields.Set("modifiedFields", names)
-	it := t.First(user, entity.InstanceID(master.Str("masterId"), date), fields, b.now, nil)
+	it := t.NewItem(user, entity.InstanceID(master.Str("masterId"), date), fields, b.now, nil)
 	require.Empty(b, t.Validate(it))
 	b.put(it)
 	return it

@@ -95,7 +95,7 @@ func (s *Service) get(ctx context.Context, user string, t *entity.Type, id strin
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", key, err)
 	}
-	seen, ok := t.Seen(it, s.now())
+	seen, ok := t.VisibleAt(it, s.now())
 	if !ok {
 		return nil, &NotFoundError{ref}
 	}

@@ -84,7 +84,7 @@ func (b *bench) add(user string, t *entity.Type, text string, server item.Item) 
 	}
 	b.ids++
 	meta := product.NewUserMeta(user, b.now)
-	it := t.First(user, fmt.Sprintf("%s_%06d", t.IDPrefix, b.ids), fields, b.now, meta.Map("preferences"))
+	it := t.NewItem(user, fmt.Sprintf("%s_%06d", t.IDPrefix, b.ids), fields, b.now, meta.Map("preferences"))
 	require.Empty(b, t.Validate(it))
 	b.put(it)
 	b.count(user, t, it)

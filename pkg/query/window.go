@@ -71,7 +71,7 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 
 // AgendaTypes are the names by which an agenda can be asked for types: series and their exceptions are events there.
 func AgendaTypes(r *entity.Registry) []string {
-	return slices.DeleteFunc(r.Collections(), func(name string) bool { return r.Named(name).OwnCommands })
+	return slices.DeleteFunc(r.Collections(), func(name string) bool { return r.ByName(name).OwnCommands })
 }
 
 // checkWindow names everything that is wrong at once.
@@ -131,7 +131,7 @@ func (s *Service) placeIn(w window, text string) (place, error) {
 		return place{}, ErrCursor
 	}
 	if c.ID != "" {
-		if t := s.registry.OfID(c.ID); t == nil || entity.CheckID(t.IDPrefix, c.ID) != nil {
+		if t := s.registry.ByID(c.ID); t == nil || entity.CheckID(t.IDPrefix, c.ID) != nil {
 			return place{}, ErrCursor
 		}
 	}

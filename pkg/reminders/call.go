@@ -66,7 +66,7 @@ func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
 		}
 		return target{}, due{}, &PayloadError{"", "is not a JSON object: " + err.Error()}
 	}
-	t := target{user: c.UserID, typ: registry.Named(c.ItemType), id: c.ItemID}
+	t := target{user: c.UserID, typ: registry.ByName(c.ItemType), id: c.ItemID}
 	if err := entity.CheckUserID(c.UserID); err != nil {
 		return target{}, due{}, &PayloadError{"userId", "is wrong: " + err.Error()}
 	}

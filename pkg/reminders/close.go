@@ -98,7 +98,7 @@ func (r *run) markDelivered(ctx context.Context, f delivery) (before, after item
 	if after.Equal(read.item) {
 		return nil, nil, nil
 	}
-	return read.item, r.typ.Next(entity.BySystem, r.user, read.item, after, r.Now(), nil), nil
+	return read.item, r.typ.NextVersion(entity.BySystem, r.user, read.item, after, r.Now(), nil), nil
 }
 
 func (r *run) keeps(attr string) bool {

@@ -132,7 +132,7 @@ func TestNotifier_keepsTheLatestDeliveryWhenAnOlderOneEndsLast(t *testing.T) {
 	const due = `"dueUtc":"2025-12-01T13:%s:00Z"`
 	snoozed := []byte(strings.Replace(string(calls[0]), fmt.Sprintf(due, "00"), fmt.Sprintf(due, "30"), 1))
 	dieBehind(snoozed, "rem_1 -0 01T13:30")
-	for _, delivery := range w.rows(entity.FiredPrefix("rem_1")) {
+	for _, delivery := range w.rows(entity.DeliveryPrefix("rem_1")) {
 		require.Equal(t, "pending", delivery.Str("state"))
 	}
 	require.NoError(t, w.notifier.Handle(t.Context(), snoozed))

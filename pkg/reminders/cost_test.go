@@ -105,7 +105,7 @@ func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 		w.settle()
 		for i := range deliveries {
 			at := noon.Add(-time.Duration(i) * time.Minute)
-			row := entity.FiredKey(user, "mst_1", 5, at, at).Item()
+			row := entity.DeliveryKey(user, "mst_1", 5, at, at).Item()
 			row["state"], row["offsetMinutes"] = item.String("sent"), item.Int(5)
 			require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
 		}

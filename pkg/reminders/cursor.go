@@ -46,7 +46,7 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 	cur.open = map[string]scope{}
 	open := row.Map(attrOpen)
 	for id := range open {
-		if !hasReminders(c.Registry.OfID(id)) {
+		if !hasReminders(c.Registry.ByID(id)) {
 			return cursor{}, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, cur.key, id)
 		}
 		s := scope{}

@@ -41,7 +41,7 @@ func TestNotifier_reportsAnIncompleteDeliveryAndPublishesNothing(t *testing.T) {
 			w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
 			w.advance(3 * time.Hour)
 			w.to(w.now.Add(time.Hour))
-			row := w.rows(entity.FiredPrefix("mst_1"))[0].Clone()
+			row := w.rows(entity.DeliveryPrefix("mst_1"))[0].Clone()
 			row["state"] = item.String("pending")
 			c.damage(row)
 			began, err := w.notifier.Redrive(t.Context(), row)

@@ -93,7 +93,7 @@ func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 		return delivery{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
 	}
 	f := delivery{
-		target:  target{user, registry.Named(row.Str(attrItemType)), row.Str(attrItemID)},
+		target:  target{user, registry.ByName(row.Str(attrItemType)), row.Str(attrItemID)},
 		due:     due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)},
 		version: row.Int(attrItemVersion), deliveryID: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
 		browser: row.Bool(attrNotifyBrowser), sound: row.Bool(attrNotifySound),

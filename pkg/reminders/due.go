@@ -33,7 +33,7 @@ type due struct {
 }
 
 func (d due) deliveryKey(t target) item.Key {
-	return entity.FiredKey(t.user, t.id, d.offset, d.occurrence, d.at)
+	return entity.DeliveryKey(t.user, t.id, d.offset, d.occurrence, d.at)
 }
 
 // newDue is due an offset before the start.

@@ -46,7 +46,7 @@ func (w *world) watchRows(c memory.Call) {
 
 // wants says whether the delivery's item is due then, in the user's zone as it is now.
 func (w *world) wants(delivery item.Item) bool {
-	typ := w.registry.Named(delivery.Str("itemType"))
+	typ := w.registry.ByName(delivery.Str("itemType"))
 	it, err := w.store.Get(w.Context(), w.key(delivery.Str("itemId")))
 	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
 		return due.offset == delivery.Int("offsetMinutes") && at(due.occurrence) == delivery.Str("occurrenceUtc") &&
@@ -107,7 +107,8 @@ func (w *world) requireExact() {
 // state gathers what there is of an item.
 func (w *world) state(typ *entity.Type, it, meta item.Item) reminders.State {
 	id := it.Str(typ.IDAttr)
-	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta, Deliveries: w.rows(entity.FiredPrefix(id))}
+	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta}
+	s.Deliveries = w.rows(entity.DeliveryPrefix(id))
 	switch typ.Name {
 	case entity.TypeMaster:
 		s.Instances = w.rows(entity.InstancePrefix(id))
@@ -131,7 +132,7 @@ func (w *world) requireNothingLost() {
 				if in.due.After(w.now) || in.due.Before(in.asked) || !in.snooze && !in.due.After(last) {
 					continue
 				}
-				_, err := w.store.Get(w.Context(), entity.FiredKey(user, it.Str(typ.IDAttr), in.offset, in.occurrence, in.due))
+				_, err := w.store.Get(w.Context(), entity.DeliveryKey(user, it.Str(typ.IDAttr), in.offset, in.occurrence, in.due))
 				require.NoError(w, err, "lost: %s due %s", it.Key(), in.due)
 			}
 		}

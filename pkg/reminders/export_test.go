@@ -52,7 +52,7 @@ func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 }
 
 func live(it item.Item, now time.Time) item.Item {
-	if entity.Lapsed(it, now) {
+	if entity.Expired(it, now) {
 		return nil
 	}
 	return it

@@ -29,14 +29,14 @@ func TestNotifier_leavesADeliveryOfALaterReleaseAlone(t *testing.T) {
 	calls := w.scheduler.due(w.now)
 	require.Len(t, calls, 1)
 	require.NoError(t, w.notifier.Handle(t.Context(), calls[0]))
-	deliveries := w.rows(entity.FiredPrefix("mst_1"))
+	deliveries := w.rows(entity.DeliveryPrefix("mst_1"))
 	require.Len(t, deliveries, 1)
 	pending := deliveries[0].Clone()
 	pending["state"] = item.String("pending")
 	w.mark(pending, item.Int(2))
 	published := len(w.published())
 	require.ErrorIs(t, w.notifier.Handle(t.Context(), calls[0]), entity.ErrNewerForm)
-	_, err := w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("mst_1"))[0])
+	_, err := w.notifier.Redrive(t.Context(), w.rows(entity.DeliveryPrefix("mst_1"))[0])
 	require.ErrorIs(t, err, entity.ErrNewerForm)
 	w.records()
 	w.set("mst_1", "reminderMinutes", item.Ints(0, 5))
@@ -44,7 +44,7 @@ func TestNotifier_leavesADeliveryOfALaterReleaseAlone(t *testing.T) {
 	require.Equal(t, change.Retry, outcomes[0].Verdict)
 	require.ErrorIs(t, outcomes[0].Err, entity.ErrNewerForm)
 	require.Len(t, w.published(), published)
-	require.Equal(t, "pending", w.rows(entity.FiredPrefix("mst_1"))[0].Str("state"))
+	require.Equal(t, "pending", w.rows(entity.DeliveryPrefix("mst_1"))[0].Str("state"))
 }
 
 func TestConsumer_leavesACursorOfALaterReleaseAlone(t *testing.T) {
@@ -78,9 +78,9 @@ func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 		require.Len(t, calls, 1)
 		var marked item.Item
 		w.fault.at, w.fault.meddle = step, func() {
-			if rows := w.rows(entity.FiredPrefix("mst_1")); len(rows) == 1 && rows[0].Str("state") == "pending" {
+			if rows := w.rows(entity.DeliveryPrefix("mst_1")); len(rows) == 1 && rows[0].Str("state") == "pending" {
 				w.mark(rows[0], item.Int(2))
-				marked = w.rows(entity.FiredPrefix("mst_1"))[0]
+				marked = w.rows(entity.DeliveryPrefix("mst_1"))[0]
 			}
 		}
 		err := w.fault.under(func() error { return w.notifier.Handle(t.Context(), calls[0]) })
@@ -90,7 +90,7 @@ func TestNotifier_leavesADeliveryThatALaterReleaseWritesMidway(t *testing.T) {
 		if marked != nil {
 			met++
 			require.ErrorIs(t, err, entity.ErrNewerForm, "step %d", step)
-			require.Equal(t, marked, w.rows(entity.FiredPrefix("mst_1"))[0], "step %d", step)
+			require.Equal(t, marked, w.rows(entity.DeliveryPrefix("mst_1"))[0], "step %d", step)
 		}
 	}
 	require.Positive(t, met)
@@ -103,7 +103,7 @@ func TestNotifier_leavesALaterReleasesDeliveryAfterThePage(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0,10,20,30,40,50,60,70,80,90"))
 	w.advance(25 * 24 * time.Hour)
-	deliveries := w.rows(entity.FiredPrefix("mst_1"))
+	deliveries := w.rows(entity.DeliveryPrefix("mst_1"))
 	require.Greater(t, len(deliveries), 240)
 	behind := deliveries[:40]
 	for _, delivery := range behind {
@@ -112,7 +112,7 @@ func TestNotifier_leavesALaterReleasesDeliveryAfterThePage(t *testing.T) {
 	outcome := w.consumer.Apply(t.Context(), w.history[:1])[0]
 	require.Equal(t, change.Retry, outcome.Verdict)
 	require.ErrorIs(t, outcome.Err, entity.ErrNewerForm)
-	for _, delivery := range w.rows(entity.FiredPrefix("mst_1"))[:40] {
+	for _, delivery := range w.rows(entity.DeliveryPrefix("mst_1"))[:40] {
 		require.EqualValues(t, 2, delivery.Int(entity.AttrForm))
 	}
 }

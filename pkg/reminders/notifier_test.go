@@ -113,7 +113,7 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
-	deliveries := w.rows(entity.FiredPrefix("rem_1"))
+	deliveries := w.rows(entity.DeliveryPrefix("rem_1"))
 	require.Len(t, deliveries, 1)
 	require.Equal(t, "pending", deliveries[0].Str("state"))
 
@@ -181,7 +181,7 @@ func TestNotifier_storesADeliveryForThirtyDays(t *testing.T) {
 	w.editMeta(func(it item.Item) { it.Map("preferences")["enableSoundNotifications"] = item.Bool(false) })
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.advance(3 * time.Hour)
-	deliveries := w.rows(entity.FiredPrefix("evt_1"))
+	deliveries := w.rows(entity.DeliveryPrefix("evt_1"))
 	require.Len(t, deliveries, 1)
 	delivery := deliveries[0].Str("deliveryId")
 	fired := noon.Add(105 * time.Minute)
@@ -264,18 +264,18 @@ func TestRedrive_takesUpADeliveryAfterTenMinutes(t *testing.T) {
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
 	w.now = w.now.Add(10 * time.Minute)
-	began, err := w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("rem_1"))[0])
+	began, err := w.notifier.Redrive(t.Context(), w.rows(entity.DeliveryPrefix("rem_1"))[0])
 	require.NoError(t, err)
 	require.False(t, began)
 	w.now = w.now.Add(time.Second)
-	began, err = w.notifier.Redrive(t.Context(), w.rows(entity.FiredPrefix("rem_1"))[0])
+	began, err = w.notifier.Redrive(t.Context(), w.rows(entity.DeliveryPrefix("rem_1"))[0])
 	require.NoError(t, err)
 	require.True(t, began)
 	w.settle()
 	require.Len(t, w.published(), 1)
 	w.requireExact()
 
-	row := w.rows(entity.FiredPrefix("rem_1"))[0].Clone()
+	row := w.rows(entity.DeliveryPrefix("rem_1"))[0].Clone()
 	row["state"], row["deliveryId"] = item.String("pending"), item.String("")
 	w.now = w.now.Add(time.Hour)
 	_, err = w.notifier.Redrive(t.Context(), row)
@@ -360,7 +360,7 @@ func TestNotifier_findsItsDeliveryAmongAnyNumber(t *testing.T) {
 	w.advance(3 * time.Hour)
 	var others []item.Item
 	for i := range 250 {
-		row := entity.FiredKey(user, "evt_1", 99, noon, noon.Add(-time.Duration(i)*time.Minute)).Item()
+		row := entity.DeliveryKey(user, "evt_1", 99, noon, noon.Add(-time.Duration(i)*time.Minute)).Item()
 		row["state"] = item.String("sent")
 		others = append(others, row)
 	}

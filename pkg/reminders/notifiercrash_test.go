@@ -26,7 +26,7 @@ func TestNotifier_leavesNothingOpenWhenACallIsRepeated(t *testing.T) {
 		w.fault.steps, w.fault.at, w.fault.die = 0, step, true
 		w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
 		dies = w.fault.steps >= step
-		deliveries := w.rows(entity.FiredPrefix("mst_1"))
+		deliveries := w.rows(entity.DeliveryPrefix("mst_1"))
 		require.Len(t, deliveries, 2)
 		for _, delivery := range deliveries {
 			require.Equal(t, "sent", delivery.Str("state"), "%s, when the call dies at step %d", delivery.Key().SK, step)

@@ -370,7 +370,7 @@ func TestReminders_showThatAOneTimeReminderWillNotRingAgain(t *testing.T) {
 // shownBy returns an item as the API shows it.
 func shownBy(w *world, id string) map[string]any {
 	w.Helper()
-	return decode(w.T, string(w.registry.OfID(id).AppendJSON(nil, w.item(id))))
+	return decode(w.T, string(w.registry.ByID(id).AppendJSON(nil, w.item(id))))
 }
 
 // A rule that is given to a reminder, or taken from it, leaves what is over as it is.

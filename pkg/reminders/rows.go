@@ -114,7 +114,7 @@ func (r rows) requestedAt(by time.Time, floating bool) time.Time {
 // findLive returns the row, or nil if there is none or it is past its ttl.
 func (e engine) findLive(ctx context.Context, key item.Key) (item.Item, error) {
 	it, err := e.find(ctx, key)
-	if err != nil || entity.Lapsed(it, e.Now()) {
+	if err != nil || entity.Expired(it, e.Now()) {
 		return nil, err
 	}
 	return it, nil

@@ -54,7 +54,7 @@ func (e engine) retakeSnapshot(ctx context.Context, before snapshot, offsets sco
 func (e engine) snapshotFrom(ctx context.Context, t target, r rows, offsets scope) (snapshot, error) {
 	s := snapshot{target: t, rows: r, deliveries: map[item.Key]item.Item{}}
 	page, err := e.Store.Query(ctx, table.Query{
-		Partition: s.key().PK, Range: table.Range{Prefix: entity.FiredPrefix(s.id)}, Limit: deliveryPage, Descending: true,
+		Partition: s.key().PK, Range: table.Range{Prefix: entity.DeliveryPrefix(s.id)}, Limit: deliveryPage, Descending: true,
 	})
 	if err != nil {
 		return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)

@@ -23,7 +23,7 @@ func TestReadPayload_saysWhatItsScheduleIsFor(t *testing.T) {
 	subject, err := reminders.ReadPayload(w.registry, w.scheduler.entries[name].Payload)
 	require.NoError(t, err)
 	require.Equal(t, reminders.Subject{
-		User: user, Type: w.registry.Named("TASK"), ID: "task_1", OffsetMinutes: 60, Due: noon.Add(time.Hour),
+		User: user, Type: w.registry.ByName("TASK"), ID: "task_1", OffsetMinutes: 60, Due: noon.Add(time.Hour),
 	}, subject)
 	require.Equal(t, name, subject.Name())
 	var malformed *reminders.PayloadError
@@ -37,7 +37,7 @@ func TestWanted_changesNothing(t *testing.T) {
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "0,60"))
 	w.settle()
-	typ := w.registry.Named("TASK")
+	typ := w.registry.ByName("TASK")
 	due := reminders.Subject{User: user, Type: typ, ID: "task_1", OffsetMinutes: 60, Due: noon.Add(time.Hour)}
 	wanted := func() (names []string, late []reminders.Subject) {
 		schedules, late, err := w.consumer.Wanted(t.Context(), user, typ, "task_1")
@@ -64,7 +64,7 @@ func TestWanted_changesNothing(t *testing.T) {
 	require.Empty(t, late)
 
 	w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
-	schedules, late, err := w.consumer.Wanted(t.Context(), user, w.registry.Named("MASTER"), "mst_1")
+	schedules, late, err := w.consumer.Wanted(t.Context(), user, w.registry.ByName("MASTER"), "mst_1")
 	require.NoError(t, err)
 	require.Empty(t, late)
 	require.Len(t, schedules, 1)
@@ -136,7 +136,7 @@ func TestOverdue_findsADeliveryOfNoTime(t *testing.T) {
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	w.advance(2 * time.Hour)
-	row := w.rows(entity.FiredPrefix("rem_1"))[0].Clone()
+	row := w.rows(entity.DeliveryPrefix("rem_1"))[0].Clone()
 	delete(row, "firedAt")
 	began, err := w.notifier.Redrive(t.Context(), row)
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 	}
 	for pages, items := 0, 0; pages < walkPages && items < walkItems && !cur.done; pages++ {
 		for _, id := range slices.Sorted(maps.Keys(cur.open)) {
-			r := run{engine: c.engine, target: target{w.user, c.Registry.OfID(id), id}, scope: cur.open[id]}
+			r := run{engine: c.engine, target: target{w.user, c.Registry.ByID(id), id}, scope: cur.open[id]}
 			if err := r.reconcile(ctx); err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, er
 	cur.open = map[string]scope{}
 	for _, it := range page.Items {
 		id := it.Str(at.typ.IDAttr)
-		if c.Registry.OfID(id) != at.typ {
+		if c.Registry.ByID(id) != at.typ {
 			return cursor{}, fmt.Errorf("%w: %s has %.80q for its id", errDamaged, it.Key(), id)
 		}
 		if s := w.scopeOf(at.typ, it); len(s) > 0 {

@@ -194,12 +194,12 @@ func decode(t *testing.T, text string) map[string]any {
 // create writes an item as the create command does.
 func (w *world) create(id, doc string) {
 	w.Helper()
-	typ := w.registry.OfID(id)
+	typ := w.registry.ByID(id)
 	patch, errs := typ.Parse(decode(w.T, doc))
 	require.Empty(w, errs)
 	merged, errs := typ.Merge(nil, patch)
 	require.Empty(w, errs)
-	it := typ.First(user, id, merged, w.now, nil)
+	it := typ.NewItem(user, id, merged, w.now, nil)
 	require.Empty(w, typ.Validate(it))
 	if typ.Dues != nil && len(typ.Dues(it)) > 0 {
 		it.SetTime(product.AttrDueSetAt, w.now)
@@ -210,10 +210,10 @@ func (w *world) create(id, doc string) {
 // edit changes an item as a command does.
 func (w *world) edit(id string, change func(it item.Item)) {
 	w.Helper()
-	typ, before := w.registry.OfID(id), w.item(id)
+	typ, before := w.registry.ByID(id), w.item(id)
 	after := before.Clone()
 	change(after)
-	after = typ.Next(entity.ByUser, user, before, after, w.now, nil)
+	after = typ.NextVersion(entity.ByUser, user, before, after, w.now, nil)
 	require.Empty(w, typ.Validate(after))
 	if !slices.Equal(typ.Dues(before), typ.Dues(after)) {
 		after.SetTime(product.AttrDueSetAt, w.now)
@@ -261,7 +261,7 @@ func (w *world) editMeta(change func(it item.Item)) {
 	}
 	after := base.Clone()
 	change(after)
-	after = w.registry.Named(entity.TypeUserMeta).Next(entity.ByUser, user, base, after, w.now, nil)
+	after = w.registry.ByName(entity.TypeUserMeta).NextVersion(entity.ByUser, user, base, after, w.now, nil)
 	_, err = w.store.Update(w.Context(), table.Change(before, after, condition))
 	require.NoError(w, err)
 }
@@ -272,7 +272,7 @@ func (w *world) remove(id string) {
 }
 
 func (w *world) key(id string) item.Key {
-	return entity.ItemKey(user, entity.Ref{Type: w.registry.OfID(id).Name, ID: id})
+	return entity.ItemKey(user, entity.Ref{Type: w.registry.ByID(id).Name, ID: id})
 }
 
 func (w *world) item(id string) item.Item {

@@ -41,7 +41,7 @@ func (c *Consumer) moveZone(user string, version int64) walk {
 // floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so
 // long that it is not even late.
 func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
-	if entity.Lapsed(it, now) {
+	if entity.Expired(it, now) {
 		return nil
 	}
 	isPast := func(reading time.Time) bool { return now.Sub(reading) > zoneSpread+lateLimit }
@@ -96,7 +96,7 @@ var occurrenceFields = append(product.SpanFields(),
 func (c *Consumer) moveSeries(user, masterID string, version int64) walk {
 	return walk{
 		user: user, key: entity.SeriesKey(user, masterID, version),
-		parts: []part{{c.Registry.Named(entity.TypeInstance), entity.InstancePrefix(masterID)}},
+		parts: []part{{c.Registry.ByName(entity.TypeInstance), entity.InstancePrefix(masterID)}},
 		scopeOf: func(t *entity.Type, it item.Item) scope {
 			s := scope{}
 			s.add(t, it)

@@ -13,12 +13,12 @@ import (
 // A weekly series at nine in New York. Its second occurrence has a title of its own and is moved to Thursday.
 func ExampleNew() {
 	at := time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
-	master := product.Master().First("ann", "mst_1", item.Item{
+	master := product.Master().NewItem("ann", "mst_1", item.Item{
 		entity.AttrTitle: item.String("Standup"), product.AttrRRule: item.String("FREQ=WEEKLY;COUNT=3"),
 		product.AttrStartUtc: item.String("2027-03-01T14:00:00Z"), product.AttrEndUtc: item.String("2027-03-01T14:30:00Z"),
 		product.AttrStartTzid: item.String("America/New_York"),
 	}, at, nil)
-	moved := product.Instance().First("ann", entity.InstanceID("mst_1", "20270308"), item.Item{
+	moved := product.Instance().NewItem("ann", entity.InstanceID("mst_1", "20270308"), item.Item{
 		entity.AttrTitle:     item.String("Standup, on Thursday"),
 		product.AttrStartUtc: item.String("2027-03-11T20:00:00Z"), product.AttrEndUtc: item.String("2027-03-11T20:30:00Z"),
 		product.AttrStartTzid: item.String("America/New_York"),

@@ -27,7 +27,7 @@ func newMaster(t *testing.T, fields item.Item) item.Item {
 	for name, v := range fields {
 		merged[name] = v
 	}
-	it := product.Master().First(user, masterID, merged, at("2025-01-01T00:00:00Z"), nil)
+	it := product.Master().NewItem(user, masterID, merged, at("2025-01-01T00:00:00Z"), nil)
 	require.Empty(t, product.Master().Validate(it))
 	return it
 }
@@ -53,7 +53,7 @@ func exception(date string, own item.Item, modified ...string) item.Item {
 		names = append(names, item.String(name))
 	}
 	fields.Set(product.AttrModifiedFields, names)
-	return product.Instance().First(user, id, fields, at("2025-02-01T00:00:00Z"), nil)
+	return product.Instance().NewItem(user, id, fields, at("2025-02-01T00:00:00Z"), nil)
 }
 
 func moved(date, start, end string) item.Item {

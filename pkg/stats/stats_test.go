@@ -46,7 +46,7 @@ func someItem(t *testing.T, typ *entity.Type, id, fields string) item.Item {
 	require.Empty(t, errs)
 	merged, errs := typ.Merge(nil, parsed)
 	require.Empty(t, errs)
-	it := typ.First(user, id, merged, noon, nil)
+	it := typ.NewItem(user, id, merged, noon, nil)
 	require.Empty(t, typ.Validate(it))
 	return it
 }
@@ -121,7 +121,7 @@ func TestStats_countNoOccurrenceAsAnEvent(t *testing.T) {
 		"isAllDay": item.Bool(false),
 		"startUtc": item.String("2025-12-02T16:00:00Z"), "startTzid": item.String("UTC"),
 		"modifiedFields": item.List{item.String("startUtc")}}
-	instance := product.Instance().First(user, "inst_20251202_1", fields, noon, nil)
+	instance := product.Instance().NewItem(user, "inst_20251202_1", fields, noon, nil)
 	b.apply(product.Instance(), nil, instance)
 	counted := master.Clone() // the series' count of such writes: bookkeeping
 	counted["exceptionsVersion"], counted["hasExceptions"] = item.Int(1), item.Bool(true)

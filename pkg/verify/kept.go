@@ -44,7 +44,7 @@ func (r *run) kept(ctx context.Context, user string) error {
 	}
 	err := r.each(ctx, user, family{prefix: entity.KeptPrefix()}, func(row item.Item, _ string) error {
 		ref, err := entity.ParseKept(row.Str(item.AttrSK))
-		if err != nil || !isID(r.Registry.Named(ref.Type), ref.ID) {
+		if err != nil || !isID(r.Registry.ByName(ref.Type), ref.ID) {
 			return r.foreignKept(user, row)
 		}
 		if rows = append(rows, keptRow{row.Key(), ref}); len(rows) < lookItems {

@@ -52,7 +52,7 @@ func (w *world) equalsARecount(user string) {
 	notes, edges := w.rows(user, entity.ItemPrefix(product.TypeNote)), map[item.Key]bool{}
 	for _, note := range notes {
 		for _, l := range entity.LinksOf(note) {
-			edges[entity.LinkKey(user, registry.Named(product.TypeNote).Ref(note), l.Target)] = true
+			edges[entity.LinkKey(user, registry.ByName(product.TypeNote).Ref(note), l.Target)] = true
 		}
 	}
 	require.EqualValues(w.t, len(notes), w.notes(user))
@@ -101,7 +101,7 @@ func TestVerifier_showsOldNumbersUntilItShowsNewOnes(t *testing.T) {
 					written++
 				case calls%7 == 3 && removed < 30:
 					key := notes[len(notes)-1-removed]
-					w.do(ann, command.Delete{Type: registry.Named(product.TypeNote), ID: key.Str("noteId")}, 1)
+					w.do(ann, command.Delete{Type: registry.ByName(product.TypeNote), ID: key.Str("noteId")}, 1)
 					removed++
 				}
 				if calls%7 == 5 && !w.drain() {
@@ -231,7 +231,7 @@ func TestVerifier_repairsAUserOnceAtATime(t *testing.T) {
 }
 
 func inserted(user string, it item.Item) change.Change {
-	t := registry.Named(it.Str(entity.AttrType))
+	t := registry.ByName(it.Str(entity.AttrType))
 	return change.Change{
 		Kind: change.Inserted, Type: t, User: user, Ref: t.Ref(it), Key: it.Key(), New: it, Version: 1, Created: morning,
 	}

@@ -140,7 +140,7 @@ func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 		var open []string
 		for _, name := range names {
 			id, version, ok := archive.ReadCopyName(user, name)
-			t := r.Registry.OfID(id)
+			t := r.Registry.ByID(id)
 			if !ok || !isID(t, id) {
 				continue // none of ours
 			}

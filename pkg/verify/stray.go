@@ -20,7 +20,7 @@ func (r *run) strayLedger(
 	prefix := entity.LedgerPrefix(p.Name())
 	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {
 		id := row.Str(item.AttrSK)[len(prefix):]
-		if isID(r.Registry.OfID(id), id) {
+		if isID(r.Registry.ByID(id), id) {
 			return nil
 		}
 		return visit(row)

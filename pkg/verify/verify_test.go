@@ -49,10 +49,10 @@ func (w *world) populate(user string) map[string]item.Item {
 		Fields: map[string]any{"title": "other", "links": link, "reminderMinutes": numbers(15)},
 	}, 1)
 	done := w.create(user, product.TypeTask, map[string]any{"title": "done"})
-	out["done"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: done.Str("taskId"),
+	out["done"] = w.do(user, command.Update{Type: registry.ByName(product.TypeTask), ID: done.Str("taskId"),
 		Patch: map[string]any{"status": "COMPLETED"}}, 1)
 	old := w.create(user, product.TypeTask, map[string]any{"title": "old"})
-	out["archived"] = w.do(user, command.Update{Type: registry.Named(product.TypeTask), ID: old.Str("taskId"),
+	out["archived"] = w.do(user, command.Update{Type: registry.ByName(product.TypeTask), ID: old.Str("taskId"),
 		Patch: map[string]any{"status": "ARCHIVED"}}, 1)
 	require.True(w.t, w.drain())
 	return out
@@ -181,7 +181,7 @@ func damages() map[string]struct {
 			_, err := w.schedules.Fire(w.t.Context(), w.now)
 			require.NoError(w.t, err)
 			require.True(w.t, w.drain())
-			delivery := w.rows(ann, entity.FiredPrefix(o["event"].Str("eventId")))[0]
+			delivery := w.rows(ann, entity.DeliveryPrefix(o["event"].Str("eventId")))[0]
 			w.set(delivery.Key(), "state", item.String("pending"))
 			w.set(delivery.Key(), "firedAt", item.String(item.FormatInstant(w.now.Add(-11*time.Minute))))
 		}, verify.Delivery, "FIRED#evt_"},
@@ -255,7 +255,7 @@ func TestVerifier_leavesNoCopyOfAnItemThatChanges(t *testing.T) {
 		if !changed && c.Stage == memory.Before && c.Op == "Transact" &&
 			slices.Contains(c.Keys, entity.ColdKey(ann, task.Str("taskId"))) {
 			changed = true
-			w.do(ann, command.Update{Type: registry.Named(product.TypeTask), ID: task.Str("taskId"),
+			w.do(ann, command.Update{Type: registry.ByName(product.TypeTask), ID: task.Str("taskId"),
 				Patch: map[string]any{"status": "BACKLOG"}}, 2)
 		}
 		return nil
@@ -316,7 +316,7 @@ func (w *world) underived(notes int) {
 	var rows []item.Item
 	for i := range notes {
 		fields := item.Item{"title": item.String("n"), "body": item.String("b")}
-		rows = append(rows, registry.Named(product.TypeNote).First(ann, fmt.Sprintf("note_%d", i), fields, w.now, nil))
+		rows = append(rows, registry.ByName(product.TypeNote).NewItem(ann, fmt.Sprintf("note_%d", i), fields, w.now, nil))
 	}
 	require.NoError(w.t, w.store.Load(w.t.Context(), rows))
 }

@@ -105,7 +105,7 @@ func (w *world) do(user string, c command.Command, version int64) item.Item {
 
 func (w *world) create(user, typ string, fields map[string]any) item.Item {
 	w.t.Helper()
-	return w.do(user, command.Create{Type: registry.Named(typ), Fields: fields}, 0)
+	return w.do(user, command.Create{Type: registry.ByName(typ), Fields: fields}, 0)
 }
 
 // drain has every consumer apply what the stream has to hand; who is held off keeps the rest for the next time.
@@ -204,7 +204,7 @@ func (w *world) put(key item.Key, attributes item.Item) {
 
 // bogus adds a link row that the item does not have.
 func (w *world) bogus(source item.Item, target string) {
-	t := registry.Named(source.Str(entity.AttrType))
+	t := registry.ByName(source.Str(entity.AttrType))
 	row := links.Row(ann, t.Ref(source), product.TypeNote+"/"+target)
 	w.put(row.Key(), row)
 }

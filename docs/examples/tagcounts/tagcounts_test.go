@@ -28,13 +28,13 @@ func TestTagcounts_countsEachTagOnceInEveryOrderOfRecords(t *testing.T) {
 		fields := item.Item{entity.AttrTitle: item.String("n")}
 		fields.Set(entity.AttrTags, item.Strings(tags...))
 		if before == nil {
-			it := typ.First("ann", id, fields, now, nil)
+			it := typ.NewItem("ann", id, fields, now, nil)
 			require.NoError(t, store.Put(ctx, table.Put{Item: it, If: table.NotExists()}))
 			return it
 		}
 		after := before.Clone()
 		after.Set(entity.AttrTags, item.Strings(tags...))
-		it, err := store.Update(ctx, table.Change(before, typ.Next(entity.ByUser, "ann", before, after, now, nil),
+		it, err := store.Update(ctx, table.Change(before, typ.NextVersion(entity.ByUser, "ann", before, after, now, nil),
 			table.AtVersion(before.Int(entity.AttrVersion))))
 		require.NoError(t, err)
 		return it

@@ -98,7 +98,7 @@ func (c *crowd) write(tb testing.TB, owner string, items []item.Item) []change.C
 
 // created is the change by which the item came.
 func created(owner string, it item.Item) change.Change {
-	t := product.Registry().Named(it.Str(entity.AttrType))
+	t := product.Registry().ByName(it.Str(entity.AttrType))
 	return change.Change{
 		Kind: change.Inserted, Type: t, User: owner, Ref: t.Ref(it), Key: it.Key(), New: it,
 		Version: it.Int(entity.AttrVersion), Created: base,

@@ -57,7 +57,7 @@ func (d document) created(tb testing.TB, user, id string, at time.Time) item.Ite
 	decoder.UseNumber()
 	doc := map[string]any{}
 	require.NoError(tb, decoder.Decode(&doc))
-	t := product.Registry().Named(d.Type)
+	t := product.Registry().ByName(d.Type)
 	patch, wrong := t.Parse(doc)
 	fields, more := t.Merge(nil, patch)
 	it := t.First(user, t.IDPrefix+"_"+id, fields, at, product.NewUserMeta(user, at).Map(product.AttrPreferences))

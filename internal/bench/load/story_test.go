@@ -84,7 +84,7 @@ func changesOf(tb testing.TB, owner string) []change.Change {
 	out := make([]change.Change, 0, len(story))
 	for _, s := range story {
 		before := items[s.item]
-		c := change.Change{Type: registry.OfID(s.item), User: owner, Old: before, Created: base}
+		c := change.Change{Type: registry.ByID(s.item), User: owner, Old: before, Created: base}
 		switch {
 		case before == nil:
 			c.Kind, c.New = change.Inserted, firstOf(tb, c.Type, owner, s, items)
@@ -93,7 +93,7 @@ func changesOf(tb testing.TB, owner string) []change.Change {
 		default:
 			after := before.Clone()
 			s.act(after)
-			c.Kind, c.New = change.Modified, c.Type.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
+			c.Kind, c.New = change.Modified, c.Type.NextVersion(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
 		}
 		items[s.item] = c.New
 		image := c.New

@@ -115,7 +115,7 @@ func (l *Law) breach(key item.Key, format string, args ...any) {
 // typeOf returns the type of the entity whose row the key names, or nil.
 func (l *Law) typeOf(key item.Key) *entity.Type {
 	prefix, _, _ := strings.Cut(key.SK, "#")
-	return l.registry.Named(prefix)
+	return l.registry.ByName(prefix)
 }
 
 // action holds one write against the rules for keys and conditions.

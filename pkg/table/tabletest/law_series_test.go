@@ -19,7 +19,7 @@ import (
 func weekly(t *testing.T) (master, instance item.Item) {
 	t.Helper()
 	now := time.Unix(1750000000, 0)
-	master = product.Master().First("ann", "mst_1", mustMerge(t, product.Master(), map[string]any{
+	master = product.Master().NewItem("ann", "mst_1", mustMerge(t, product.Master(), map[string]any{
 		"title": "x", "startUtc": "2025-06-02T09:00:00", "rrule": "FREQ=WEEKLY",
 		"links": []any{map[string]any{"targetType": "NOTE", "targetId": "note_1"}},
 	}), now, nil)
@@ -28,7 +28,7 @@ func weekly(t *testing.T) (master, instance item.Item) {
 		"startUtc": item.String("2025-06-09T10:00:00Z"), "endUtc": item.String("2025-06-11T10:00:00Z"),
 		"modifiedFields": item.List{item.String("startUtc"), item.String("endUtc")},
 	}
-	return master, product.Instance().First("ann", "inst_20250609_1", fields, now, nil)
+	return master, product.Instance().NewItem("ann", "inst_20250609_1", fields, now, nil)
 }
 
 func TestLaw_isBrokenByAWrongSeriesOrExceptionOnEachRule(t *testing.T) {
@@ -67,7 +67,7 @@ func TestLaw_isBrokenByAWrongSeriesOrExceptionOnEachRule(t *testing.T) {
 		spoil(row)
 		require.Contains(t, strings.Join(tabletest.CheckRow(product.Instance(), row), "\n"), rule)
 	}
-	task := product.Task().First("ann", "task_1", mustMerge(t, product.Task(), map[string]any{"title": "x"}),
+	task := product.Task().NewItem("ann", "task_1", mustMerge(t, product.Task(), map[string]any{"title": "x"}),
 		time.Unix(1750000000, 0), nil)
 	task["GSI2PK"], task["GSI2SK"] = item.String("MASTER#mst_1"), item.String("MASTER")
 	require.Contains(t, strings.Join(tabletest.CheckRow(product.Task(), task), "\n"), "GSI2 keys are")
@@ -86,7 +86,7 @@ func TestLaw_isBrokenByAWrongCallAboutASeriesOnEachRule(t *testing.T) {
 	put := table.Put{Item: instance, If: table.NotExists()}
 	changed := instance.Clone()
 	changed["title"] = item.String("y")
-	changed = product.Instance().Next(entity.ByUser, "ann", instance, changed, time.Unix(1750000001, 0), nil)
+	changed = product.Instance().NextVersion(entity.ByUser, "ann", instance, changed, time.Unix(1750000001, 0), nil)
 	both := func(s table.Store, actions ...table.Action) error { return s.Transact(t.Context(), actions...) }
 	for rule, call := range map[string]func(table.Store) error{
 		"":                           func(s table.Store) error { return both(s, put, count(one, none)) },
@@ -114,7 +114,8 @@ func TestLaw_isBrokenByAWrongCallAboutASeriesOnEachRule(t *testing.T) {
 			after := master.Clone()
 			after["rrule"] = item.String("FREQ=DAILY")
 			return both(s, table.Change(master,
-				product.Master().Next(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil), table.AtVersion(1)))
+				product.Master().NextVersion(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil),
+				table.AtVersion(1)))
 		},
 		"deleted while its series": func(s table.Store) error {
 			return s.Delete(t.Context(), table.Delete{Key: instance.Key()})
@@ -141,7 +142,7 @@ func TestLaw_letsExceptionsBeWrittenAndRemovedAlone(t *testing.T) {
 		table.Check{Key: master.Key(), If: table.NotExists()}, table.Put{Item: instance, If: table.NotExists()}))
 	undone := instance.Clone()
 	delete(undone, "modifiedFields")
-	undone = product.Instance().Next(entity.ByUser, "ann", instance, undone, time.Unix(1750000001, 0), nil)
+	undone = product.Instance().NextVersion(entity.ByUser, "ann", instance, undone, time.Unix(1750000001, 0), nil)
 	_, err := law.Update(t.Context(), table.Change(instance, undone, table.AtVersion(1)))
 	require.NoError(t, err)
 	require.NoError(t, law.Delete(t.Context(), table.Delete{Key: instance.Key()}))

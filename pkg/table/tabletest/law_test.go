@@ -19,7 +19,7 @@ import (
 func TestLaw_isBrokenByAWrongEntityOnEachRule(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
-	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}),
+	good := typ.NewItem("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x", "dueUtc": "2025-06-02T00:00:00"}),
 		time.Unix(1750000000, 0), nil)
 	require.Empty(t, tabletest.CheckRow(typ, good))
 	for rule, spoil := range map[string]func(item.Item){
@@ -54,11 +54,11 @@ func TestLaw_isBrokenByAWrongEntityOnEachRule(t *testing.T) {
 func TestLaw_isBrokenByAWrongCallOnEachRule(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
-	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
-	next := typ.Next(entity.ByUser, "ann", good, good, time.Unix(1750000001, 0), nil)
+	good := typ.NewItem("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
+	next := typ.NextVersion(entity.ByUser, "ann", good, good, time.Unix(1750000001, 0), nil)
 	archived := good.Clone()
 	archived["status"] = item.String("ARCHIVED")
-	archived = typ.Next(entity.BySystem, "ann", good, archived, time.Unix(1750000001, 0), nil)
+	archived = typ.NextVersion(entity.BySystem, "ann", good, archived, time.Unix(1750000001, 0), nil)
 	renamed, back, begun := archived.Clone(), archived.Clone(), archived.Clone()
 	renamed["title"] = item.String("y")
 	back["version"], back["editVersion"] = item.Int(3), item.Int(1)
@@ -141,7 +141,7 @@ func mustMerge(t *testing.T, typ *entity.Type, doc map[string]any) item.Item {
 func TestLaw_letsTheSystemKeepTheEditVersion(t *testing.T) {
 	t.Parallel()
 	typ := product.Task()
-	good := typ.First("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
+	good := typ.NewItem("ann", "task_1", mustMerge(t, typ, map[string]any{"title": "x"}), time.Unix(1750000000, 0), nil)
 	store := memory.New(time.Now, memory.Options{})
 	require.NoError(t, store.Load(t.Context(), []item.Item{good}))
 	law := tabletest.NewLaw(store, product.Registry())
@@ -149,7 +149,7 @@ func TestLaw_letsTheSystemKeepTheEditVersion(t *testing.T) {
 	for i, by := range []entity.Writer{entity.BySystem, entity.BySystem, entity.ByUser, entity.BySystem} {
 		after := row.Clone()
 		after["status"] = item.String([]string{"ARCHIVED", "BACKLOG"}[i%2])
-		after = typ.Next(by, "ann", row, after, time.Unix(1750000001, 0), nil)
+		after = typ.NextVersion(by, "ann", row, after, time.Unix(1750000001, 0), nil)
 		_, err := law.Update(t.Context(), table.Change(row, after, table.AtVersion(row.Int("version"))))
 		require.NoError(t, err)
 		row = after
