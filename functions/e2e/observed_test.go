@@ -26,7 +26,7 @@ import (
 type counted struct {
 	dimension, value string
 	metrics          map[string]float64
-	operations       table.Uses
+	operations       table.TotalsByOperation
 }
 
 // counted ends the program and returns what it counted. A line that CloudWatch would not take fails the test.
@@ -44,7 +44,7 @@ func (f *function) counted() []counted {
 					Metrics    []struct{ Name, Unit string }
 				}
 			} `json:"_aws"`
-			Operations table.Uses `json:"operations"`
+			Operations table.TotalsByOperation `json:"operations"`
 		}
 		require.NoError(f, json.Unmarshal([]byte(text), &line), "%s", text)
 		require.WithinDuration(f, time.Now(), time.UnixMilli(line.AWS.Timestamp), time.Minute)

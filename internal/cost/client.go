@@ -39,7 +39,7 @@ func (w *world) send(ctx context.Context, in request, idMember string) (response
 		if err != nil {
 			return err
 		}
-		defer func() { w.count(metric.ByFunction, in.function, nil, w.meters[in.function].Take()) }()
+		defer func() { w.count(metric.ByFunction, in.function, nil, w.meters[in.function].Drain()) }()
 		w.surfaces[in.function].ServeHTTP(&answered, r)
 		return nil
 	})

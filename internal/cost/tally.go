@@ -161,7 +161,7 @@ func (t *tally) add(ms float64) {
 
 // uses returns the observer of somebody's store.
 func (t *tally) uses(who string) table.Observer {
-	return func(u table.Usage) {
+	return func(u table.Consumption) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		units := t.current.Table[who]

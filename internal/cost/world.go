@@ -95,7 +95,7 @@ func (w *world) storeOf(who string) table.Store {
 		w.meters[who] = meter
 	}
 	count := w.tally.uses(who)
-	return w.store.Observed(func(u table.Usage) {
+	return w.store.Observed(func(u table.Consumption) {
 		count(u)
 		meter.Observe(u)
 	})
@@ -184,12 +184,12 @@ func (w *world) observe(consumer string, n consume.Counts) {
 		metric.RecordsParked:     float64(n.Parked + n.Newer),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
 		metric.RecordAge: 0.25, // virtual time stands still meanwhile
-	}, w.meters[consumer].Take())
+	}, w.meters[consumer].Drain())
 }
 
 // count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load
 // (pkg/deploy/metric).
-func (w *world) count(dimension, value string, values metric.Values, used table.Uses) {
+func (w *world) count(dimension, value string, values metric.Values, used table.TotalsByOperation) {
 	sum := used.Sum()
 	for name, n := range map[string]float64{metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {
 		w.tally.emits(dimension, value, name, n)

@@ -56,7 +56,7 @@ func TestConsumer_callsTheTableAsOftenAsPinned(t *testing.T) {
 			t.Parallel()
 			calls := 0
 			clock := func() time.Time { return now }
-			store := memory.New(clock, memory.Options{Observer: func(table.Usage) { calls++ }})
+			store := memory.New(clock, memory.Options{Observer: func(table.Consumption) { calls++ }})
 			bus, err := buslocal.New(buslocal.Config{})
 			require.NoError(t, err)
 			registry := product.Registry()

@@ -124,7 +124,7 @@ func (a *Archive) plan(ctx context.Context, t *entity.Type, user, id string) (re
 	// Past its ttl and not swept yet: it is still there, and taking the ttl off brings it back.
 	restored := a.revive(t, user, it, it)
 	return restoration{restored, []table.Action{
-		table.Change(it, restored, table.AtVersion(it.Int(entity.AttrVersion))),
+		table.Diff(it, restored, table.AtVersion(it.Int(entity.AttrVersion))),
 	}}, nil
 }
 

@@ -67,7 +67,7 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 		after := before.Clone()
 		after[entity.AttrStatus] = item.String(product.StatusArchived)
 		after = task.NextVersion(entity.BySystem, ch.User, before, after, c.Now(), nil)
-		_, err = c.Store.Update(ctx, table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
+		_, err = c.Store.Update(ctx, table.Diff(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 		var failed *table.ConditionError
 		if err == nil {
 			return nil

@@ -166,7 +166,7 @@ func (c call) change(e edit, stored, after item.Item, tests ...table.Test) step 
 		// A consumer may put the row there first, at version 0.
 		condition = table.OrNoRow(table.Equal(entity.AttrVersion, item.Int(0)))
 	}
-	update := table.Change(stored, after, condition)
+	update := table.Diff(stored, after, condition)
 	for _, name := range e.untouched {
 		delete(update.Set, name)
 	}

@@ -214,7 +214,7 @@ func putRow(stored, after item.Item) step {
 	if stored == nil {
 		return step{action: table.Put{Item: after, If: table.NotExists()}, failed: moved}
 	}
-	return step{action: table.Change(stored, after, table.AtVersion(stored.Int(entity.AttrVersion))), failed: moved}
+	return step{action: table.Diff(stored, after, table.AtVersion(stored.Int(entity.AttrVersion))), failed: moved}
 }
 
 // countException is the step that tells the series of a write of one of its instances. It is bookkeeping: neither

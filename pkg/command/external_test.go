@@ -23,7 +23,7 @@ func (b *bench) rename(id, title string) command.External {
 		after := row.Clone()
 		after[entity.AttrTitle] = item.String(title)
 		after[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + 1)
-		own := table.Change(row, after, table.AtVersion(row.Int(entity.AttrVersion)))
+		own := table.Diff(row, after, table.AtVersion(row.Int(entity.AttrVersion)))
 		err := b.store.Transact(ctx, append([]table.Action{own}, more...)...)
 		var failed *table.ConditionError
 		if !errors.As(err, &failed) {

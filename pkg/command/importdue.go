@@ -29,5 +29,5 @@ func (e *exceptions) asks(stored, row item.Item) {
 func (e *exceptions) undo(row item.Item) {
 	bare := e.undone(row)
 	e.asks(row, bare)
-	e.steps = append(e.steps, []step{{action: table.Change(row, bare, table.AtVersion(row.Int(entity.AttrVersion)))}})
+	e.steps = append(e.steps, []step{{action: table.Diff(row, bare, table.AtVersion(row.Int(entity.AttrVersion)))}})
 }

@@ -46,7 +46,7 @@ func (r *importing) plan(thing Imported, p place) work {
 		return work{result: result}
 	}
 	result.Outcome = Updated
-	steps := []step{{action: table.Change(p.stored, after, table.AtVersion(p.stored.Int(entity.AttrVersion)))}}
+	steps := []step{{action: table.Diff(p.stored, after, table.AtVersion(p.stored.Int(entity.AttrVersion)))}}
 	return work{result: result, steps: append(steps, keepStep(p.stored, after, thing.Kept)...)}
 }
 

@@ -28,7 +28,7 @@ func (r *importing) planSeries(thing Imported, p place, after item.Item, isNewer
 	}
 	keep := after == nil || !isNewer
 	return r.withExceptions(w, thing, master, r.instancesByDate(p, keep), func(next item.Item) []step {
-		steps := []step{{action: table.Change(p.stored, next, unchanged(p.stored))}}
+		steps := []step{{action: table.Diff(p.stored, next, unchanged(p.stored))}}
 		if after == nil {
 			return steps
 		}
@@ -50,7 +50,7 @@ func (r *importing) asUndone(rows, undone []item.Item) []item.Item {
 func (r *importing) planExceptions(thing Imported, p place) work {
 	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
 	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next item.Item) []step {
-		return []step{{action: table.Change(p.stored, next, unchanged(p.stored))}}
+		return []step{{action: table.Diff(p.stored, next, unchanged(p.stored))}}
 	})
 }
 
@@ -110,7 +110,7 @@ func (r *importing) withExceptions(
 		if i == 0 {
 			w.steps = append(commit(next), chunk...)
 		} else {
-			w.more = append(w.more, append([]step{{action: table.Change(master, next, unchanged(master))}}, chunk...))
+			w.more = append(w.more, append([]step{{action: table.Diff(master, next, unchanged(master))}}, chunk...))
 		}
 		master = next
 	}
@@ -270,7 +270,7 @@ func (e *exceptions) write(result ImportResult, row, fields item.Item, kept stri
 		it.Set(product.AttrSequence, sequence) // as the import has them, though it did change something
 		it.Set(product.AttrStamp, stamp)
 		e.asks(row, it)
-		action = table.Change(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
+		action = table.Diff(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
 	}
 	if err := entity.Invalid(t.Validate(it)); err != nil {
 		return ImportResult{Outcome: Refused, Err: err}

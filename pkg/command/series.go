@@ -99,7 +99,7 @@ func (c call) nextInstance(master, row, after item.Item) item.Item {
 // strips first what speaks of them.
 func (c call) strip(ctx context.Context, rows []item.Item) error {
 	return c.inChunks(ctx, rows, func(row item.Item) table.Action {
-		return table.Change(row, c.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))
+		return table.Diff(row, c.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))
 	})
 }
 

@@ -130,7 +130,7 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	steps := besides([]step{
-		{table.Change(before, p.ended, unchanged(before)), w.moved},
+		{table.Diff(before, p.ended, unchanged(before)), w.moved},
 		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
 	}, append(targets, w.moveKept(p.kept[before.Key()], p.following)...))
 	ref := e.typ.Ref(p.following)

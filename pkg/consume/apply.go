@@ -21,7 +21,7 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.valu
 
 // apply calls the consumer with the records. The error stands for the call as a whole: a panic, or outcomes that cannot
 // be matched with the records.
-func (d *delivery) apply(ctx context.Context, wave []int) (outcomes []change.Outcome, err error) {
+func (d *batchRun) apply(ctx context.Context, wave []int) (outcomes []change.Outcome, err error) {
 	changes := make([]change.Change, len(wave))
 	for k, i := range wave {
 		changes[k] = d.batch[i].Change

@@ -137,20 +137,20 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	working, stop := l.working(ctx)
 	defer stop()
 
-	deliveries := make([]*delivery, len(l.cfg.Consumers))
+	runs := make([]*batchRun, len(l.cfg.Consumers))
 	var wait sync.WaitGroup
 	for i, c := range l.cfg.Consumers {
-		deliveries[i] = newDelivery(&l.cfg, c, batch)
+		runs[i] = newBatchRun(&l.cfg, c, batch)
 		if l.cfg.InTurn {
-			deliveries[i].run(ctx, working)
+			runs[i].run(ctx, working)
 			continue
 		}
-		wait.Go(func() { deliveries[i].run(ctx, working) })
+		wait.Go(func() { runs[i].run(ctx, working) })
 	}
 	wait.Wait()
 
 	first := len(batch)
-	for _, d := range deliveries {
+	for _, d := range runs {
 		first = min(first, d.firstUnfinished())
 		if l.cfg.Observe != nil {
 			l.cfg.Observe(d.consumer.Name(), d.counts())

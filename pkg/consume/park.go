@@ -61,7 +61,7 @@ func ReadParked(body []byte) (Parked, error) {
 }
 
 // park stores the record for the consumer; only then is it finished.
-func (d *delivery) park(ctx context.Context, i int) {
+func (d *batchRun) park(ctx context.Context, i int) {
 	p := &d.records[i]
 	name := parkedName(d.consumer.Name(), d.batch[i])
 	body := Parked{

@@ -30,8 +30,8 @@ func (m *meters) of(user string) table.Observer {
 
 // useShown is what somebody consumed of the table: together, and by operation.
 type useShown struct {
-	table.Use
-	Operations table.Uses `json:"operations,omitempty"`
+	table.Totals
+	Operations table.TotalsByOperation `json:"operations,omitempty"`
 }
 
 func (m *meters) all() map[string]useShown {

@@ -29,7 +29,7 @@ func counted(t testing.TB) (store *memory.Store, calls *int) {
 		t.Skip("it counts calls, and a mutant is to be noticed without that")
 	}
 	calls = new(int)
-	return memory.New(clock, memory.Options{Observer: func(table.Usage) { *calls++ }}), calls
+	return memory.New(clock, memory.Options{Observer: func(table.Consumption) { *calls++ }}), calls
 }
 
 func clock() time.Time { return morning }
@@ -77,8 +77,8 @@ func TestConsumer_changesEdgesInOneTransaction(t *testing.T) {
 
 func TestConsumer_changesASumInTwoReadsAndTwoSingleWrites(t *testing.T) {
 	t.Parallel()
-	var used []table.Usage
-	store := memory.New(clock, memory.Options{Observer: func(u table.Usage) { used = append(used, u) }})
+	var used []table.Consumption
+	store := memory.New(clock, memory.Options{Observer: func(u table.Consumption) { used = append(used, u) }})
 	consumer := projection.NewConsumer(stats.Projection(), store, clock)
 	apply := func(c change.Change) (calls []string, reads, writes float64) {
 		used = nil

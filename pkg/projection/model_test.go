@@ -97,7 +97,7 @@ func (w *world) write(gone map[item.Key]bool) {
 		after := before.Clone()
 		w.decorate(typ, after)
 		_, err := w.store.Update(ctx,
-			table.Change(before, typ.NextVersion(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
+			table.Diff(before, typ.NextVersion(entity.ByUser, user, before, after, w.now, prefs), table.Condition{}))
 		require.NoError(w.t, err)
 	}
 }

@@ -42,7 +42,7 @@ type bench struct {
 func setup(t require.TestingT) *bench {
 	b := &bench{TestingT: t, now: noon, calls: map[string]int{}}
 	clock := func() time.Time { return b.now }
-	b.store = memory.New(clock, memory.Options{Observer: func(u table.Usage) {
+	b.store = memory.New(clock, memory.Options{Observer: func(u table.Consumption) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.calls[u.Op]++

@@ -35,7 +35,7 @@ func (r *run) markSent(ctx context.Context, f delivery) error {
 			return err
 		}
 		if after != nil {
-			err = r.Store.Transact(ctx, sent, table.Change(before, after, table.AtVersion(version(before))))
+			err = r.Store.Transact(ctx, sent, table.Diff(before, after, table.AtVersion(version(before))))
 		} else {
 			_, err = r.Store.Update(ctx, sent)
 		}

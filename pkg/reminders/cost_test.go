@@ -20,7 +20,7 @@ type spent struct{ calls, rows int }
 func (w *world) reading(changes ...change.Change) spent {
 	w.Helper()
 	var s spent
-	w.usage = func(u table.Usage) {
+	w.usage = func(u table.Consumption) {
 		s.calls++
 		s.rows += u.Rows
 	}

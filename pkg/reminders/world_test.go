@@ -62,11 +62,11 @@ type world struct {
 	level     slog.LevelVar // from which on is logged: nothing, until a test reads it
 	read      string        // sequence number of the last record taken from the feed
 	history   []change.Change
-	states    map[item.Key]string // of every delivery, as last seen
-	revisions map[item.Key]int64  // of every cursor
-	random    bool                // what is asked for may be refused
-	usage     func(table.Usage)   // of each call to the store, if a test counts
-	step      int                 // at which the fault strikes, for those who look at a failure
+	states    map[item.Key]string     // of every delivery, as last seen
+	revisions map[item.Key]int64      // of every cursor
+	random    bool                    // what is asked for may be refused
+	usage     func(table.Consumption) // of each call to the store, if a test counts
+	step      int                     // at which the fault strikes, for those who look at a failure
 }
 
 func setup(t *testing.T) *world {
@@ -80,7 +80,7 @@ func setup(t *testing.T) *world {
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		w.watchRows(c)
 		return w.fault.step()
-	}, Observer: func(u table.Usage) {
+	}, Observer: func(u table.Consumption) {
 		if w.usage != nil {
 			w.usage(u)
 		}
@@ -218,7 +218,7 @@ func (w *world) edit(id string, change func(it item.Item)) {
 	if !slices.Equal(typ.Dues(before), typ.Dues(after)) {
 		after.SetTime(product.AttrDueSetAt, w.now)
 	}
-	_, err := w.store.Update(w.Context(), table.Change(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
+	_, err := w.store.Update(w.Context(), table.Diff(before, after, table.AtVersion(before.Int(entity.AttrVersion))))
 	require.NoError(w, err)
 }
 
@@ -262,7 +262,7 @@ func (w *world) editMeta(change func(it item.Item)) {
 	after := base.Clone()
 	change(after)
 	after = w.registry.ByName(entity.TypeUserMeta).NextVersion(entity.ByUser, user, base, after, w.now, nil)
-	_, err = w.store.Update(w.Context(), table.Change(before, after, condition))
+	_, err = w.store.Update(w.Context(), table.Diff(before, after, condition))
 	require.NoError(w, err)
 }
 

@@ -20,7 +20,7 @@ type recorder struct {
 	trips []string
 }
 
-func (r *recorder) observe(u table.Usage) {
+func (r *recorder) observe(u table.Consumption) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.trips); u.Op == "Load" && n > 0 && r.trips[n-1] == "Load" {

@@ -7,10 +7,10 @@ import (
 	"nexus/pkg/item"
 )
 
-// Change is the update that turns the row before into after, attribute by attribute, under the condition. It removes
+// Diff is the update that turns the row before into after, attribute by attribute, under the condition. It removes
 // ttl whenever after has none, also if before had none: bookkeeping may have set one since before was read, and a
 // change that leaves it would let the changed item expire.
-func Change(before, after item.Item, condition Condition) Update {
+func Diff(before, after item.Item, condition Condition) Update {
 	u := Update{Key: after.Key(), Set: item.Item{}, If: condition}
 	for name, v := range after {
 		if name != item.AttrPK && name != item.AttrSK && !item.Equal(before[name], v) {

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Usage is what one call to the store consumed. One call is one round trip, retries inside the SDK included.
-type Usage struct {
+// Consumption is the capacity that one call to the store consumed. One call is one round trip, retries inside the SDK
+// included.
+type Consumption struct {
 	Op         string // the port's operation: Get, BatchGet, Query, Count, Put, Update, Delete, Transact, Load, Walk
 	Rows       int    // rows read, or actions written
 	ReadUnits  float64
@@ -16,11 +17,10 @@ type Usage struct {
 }
 
 // Observer is told of every call an adapter made. It must be safe for concurrent use and return at once.
-type Observer func(Usage)
+type Observer func(Consumption)
 
-// Use is what calls of one operation consumed. Units are those that the adapter was told of; of calls that the service
-// refused it is told nothing.
-type Use struct {
+// Totals sums the capacity that calls of one operation consumed, as reported by the service. Refused calls report none.
+type Totals struct {
 	Calls      int     `json:"calls"`
 	Rows       int     `json:"rows,omitempty"`
 	ReadUnits  float64 `json:"readUnits,omitempty"`
@@ -29,12 +29,12 @@ type Use struct {
 	IndexWriteUnits float64 `json:"indexWriteUnits,omitempty"`
 }
 
-// Uses are uses by operation, as [Usage] names it.
-type Uses map[string]Use
+// TotalsByOperation are totals by operation, as [Consumption] names it.
+type TotalsByOperation map[string]Totals
 
 // Sum returns all of them together.
-func (u Uses) Sum() Use {
-	var sum Use
+func (u TotalsByOperation) Sum() Totals {
+	var sum Totals
 	for _, one := range u {
 		sum = sum.Plus(one)
 	}
@@ -42,7 +42,7 @@ func (u Uses) Sum() Use {
 }
 
 // Plus returns both together.
-func (u Use) Plus(other Use) Use {
+func (u Totals) Plus(other Totals) Totals {
 	u.Calls += other.Calls
 	u.Rows += other.Rows
 	u.ReadUnits += other.ReadUnits
@@ -54,15 +54,15 @@ func (u Use) Plus(other Use) Use {
 // Meter adds up what its owner consumes. The zero Meter shows nothing yet. It is safe for concurrent use.
 type Meter struct {
 	mu   sync.Mutex
-	used Uses
+	used TotalsByOperation
 }
 
 // Observe is the [Observer] of the owner's store.
-func (m *Meter) Observe(u Usage) {
+func (m *Meter) Observe(u Consumption) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used == nil {
-		m.used = Uses{}
+		m.used = TotalsByOperation{}
 	}
 	use := m.used[u.Op]
 	use.Calls++
@@ -76,14 +76,14 @@ func (m *Meter) Observe(u Usage) {
 }
 
 // Read returns what was consumed since the meter was made or last taken.
-func (m *Meter) Read() Uses {
+func (m *Meter) Read() TotalsByOperation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.used)
 }
 
-// Take returns the same and begins anew.
-func (m *Meter) Take() Uses {
+// Drain returns the same and begins again at nothing.
+func (m *Meter) Drain() TotalsByOperation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	used := m.used

@@ -92,7 +92,7 @@ func (r *run) clearException(ctx context.Context, g group) error {
 		key := g.item.Key()
 		actions = append(actions, table.Delete{Key: key, If: asRead}, table.Delete{Key: entity.KeptKey(key)})
 	} else {
-		actions = append(actions, table.Change(g.item, product.Undone(g.user, g.item, r.Now()), asRead))
+		actions = append(actions, table.Diff(g.item, product.Undone(g.user, g.item, r.Now()), asRead))
 	}
 	if err := r.Store.Transact(ctx, actions...); err != nil {
 		return fmt.Errorf("clear %s: %w", g.item.Key(), err)

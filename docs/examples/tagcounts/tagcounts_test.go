@@ -34,7 +34,7 @@ func TestTagcounts_countsEachTagOnceInEveryOrderOfRecords(t *testing.T) {
 		}
 		after := before.Clone()
 		after.Set(entity.AttrTags, item.Strings(tags...))
-		it, err := store.Update(ctx, table.Change(before, typ.NextVersion(entity.ByUser, "ann", before, after, now, nil),
+		it, err := store.Update(ctx, table.Diff(before, typ.NextVersion(entity.ByUser, "ann", before, after, now, nil),
 			table.AtVersion(before.Int(entity.AttrVersion))))
 		require.NoError(t, err)
 		return it

@@ -75,7 +75,7 @@ func (e *Refusal) Error() string { return e.Message }
 // Metered counts after each invocation what the function used the table for.
 func Metered(next Handler, f env.Function, meter *table.Meter, metrics *metric.Writer) Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
-		defer func() { metrics.Add(metric.ByFunction, string(f), nil, meter.Take()) }()
+		defer func() { metrics.Add(metric.ByFunction, string(f), nil, meter.Drain()) }()
 		return next(ctx, payload)
 	}
 }

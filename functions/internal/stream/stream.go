@@ -86,5 +86,5 @@ func (c Config) observe(consumer string, n consume.Counts) {
 		age := c.Now().Sub(n.Oldest).Round(time.Millisecond)
 		values[metric.RecordAge] = max(0, age.Seconds())
 	}
-	c.Metrics.Add(metric.ByConsumer, consumer, values, c.Meter(consumer).Take())
+	c.Metrics.Add(metric.ByConsumer, consumer, values, c.Meter(consumer).Drain())
 }

@@ -19,7 +19,7 @@ type meter struct{ calls, rows, scans atomic.Int64 }
 // reading is one reading of a meter.
 type reading struct{ calls, rows, scans int64 }
 
-func (m *meter) observe(u table.Usage) {
+func (m *meter) observe(u table.Consumption) {
 	m.calls.Add(1)
 	m.rows.Add(int64(u.Rows))
 	if u.Op == "Walk" {

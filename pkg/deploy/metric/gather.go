@@ -15,7 +15,7 @@ type subject struct{ dimension, value string }
 type gathered struct {
 	written time.Time
 	values  Values
-	used    table.Uses
+	used    table.TotalsByOperation
 }
 
 // urgent are the metrics that alarms are set on (pkg/deploy/alarm).
@@ -30,7 +30,7 @@ func urgent(name string) bool {
 // Add gathers under one dimension what [Writer.Write] would write, and writes the sum once a minute, the first time of
 // a process at once. Of RecordAge the greatest counts. What somebody is woken for is written at once, with all that was
 // gathered. What is gathered when the process is taken away, at most a minute's, is lost: it is for graphs.
-func (w *Writer) Add(dimension, value string, values Values, used table.Uses) {
+func (w *Writer) Add(dimension, value string, values Values, used table.TotalsByOperation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := subject{dimension, value}
@@ -58,9 +58,9 @@ func (v Values) wake() bool {
 	return false
 }
 
-func (s *gathered) add(values Values, used table.Uses) {
+func (s *gathered) add(values Values, used table.TotalsByOperation) {
 	if s.values == nil {
-		s.values, s.used = Values{}, table.Uses{}
+		s.values, s.used = Values{}, table.TotalsByOperation{}
 	}
 	for name, n := range values {
 		if name == RecordAge {

@@ -47,7 +47,7 @@ func TestAdd_gathersForAMinuteWhatIsNotUrgent(t *testing.T) {
 	g := newGathering()
 	add := func(age float64) {
 		g.Add(metric.ByConsumer, "stats", metric.Values{metric.RecordsDone: 2, metric.RecordAge: age},
-			table.Uses{"Put": {Calls: 1, WriteUnits: 3}})
+			table.TotalsByOperation{"Put": {Calls: 1, WriteUnits: 3}})
 	}
 	add(1)
 	require.Len(t, g.lines(t), 1, "the first of a process is written at once")

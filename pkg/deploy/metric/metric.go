@@ -122,7 +122,7 @@ const operations = "operations"
 
 // Write writes metrics under one dimension, those of the table's use among them, with what that was made of besides.
 // Values of 0 are left out, and a line without any is none.
-func (w *Writer) Write(dimension, value string, values Values, used table.Uses) {
+func (w *Writer) Write(dimension, value string, values Values, used table.TotalsByOperation) {
 	type metric struct {
 		Name string
 		Unit string

@@ -29,13 +29,13 @@ func TestWrite_isNoLineIfNothingWasCounted(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	metric.NewWriter(&out, time.Now).Count(metric.ByFunction, "notify", map[string]int{metric.RemindersLate: 0})
-	metric.NewWriter(&out, time.Now).Write(metric.ByFunction, "query", nil, table.Uses{})
+	metric.NewWriter(&out, time.Now).Write(metric.ByFunction, "query", nil, table.TotalsByOperation{})
 	require.Empty(t, out.String())
 }
 
 func TestWrite_countsTheTableWithItsOperations(t *testing.T) {
 	t.Parallel()
-	used := table.Uses{
+	used := table.TotalsByOperation{
 		// the last refused
 		"Query": {Calls: 2, Rows: 3, ReadUnits: 2}, "Transact": {Calls: 1, Rows: 2, WriteUnits: 5, IndexWriteUnits: 3},
 		"Put": {Calls: 1},

@@ -216,8 +216,8 @@ func TestWithObserver_reportsWhatEachIndexConsumed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var mu sync.Mutex
-	var seen []table.Usage
-	store := dynamo.New(b.client, dynamo.WithTable(b.name), dynamo.WithObserver(func(u table.Usage) {
+	var seen []table.Consumption
+	store := dynamo.New(b.client, dynamo.WithTable(b.name), dynamo.WithObserver(func(u table.Consumption) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen = append(seen, u)
@@ -227,7 +227,7 @@ func TestWithObserver_reportsWhatEachIndexConsumed(t *testing.T) {
 	require.NoError(t, store.Put(t.Context(), table.Put{Item: it}))
 	_, err := store.Get(t.Context(), rowKey(1))
 	require.NoError(t, err)
-	require.Equal(t, []table.Usage{
+	require.Equal(t, []table.Consumption{
 		{Op: "Put", Rows: 1, WriteUnits: 2, IndexWriteUnits: map[table.Index]float64{table.YearView: 1}},
 		{Op: "Get", Rows: 1, ReadUnits: 1},
 	}, seen)

@@ -332,8 +332,8 @@ func TestWithObserver_reportsWhatEachCallConsumed(t *testing.T) {
 	t.Parallel()
 	consumed := `{"TableName":"Data","CapacityUnits":5.5,"Table":{"CapacityUnits":2},
 		"GlobalSecondaryIndexes":{"GSI1-YearView":{"CapacityUnits":3.5}}}`
-	var seen []table.Usage
-	observe := dynamo.WithObserver(func(u table.Usage) { seen = append(seen, u) })
+	var seen []table.Consumption
+	observe := dynamo.WithObserver(func(u table.Consumption) { seen = append(seen, u) })
 	w := newWire(t,
 		ok(`{"ConsumedCapacity":`+consumed+`}`), ok(`{"ConsumedCapacity":[`+consumed+`]}`),
 		ok(`{"ConsumedCapacity":`+consumed+`,"Count":2,"ScannedCount":9}`), refusal(400, "ValidationException"))
@@ -345,7 +345,7 @@ func TestWithObserver_reportsWhatEachCallConsumed(t *testing.T) {
 	require.Equal(t, 2, n)
 	require.Error(t, store.Delete(t.Context(), table.Delete{Key: rowKey(1)}))
 	indexes := map[table.Index]float64{table.YearView: 3.5}
-	require.Equal(t, []table.Usage{
+	require.Equal(t, []table.Consumption{
 		{Op: "Put", Rows: 1, WriteUnits: 5.5, IndexWriteUnits: indexes},
 		{Op: "Transact", Rows: 2, WriteUnits: 5.5, IndexWriteUnits: indexes},
 		{Op: "Count", Rows: 9, ReadUnits: 5.5},

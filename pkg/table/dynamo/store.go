@@ -55,7 +55,7 @@ func newSettings(client *dynamodb.Client, options []Option) settings {
 	s := settings{
 		client:  client,
 		schema:  table.ProductSchema(),
-		observe: func(table.Usage) {},
+		observe: func(table.Consumption) {},
 		token:   uuid.NewString,
 		pause:   port.Sleep,
 		backoff: newBackoff(),

@@ -11,7 +11,7 @@ const reportCapacity = types.ReturnConsumedCapacityIndexes
 
 // reportRead tells the observer of one read.
 func (s *settings) reportRead(op string, rows int, consumed ...types.ConsumedCapacity) {
-	usage := table.Usage{Op: op, Rows: rows}
+	usage := table.Consumption{Op: op, Rows: rows}
 	for _, c := range consumed {
 		usage.ReadUnits += units(c.CapacityUnits)
 	}
@@ -20,7 +20,7 @@ func (s *settings) reportRead(op string, rows int, consumed ...types.ConsumedCap
 
 // reportWrite tells the observer of one write.
 func (s *settings) reportWrite(op string, rows int, consumed ...types.ConsumedCapacity) {
-	usage := table.Usage{Op: op, Rows: rows}
+	usage := table.Consumption{Op: op, Rows: rows}
 	for _, c := range consumed {
 		usage.WriteUnits += units(c.CapacityUnits)
 		for name, index := range c.GlobalSecondaryIndexes {

@@ -38,10 +38,10 @@ func transaction() kind     { return kind{"Transact", 2, 4 << 20} }
 func unconditionally() kind { return kind{"Load", 1, 16 << 20} }
 
 // write applies the actions, all or none, and returns the rows they left behind.
-func (s *Store) write(w kind, actions []action) (table.Usage, []edit, error) {
+func (s *Store) write(w kind, actions []action) (table.Consumption, []edit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	usage := table.Usage{Op: w.op}
+	usage := table.Consumption{Op: w.op}
 	edits, err := s.plan(actions, w.maxBytes)
 	if s.observe != nil {
 		for _, e := range edits {

@@ -36,7 +36,7 @@ type Call struct {
 }
 
 // effect is the part of a call that reads or changes the table. What it consumed counts even if it fails.
-type effect func() (table.Usage, error)
+type effect func() (table.Consumption, error)
 
 // do makes one round trip: context, fault, effect, observer, fault.
 func (s *Store) do(ctx context.Context, call func() Call, act effect) error {

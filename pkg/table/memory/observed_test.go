@@ -14,7 +14,7 @@ func TestObserved_separatesTheStoresOnOneTable(t *testing.T) {
 	t.Parallel()
 	seen := map[string][]string{}
 	told := func(who string) table.Observer {
-		return func(u table.Usage) { seen[who] = append(seen[who], u.Op) }
+		return func(u table.Consumption) { seen[who] = append(seen[who], u.Op) }
 	}
 	whole := memory.New(start, memory.Options{Observer: told("whole")})
 	row := entity.MetaKey("ann").Item()

@@ -20,7 +20,7 @@ func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	}
 	var page page
 	call := func() Call { return Call{Op: op, Query: &q} }
-	err = s.do(ctx, call, func() (table.Usage, error) {
+	err = s.do(ctx, call, func() (table.Consumption, error) {
 		page = s.readPage(plan)
 		return plan.usage(op, page), nil
 	})
@@ -51,7 +51,7 @@ func (s *Store) Count(ctx context.Context, q table.Query) (int, error) {
 	for more := true; more; {
 		var page page
 		call := func() Call { return Call{Op: op, Query: &q} }
-		err := s.do(ctx, call, func() (table.Usage, error) {
+		err := s.do(ctx, call, func() (table.Consumption, error) {
 			page = s.readPage(plan)
 			return plan.usage(op, page), nil
 		})
@@ -119,8 +119,8 @@ func (s *Store) partitionsOf(which int) partitions {
 	return s.indexes[which]
 }
 
-func (p queryPlan) usage(op string, page page) table.Usage {
-	return table.Usage{Op: op, Rows: len(page.rows), ReadUnits: readUnits(page.bytes, p.which < 0)}
+func (p queryPlan) usage(op string, page page) table.Consumption {
+	return table.Consumption{Op: op, Rows: len(page.rows), ReadUnits: readUnits(page.bytes, p.which < 0)}
 }
 
 // keeps is the tag filter.

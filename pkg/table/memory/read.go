@@ -17,9 +17,9 @@ func (s *Store) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	}
 	var found *row
 	call := func() Call { return Call{Op: op, Keys: []item.Key{key}} }
-	err := s.do(ctx, call, func() (table.Usage, error) {
+	err := s.do(ctx, call, func() (table.Consumption, error) {
 		found = s.row(key)
-		usage := table.Usage{Op: op, ReadUnits: readUnits(size(found), true)}
+		usage := table.Consumption{Op: op, ReadUnits: readUnits(size(found), true)}
 		if found == nil {
 			return usage, table.ErrNotFound
 		}
@@ -59,8 +59,8 @@ func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, err
 	for batch := range slices.Chunk(distinct, table.MaxBatchGet) {
 		var found []*row
 		call := func() Call { return Call{Op: op, Keys: slices.Clone(batch)} }
-		err := s.do(ctx, call, func() (table.Usage, error) {
-			usage := table.Usage{Op: op}
+		err := s.do(ctx, call, func() (table.Consumption, error) {
+			usage := table.Consumption{Op: op}
 			for _, key := range batch {
 				r := s.row(key)
 				usage.ReadUnits += readUnits(size(r), true)

@@ -32,7 +32,7 @@ func size(r *row) int {
 // charge adds what one action consumes: on the table the larger image, whether or not anything changed, times the
 // factor of its kind; on each index one write where the entry appears, disappears or changes, and two where its key
 // moves.
-func (s *Store) charge(u *table.Usage, c edit, factor float64) {
+func (s *Store) charge(u *table.Consumption, c edit, factor float64) {
 	u.WriteUnits += factor * writeUnits(max(size(c.old), size(c.new)))
 	if c.old == c.new {
 		return

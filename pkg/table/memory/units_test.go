@@ -11,12 +11,12 @@ import (
 )
 
 // meter keeps what was reported to the observer.
-type meter struct{ seen []table.Usage }
+type meter struct{ seen []table.Consumption }
 
-func (m *meter) observe(u table.Usage) { m.seen = append(m.seen, u) }
+func (m *meter) observe(u table.Consumption) { m.seen = append(m.seen, u) }
 
 // take returns the calls since the last take.
-func (m *meter) take() []table.Usage {
+func (m *meter) take() []table.Consumption {
 	seen := m.seen
 	m.seen = nil
 	return seen
@@ -86,7 +86,7 @@ func TestWriteUnits_countTheLargerImageAndIndexEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			charged := func(act func(b *bundle) error) table.Usage {
+			charged := func(act func(b *bundle) error) table.Consumption {
 				m := &meter{}
 				b := setup(t, memory.Options{Observer: m.observe})
 				if c.before != nil {
@@ -129,7 +129,7 @@ func TestReadUnits_areCountedBy4KB(t *testing.T) {
 	b.put("b", year(kilobytes(1), "2"))
 	b.put("c", year(kilobytes(1), "3"))
 	m.take()
-	read := func(err error) table.Usage {
+	read := func(err error) table.Consumption {
 		b.NoError(err)
 		seen := m.take()
 		b.Len(seen, 1)
@@ -137,23 +137,23 @@ func TestReadUnits_areCountedBy4KB(t *testing.T) {
 		return seen[0]
 	}
 	_, err := b.store.Get(b.ctx, noteKey("a"))
-	b.Equal(table.Usage{Op: "Get", Rows: 1, ReadUnits: 2}, read(err))
+	b.Equal(table.Consumption{Op: "Get", Rows: 1, ReadUnits: 2}, read(err))
 	_, err = b.store.Get(b.ctx, noteKey("missing"))
 	b.ErrorIs(err, table.ErrNotFound)
-	b.Equal(table.Usage{Op: "Get", ReadUnits: 1}, read(nil))
+	b.Equal(table.Consumption{Op: "Get", ReadUnits: 1}, read(nil))
 	_, err = b.store.BatchGet(b.ctx, []item.Key{noteKey("a"), noteKey("b"), noteKey("missing")})
-	b.Equal(table.Usage{Op: "BatchGet", Rows: 2, ReadUnits: 4}, read(err))
+	b.Equal(table.Consumption{Op: "BatchGet", Rows: 2, ReadUnits: 4}, read(err))
 	_, err = b.store.Query(b.ctx, table.Query{Partition: entity.UserPK("u")})
-	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 2}, read(err), "rounded once for the page")
+	b.Equal(table.Consumption{Op: "Query", Rows: 3, ReadUnits: 2}, read(err), "rounded once for the page")
 	agenda := table.Query{Index: table.YearView, Partition: entity.AgendaPK("u", 2030)}
 	_, err = b.store.Query(b.ctx, agenda)
-	b.Equal(table.Usage{Op: "Query", Rows: 3, ReadUnits: 1}, read(err))
+	b.Equal(table.Consumption{Op: "Query", Rows: 3, ReadUnits: 1}, read(err))
 	agenda.AnyTag = []string{"none"}
 	_, err = b.store.Count(b.ctx, agenda)
-	b.Equal(table.Usage{Op: "Count", Rows: 3, ReadUnits: 1}, read(err), "a filter saves nothing")
+	b.Equal(table.Consumption{Op: "Count", Rows: 3, ReadUnits: 1}, read(err), "a filter saves nothing")
 	agenda.Partition = entity.AgendaPK("u", 1999)
 	_, err = b.store.Query(b.ctx, agenda)
-	b.Equal(table.Usage{Op: "Query", ReadUnits: 0.5}, read(err))
+	b.Equal(table.Consumption{Op: "Query", ReadUnits: 0.5}, read(err))
 }
 
 func TestCall_isOneForEachRoundTrip(t *testing.T) {

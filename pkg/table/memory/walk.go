@@ -25,7 +25,7 @@ func (s *Store) Walk(ctx context.Context, segment, total int, visit func(item.It
 		for more := true; more; {
 			var page page
 			call := func() Call { return Call{Op: op} }
-			err := s.do(ctx, call, func() (table.Usage, error) {
+			err := s.do(ctx, call, func() (table.Consumption, error) {
 				page = s.readPage(plan)
 				return plan.usage(op, page), nil
 			})

@@ -39,7 +39,7 @@ func (s *Store) single(ctx context.Context, op string, wanted table.Action) (*ro
 	}
 	var left *row
 	call := func() Call { return Call{Op: op, Keys: []item.Key{key}} }
-	err = s.do(ctx, call, func() (table.Usage, error) {
+	err = s.do(ctx, call, func() (table.Consumption, error) {
 		usage, edits, err := s.write(oneRow(op), []action{a})
 		if err == nil {
 			left = edits[0].new
@@ -79,7 +79,7 @@ func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 		w = oneRow(op)
 	}
 	call := func() Call { return Call{Op: op, Keys: slices.Clone(keys)} }
-	err := s.do(ctx, call, func() (table.Usage, error) {
+	err := s.do(ctx, call, func() (table.Consumption, error) {
 		usage, _, err := s.write(w, checked)
 		return usage, err
 	})
@@ -117,7 +117,7 @@ func (s *Store) loadBatch(ctx context.Context, op string, batch []action) error 
 		}
 		return c
 	}
-	return s.do(ctx, call, func() (table.Usage, error) {
+	return s.do(ctx, call, func() (table.Consumption, error) {
 		usage, _, err := s.write(unconditionally(), batch)
 		return usage, err
 	})

@@ -108,12 +108,12 @@ func TestLaw_isBrokenByAWrongCallAboutASeriesOnEachRule(t *testing.T) {
 			if err := both(s, put, count(one, none)); err != nil {
 				return err
 			}
-			return both(s, table.Change(instance, changed, table.AtVersion(1)))
+			return both(s, table.Diff(instance, changed, table.AtVersion(1)))
 		},
 		"other dates": func(s table.Store) error {
 			after := master.Clone()
 			after["rrule"] = item.String("FREQ=DAILY")
-			return both(s, table.Change(master,
+			return both(s, table.Diff(master,
 				product.Master().NextVersion(entity.ByUser, "ann", master, after, time.Unix(1750000001, 0), nil),
 				table.AtVersion(1)))
 		},
@@ -143,7 +143,7 @@ func TestLaw_letsExceptionsBeWrittenAndRemovedAlone(t *testing.T) {
 	undone := instance.Clone()
 	delete(undone, "modifiedFields")
 	undone = product.Instance().NextVersion(entity.ByUser, "ann", instance, undone, time.Unix(1750000001, 0), nil)
-	_, err := law.Update(t.Context(), table.Change(instance, undone, table.AtVersion(1)))
+	_, err := law.Update(t.Context(), table.Diff(instance, undone, table.AtVersion(1)))
 	require.NoError(t, err)
 	require.NoError(t, law.Delete(t.Context(), table.Delete{Key: instance.Key()}))
 	require.Empty(t, law.Broken())

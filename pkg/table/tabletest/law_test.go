@@ -64,7 +64,7 @@ func TestLaw_isBrokenByAWrongCallOnEachRule(t *testing.T) {
 	back["version"], back["editVersion"] = item.Int(3), item.Int(1)
 	begun["version"], begun["taskId"], begun["SK"] = item.Int(2), item.String("task_2"), item.String("TASK#task_2")
 	change := func(s table.Store, before, after item.Item) error {
-		_, err := s.Update(t.Context(), table.Change(before, after, table.AtVersion(before.Int("version"))))
+		_, err := s.Update(t.Context(), table.Diff(before, after, table.AtVersion(before.Int("version"))))
 		return err
 	}
 	jump := next.Clone()
@@ -74,10 +74,10 @@ func TestLaw_isBrokenByAWrongCallOnEachRule(t *testing.T) {
 		"another condition": func(s table.Store) error { return s.Put(t.Context(), table.Put{Item: good}) },
 		"deleted without":   func(s table.Store) error { return s.Delete(t.Context(), table.Delete{Key: good.Key()}) },
 		"version = :expected": func(s table.Store) error {
-			return s.Transact(t.Context(), table.Change(good, next, table.Exists()))
+			return s.Transact(t.Context(), table.Diff(good, next, table.Exists()))
 		},
 		"adds 8 to version": func(s table.Store) error {
-			_, err := s.Update(t.Context(), table.Change(good, jump, table.AtVersion(1)))
+			_, err := s.Update(t.Context(), table.Diff(good, jump, table.AtVersion(1)))
 			return err
 		},
 		"title changes and editVersion stays": func(s table.Store) error { return change(s, good, renamed) },
@@ -150,7 +150,7 @@ func TestLaw_letsTheSystemKeepTheEditVersion(t *testing.T) {
 		after := row.Clone()
 		after["status"] = item.String([]string{"ARCHIVED", "BACKLOG"}[i%2])
 		after = typ.NextVersion(by, "ann", row, after, time.Unix(1750000001, 0), nil)
-		_, err := law.Update(t.Context(), table.Change(row, after, table.AtVersion(row.Int("version"))))
+		_, err := law.Update(t.Context(), table.Diff(row, after, table.AtVersion(row.Int("version"))))
 		require.NoError(t, err)
 		row = after
 		require.Equal(t, []int64{1, 1, 4, 4}[i], entity.EditVersion(row))

@@ -14,8 +14,8 @@ import (
 // maxDoublings bounds the wait between two attempts to a multiple of the first.
 const maxDoublings = 6
 
-// delivery takes one batch to one consumer.
-type delivery struct {
+// batchRun takes one batch to one consumer, until each record is done, parked or given up.
+type batchRun struct {
 	cfg      *Config
 	consumer change.Consumer
 	folds    bool
@@ -38,8 +38,8 @@ type progress struct {
 	last error
 }
 
-func newDelivery(cfg *Config, consumer change.Consumer, batch []change.Decoded) *delivery {
-	d := &delivery{cfg: cfg, consumer: consumer, batch: batch, records: make([]progress, len(batch))}
+func newBatchRun(cfg *Config, consumer change.Consumer, batch []change.Decoded) *batchRun {
+	d := &batchRun{cfg: cfg, consumer: consumer, batch: batch, records: make([]progress, len(batch))}
 	if f, ok := consumer.(change.Folder); ok {
 		d.folds = f.Folds()
 	}
@@ -51,7 +51,7 @@ func newDelivery(cfg *Config, consumer change.Consumer, batch []change.Decoded) 
 
 // run tries until every record is finished or given up, or working ends. Objects are parked under ctx, which lasts
 // longer.
-func (d *delivery) run(ctx, working context.Context) {
+func (d *batchRun) run(ctx, working context.Context) {
 	for wave := d.wave(); len(wave) > 0 && working.Err() == nil; wave = d.wave() {
 		if pause := d.pause(wave); pause > 0 && d.cfg.Wait(working, pause) != nil {
 			break
@@ -69,7 +69,7 @@ func (d *delivery) run(ctx, working context.Context) {
 
 // wave returns the records to try next, in order: those not finished and not given up, unless an earlier one of the
 // same item has to be finished first.
-func (d *delivery) wave() []int {
+func (d *batchRun) wave() []int {
 	var out []int
 	blocked := map[item.Key]bool{} // an earlier record of the item must be finished first
 	taken := map[item.Key]bool{}   // an earlier record of the item is in this wave
@@ -93,12 +93,12 @@ func (d *delivery) wave() []int {
 }
 
 // block holds up the item's later records. Records whose key could not be read are no item's.
-func (d *delivery) block(blocked map[item.Key]bool, key item.Key) {
+func (d *batchRun) block(blocked map[item.Key]bool, key item.Key) {
 	blocked[key] = key != item.Key{}
 }
 
 // pause is the wait before the wave: none unless something in it has failed before.
-func (d *delivery) pause(wave []int) time.Duration {
+func (d *batchRun) pause(wave []int) time.Duration {
 	tries := 0
 	for _, i := range wave {
 		tries = max(tries, d.records[i].tries)
@@ -110,7 +110,7 @@ func (d *delivery) pause(wave []int) time.Duration {
 }
 
 // attempt tries each record of the wave once.
-func (d *delivery) attempt(ctx, working context.Context, wave []int) {
+func (d *batchRun) attempt(ctx, working context.Context, wave []int) {
 	var together, alone []int
 	for _, i := range wave {
 		switch p := &d.records[i]; {
@@ -130,7 +130,7 @@ func (d *delivery) attempt(ctx, working context.Context, wave []int) {
 			// Whoever it was: none of them may suffer from it.
 			alone = append(together, alone...)
 		} else {
-			d.settle(ctx, together, outcomes, err)
+			d.applyOutcomes(ctx, together, outcomes, err)
 		}
 	}
 	unfinished := map[item.Key]bool{}
@@ -142,15 +142,15 @@ func (d *delivery) attempt(ctx, working context.Context, wave []int) {
 			continue
 		}
 		outcomes, err := d.apply(working, []int{i})
-		d.settle(ctx, []int{i}, outcomes, err)
+		d.applyOutcomes(ctx, []int{i}, outcomes, err)
 		if !d.records[i].finished {
 			d.block(unfinished, d.batch[i].Key)
 		}
 	}
 }
 
-// settle acts on the outcomes of one call; err stands for all of them.
-func (d *delivery) settle(ctx context.Context, wave []int, outcomes []change.Outcome, err error) {
+// applyOutcomes acts on the outcomes of one call; err stands for all of them.
+func (d *batchRun) applyOutcomes(ctx context.Context, wave []int, outcomes []change.Outcome, err error) {
 	unfinished := map[item.Key]bool{}
 	for k, i := range wave {
 		key := d.batch[i].Key
@@ -161,14 +161,14 @@ func (d *delivery) settle(ctx context.Context, wave []int, outcomes []change.Out
 		if err == nil {
 			outcome = outcomes[k]
 		}
-		d.settleOne(ctx, i, outcome)
+		d.applyOutcome(ctx, i, outcome)
 		if !d.records[i].finished {
 			d.block(unfinished, key)
 		}
 	}
 }
 
-func (d *delivery) settleOne(ctx context.Context, i int, outcome change.Outcome) {
+func (d *batchRun) applyOutcome(ctx context.Context, i int, outcome change.Outcome) {
 	p := &d.records[i]
 	switch outcome.Verdict {
 	case change.Done:
@@ -189,7 +189,7 @@ func (d *delivery) settleOne(ctx context.Context, i int, outcome change.Outcome)
 }
 
 // condemn gives the record up for good: from now on it needs to be parked, for which it has attempts of its own.
-func (d *delivery) condemn(ctx context.Context, i int, reason error) {
+func (d *batchRun) condemn(ctx context.Context, i int, reason error) {
 	if reason == nil {
 		reason = errors.New("the consumer gave no reason")
 	}
@@ -197,7 +197,7 @@ func (d *delivery) condemn(ctx context.Context, i int, reason error) {
 	d.park(ctx, i)
 }
 
-func (d *delivery) failed(i int, err error) {
+func (d *batchRun) failed(i int, err error) {
 	if err == nil {
 		err = errors.New("the consumer gave no reason")
 	}
@@ -208,7 +208,7 @@ func (d *delivery) failed(i int, err error) {
 }
 
 // firstUnfinished returns the position of the first record that is neither done nor parked, or the batch's length.
-func (d *delivery) firstUnfinished() int {
+func (d *batchRun) firstUnfinished() int {
 	for i := range d.records {
 		if !d.records[i].finished {
 			return i
@@ -217,7 +217,7 @@ func (d *delivery) firstUnfinished() int {
 	return len(d.records)
 }
 
-func (d *delivery) counts() Counts {
+func (d *batchRun) counts() Counts {
 	c := Counts{Records: len(d.records), Retried: d.retried}
 	for i, p := range d.records {
 		if at := d.batch[i].Change.Created; !at.IsZero() && (c.Oldest.IsZero() || at.Before(c.Oldest)) {
