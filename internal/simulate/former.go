@@ -104,7 +104,7 @@ func (o *otherRelease) notify(ctx context.Context, payload []byte) error {
 	return before.FromError(o.notifier.Handle(ctx, payload))
 }
 
-// oldWatched is [watched] for a consumer of the other release.
+// oldWatched is [history.watching] for a consumer of the other release.
 type oldWatched struct {
 	oldchange.Consumer
 	h *history
@@ -122,7 +122,7 @@ func (w oldWatched) Apply(ctx context.Context, batch []oldchange.Change) []oldch
 	for i, c := range batch {
 		seen[i] = change.Change{Ref: entity.Ref(c.Ref), Key: item.Key(c.Key), Version: c.Version, Sequence: c.Sequence}
 	}
-	outcomes := watched{oldApplier{w.Consumer, batch}, w.h}.Apply(ctx, seen)
+	outcomes := w.h.watching(oldApplier{w.Consumer, batch}).Apply(ctx, seen)
 	out := make([]oldchange.Outcome, len(outcomes))
 	for i, o := range outcomes {
 		out[i] = oldchange.Outcome{Verdict: oldchange.Verdict(o.Verdict), Err: o.Err, Already: o.Already}

@@ -169,7 +169,7 @@ func (h *history) openReaders() {
 	for _, r := range h.system.Readers {
 		group := make([]change.Consumer, len(r.Consumers))
 		for i, c := range r.Consumers {
-			group[i] = watched{c, h}
+			group[i] = h.watching(c)
 			h.alone[c.Name()] = h.newLoop(group[i])
 		}
 		size := len(group)

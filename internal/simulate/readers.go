@@ -160,36 +160,26 @@ func (h *history) handleRaw(
 	return h.start(w, func(ctx context.Context) { answer, err = handle(ctx, consume.Event(raw)) }, users...)
 }
 
-// watched is a consumer that is seen at work.
-type watched struct {
-	change.Consumer
-	h *history
-}
-
-// Folds implements [change.Folder].
-func (w watched) Folds() bool {
-	f, ok := w.Consumer.(change.Folder)
-	return ok && f.Folds()
-}
-
-// Apply notes what was done (I8).
-func (w watched) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
-	worker := w.h.current
-	worker.consumer = w.Name()
-	worker.cursed.begin(w.h, w.Name(), batch)
-	defer func() { worker.consumer = "" }()
-	outcomes := worker.cursed.outcomes(w.Name(), batch, w.Consumer.Apply(ctx, batch))
-	if len(outcomes) != len(batch) {
-		return outcomes
-	}
-	for i, o := range outcomes {
-		if o.Verdict == change.Done && !worker.dead {
-			w.h.known.applied(w.Name(), batch[i].Sequence)
-		} else if w.h.tracing {
-			w.h.tell("%s of %s at %d: %v", w.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
+// watching returns the consumer, of which the history notes what was done (I8).
+func (h *history) watching(c change.Consumer) change.Consumer {
+	return change.Wrap(c, func(ctx context.Context, batch []change.Change) []change.Outcome {
+		worker := h.current
+		worker.consumer = c.Name()
+		worker.cursed.begin(h, c.Name(), batch)
+		defer func() { worker.consumer = "" }()
+		outcomes := worker.cursed.outcomes(c.Name(), batch, c.Apply(ctx, batch))
+		if len(outcomes) != len(batch) {
+			return outcomes
 		}
-	}
-	return outcomes
+		for i, o := range outcomes {
+			if o.Verdict == change.Done && !worker.dead {
+				h.known.applied(c.Name(), batch[i].Sequence)
+			} else if h.tracing {
+				h.tell("%s of %s at %d: %v", c.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
+			}
+		}
+		return outcomes
+	})
 }
 
 // giveUp hands what is too old to the on-failure destination, as a mapping does for whose consumers it kept failing.

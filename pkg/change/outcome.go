@@ -30,15 +30,35 @@ type Consumer interface {
 	Name() string
 	// Apply handles a batch and returns one outcome for each change, in order. The changes are shared with the other
 	// consumers of the group: it must not write to them. No item has two changes in the batch, unless the consumer is a
-	// [Folder].
+	// [BatchConsumer].
 	Apply(ctx context.Context, batch []Change) []Outcome
 }
 
-// Folder is a [Consumer] that can take several changes of one item in a call: it applies them in their order, or folds
-// them by version, and reports none of them Done while an earlier one of the item is not. A consumer that is none gets
-// an item's next change only when the one before is finished.
-type Folder interface {
+// BatchConsumer accepts several changes of one item in a call. It applies them in their order, or folds them by
+// version, and reports none of them Done while an earlier one of the item is not. Any other consumer gets an item's
+// next change only after it has finished the previous one.
+type BatchConsumer interface {
 	Consumer
-	// Folds returns whether it is one.
-	Folds() bool
+	// AcceptsBatches marks the consumer. It is never called.
+	AcceptsBatches()
 }
+
+// Wrap returns the consumer with apply in place of its Apply. The result is a [BatchConsumer] if the consumer is.
+func Wrap(c Consumer, apply func(context.Context, []Change) []Outcome) Consumer {
+	w := wrapped{c, apply}
+	if _, ok := c.(BatchConsumer); ok {
+		return wrappedBatch{w}
+	}
+	return w
+}
+
+type wrapped struct {
+	Consumer
+	apply func(context.Context, []Change) []Outcome
+}
+
+func (w wrapped) Apply(ctx context.Context, batch []Change) []Outcome { return w.apply(ctx, batch) }
+
+type wrappedBatch struct{ wrapped }
+
+func (wrappedBatch) AcceptsBatches() {}

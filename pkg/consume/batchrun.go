@@ -40,9 +40,7 @@ type progress struct {
 
 func newBatchRun(cfg *Config, consumer change.Consumer, batch []change.Decoded) *batchRun {
 	d := &batchRun{cfg: cfg, consumer: consumer, batch: batch, records: make([]progress, len(batch))}
-	if f, ok := consumer.(change.Folder); ok {
-		d.folds = f.Folds()
-	}
+	_, d.folds = consumer.(change.BatchConsumer)
 	for i, rec := range batch {
 		d.records[i].poison = rec.Err
 	}

@@ -46,7 +46,6 @@ type scribe struct {
 }
 
 func (s *scribe) Name() string { return s.name }
-func (s *scribe) Folds() bool  { return s.folds }
 
 func (s *scribe) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	s.mu.Lock()
@@ -73,6 +72,11 @@ func (s *scribe) Apply(ctx context.Context, batch []change.Change) []change.Outc
 	}
 	return out
 }
+
+// batchScribe is a scribe that accepts several changes of one item in a call.
+type batchScribe struct{ *scribe }
+
+func (batchScribe) AcceptsBatches() {}
 
 // label is an item's letter and version, such as a2.
 func label(c change.Change) string {
@@ -142,7 +146,11 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe)
 	}
 	for _, s := range consumers {
 		s.tries = map[string]int{}
-		cfg.Consumers = append(cfg.Consumers, s)
+		if s.folds {
+			cfg.Consumers = append(cfg.Consumers, batchScribe{s})
+		} else {
+			cfg.Consumers = append(cfg.Consumers, s)
+		}
 	}
 	adjust(&cfg)
 	var err error

@@ -38,8 +38,8 @@ func NewConsumer(p *Projection, store table.Store, now func() time.Time) *Consum
 // Name is the projection's name.
 func (c *Consumer) Name() string { return c.projection.name }
 
-// Folds implements [change.Folder]: the changes of one item are applied together.
-func (*Consumer) Folds() bool { return true }
+// AcceptsBatches implements [change.BatchConsumer]: the changes of one item are applied together.
+func (*Consumer) AcceptsBatches() {}
 
 // Apply implements [change.Consumer]. A record that leaves the item's contribution as it was costs no call.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {

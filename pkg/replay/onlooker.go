@@ -38,30 +38,16 @@ func (o *onlooker) reason(raw json.RawMessage, n consume.Counts) string {
 	return fmt.Sprintf("not finished after %d attempts", n.Retried)
 }
 
-// watched is a consumer that is seen at work.
-type watched struct {
-	change.Consumer
-	on *onlooker
-}
-
+// watching returns the consumer, whose errors the onlooker notes.
 func watching(c change.Consumer, o *onlooker) change.Consumer {
 	o.last = map[string]error{}
-	return watched{c, o}
-}
-
-// Folds implements [change.Folder].
-func (w watched) Folds() bool {
-	f, ok := w.Consumer.(change.Folder)
-	return ok && f.Folds()
-}
-
-// Apply implements [change.Consumer].
-func (w watched) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
-	outcomes := w.Consumer.Apply(ctx, batch)
-	for i := range min(len(outcomes), len(batch)) {
-		if err := outcomes[i].Err; err != nil {
-			w.on.last[batch[i].Sequence] = err
+	return change.Wrap(c, func(ctx context.Context, batch []change.Change) []change.Outcome {
+		outcomes := c.Apply(ctx, batch)
+		for i := range min(len(outcomes), len(batch)) {
+			if err := outcomes[i].Err; err != nil {
+				o.last[batch[i].Sequence] = err
+			}
 		}
-	}
-	return outcomes
+		return outcomes
+	})
 }

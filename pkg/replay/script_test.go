@@ -62,7 +62,7 @@ func newPlay(t *testing.T, v variation) *play {
 	registry := product.Registry()
 	p.system = replay.NewSystem(replay.Config{Registry: registry, Begin: noon, Around: p.around})
 	for i, c := range p.system.Feeder.Consumers {
-		p.system.Feeder.Consumers[i] = refusing{c, p}
+		p.system.Feeder.Consumers[i] = refusing(c, p)
 	}
 	served, err := system.New(registry, system.Ports{
 		Store: func(string) table.Store { return p.system.Store }, Now: p.system.Now, Copies: p.system.Copies,

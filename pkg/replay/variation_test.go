@@ -88,36 +88,26 @@ func permutations(of []string) [][]string {
 	return out
 }
 
-// refusing is a consumer that cannot process what the script says.
-type refusing struct {
-	change.Consumer
-	p *play
-}
-
 var errPoison = errors.New("the script says so")
 
-// Folds implements [change.Folder].
-func (r refusing) Folds() bool {
-	f, ok := r.Consumer.(change.Folder)
-	return ok && f.Folds()
-}
-
-// Apply implements [change.Consumer].
-func (r refusing) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
-	outcomes := make([]change.Outcome, len(batch))
-	var rest []change.Change
-	var places []int
-	for i, c := range batch {
-		if r.p.poison[c.Ref.ID] == r.Name() {
-			outcomes[i] = change.Outcome{Verdict: change.Poison, Err: errPoison}
-			continue
+// refusing returns the consumer, which cannot process what the script says.
+func refusing(of change.Consumer, p *play) change.Consumer {
+	return change.Wrap(of, func(ctx context.Context, batch []change.Change) []change.Outcome {
+		outcomes := make([]change.Outcome, len(batch))
+		var rest []change.Change
+		var places []int
+		for i, c := range batch {
+			if p.poison[c.Ref.ID] == of.Name() {
+				outcomes[i] = change.Outcome{Verdict: change.Poison, Err: errPoison}
+				continue
+			}
+			rest, places = append(rest, c), append(places, i)
 		}
-		rest, places = append(rest, c), append(places, i)
-	}
-	if len(rest) > 0 {
-		for k, o := range r.Consumer.Apply(ctx, rest) {
-			outcomes[places[k]] = o
+		if len(rest) > 0 {
+			for k, o := range of.Apply(ctx, rest) {
+				outcomes[places[k]] = o
+			}
 		}
-	}
-	return outcomes
+		return outcomes
+	})
 }
