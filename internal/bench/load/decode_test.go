@@ -115,7 +115,7 @@ func eventImages(tb testing.TB, i int) (before, after item.Item) {
 	after = before.Clone()
 	after.SetTime(product.AttrStartUtc, base.Add(time.Duration(i+2)*time.Hour))
 	after.SetTime(product.AttrEndUtc, base.Add(time.Duration(i+3)*time.Hour))
-	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
+	return before, t.NextVersion(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
 }
 
 func seriesImages(tb testing.TB, i int) (before, after item.Item) {
@@ -130,7 +130,7 @@ func seriesImages(tb testing.TB, i int) (before, after item.Item) {
 	before["exdate"] = gone
 	after = before.Clone()
 	after["exdate"] = append(gone[:len(gone):len(gone)], item.String(dated.AddDate(0, 0, 147).Format(time.DateOnly)))
-	return before, t.Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
+	return before, t.NextVersion(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
 }
 
 func occurrenceImages(tb testing.TB, i int) (before, after item.Item) {
@@ -141,5 +141,5 @@ func occurrenceImages(tb testing.TB, i int) (before, after item.Item) {
 	before[attrDescription] = wordy(i, 1150)
 	after = before.Clone()
 	after[entity.AttrTitle] = item.String(fmt.Sprintf("Series %d, and another way", i))
-	return before, product.Instance().Next(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
+	return before, product.Instance().NextVersion(entity.ByUser, owner, before, after, base.Add(time.Minute), nil)
 }

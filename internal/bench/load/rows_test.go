@@ -60,7 +60,7 @@ func (d document) created(tb testing.TB, user, id string, at time.Time) item.Ite
 	t := product.Registry().ByName(d.Type)
 	patch, wrong := t.Parse(doc)
 	fields, more := t.Merge(nil, patch)
-	it := t.First(user, t.IDPrefix+"_"+id, fields, at, product.NewUserMeta(user, at).Map(product.AttrPreferences))
+	it := t.NewItem(user, t.IDPrefix+"_"+id, fields, at, product.NewUserMeta(user, at).Map(product.AttrPreferences))
 	require.Empty(tb, slices.Concat(wrong, more, t.Validate(it)), id)
 	return it
 }
@@ -89,5 +89,5 @@ func exceptionRow(user string, master item.Item, e exceptionDoc) item.Item {
 		names = append(names, item.String(name))
 	}
 	fields[product.AttrModifiedFields] = names
-	return product.Instance().First(user, entity.InstanceID(master.Str(product.AttrMasterID), e.Date), fields, base, nil)
+	return product.Instance().NewItem(user, entity.InstanceID(master.Str(product.AttrMasterID), e.Date), fields, base, nil)
 }
