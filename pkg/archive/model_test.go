@@ -66,7 +66,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		case !w.faulty:
 			return nil
 		case w.random.IntN(12) == 0:
-			w.meanwhile()
+			w.interfere()
 		}
 		if w.random.IntN(10) == 0 {
 			return errInjected
@@ -269,9 +269,9 @@ func (w *world) randomStep() {
 	}
 }
 
-// meanwhile acts as others between two calls of the consumer: a user changes something, and another invocation
+// interfere acts as others between two calls of the consumer: a user changes something, and another invocation
 // handles the records of it.
-func (w *world) meanwhile() {
+func (w *world) interfere() {
 	w.faulty = false
 	defer func() { w.faulty = true }()
 	w.touchSomething()
