@@ -57,7 +57,7 @@ func TestAddFunction_sizesAFunctionAsItsProgramNeedsIt(t *testing.T) {
 	})
 }
 
-func TestIsTraced_holdsWhereAUserWaitsOnly(t *testing.T) {
+func TestIsTraced_coversOnlyWhatAUserWaitsFor(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, f := range env.Functions() {

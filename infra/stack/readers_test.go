@@ -23,7 +23,7 @@ func (t *template) mapping(r readers.Reader) resource {
 	return t.named(title(env.Function(r.Name))+"Reader", mappingType)
 }
 
-func TestAddReaders_reportsFailuresAndGivesUpToAPlaceThatKeeps(t *testing.T) {
+func TestAddReaders_boundsRetriesAndKeepsWhatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	const retention = 24 * time.Hour // of a stream
 	each(t, func(t *template) {

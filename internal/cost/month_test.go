@@ -24,7 +24,7 @@ func replayed(t *testing.T, users, days int, seed uint64) *cost.Month {
 }
 
 // What one of everything costs at the table, in units read and written: pinned, because it is the bill.
-func TestLoad_oneOfEverythingCostsWhatItDid(t *testing.T) {
+func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 	t.Parallel()
 	type one struct {
 		times         int // of a user, in a month

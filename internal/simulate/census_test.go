@@ -10,7 +10,7 @@ import (
 )
 
 // A simulation in which nothing happens finds nothing.
-func TestPlan_makesEverythingHappenThatMayHappen(t *testing.T) {
+func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 	t.Parallel()
 	tally := simulate.Play(t.Context(), simulate.Plan{
 		From: 1_000, Histories: few, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0),

@@ -12,7 +12,7 @@ import (
 
 // Each body is wrong in the places that are named, all of them, and in no other: a refused field makes no field wrong
 // that goes with it.
-func TestDecodeObject_namesEverythingWrongAtOnceAndNothingElse(t *testing.T) {
+func TestAPI_namesEachWrongPlaceAndNothingThatFollows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const (
@@ -130,7 +130,7 @@ func TestDecodeObject_namesEverythingWrongAtOnceAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestReadCommand_namesEverythingWrongInAPatchAtOnce(t *testing.T) {
+func TestAPI_namesEverythingWrongInAChangeAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	floating := b.want(201, post("/v1/series", `{"title":"a","startUtc":"2026-03-04T07:00:00","rrule":"FREQ=DAILY"}`))
@@ -187,7 +187,7 @@ func TestReadCommand_namesEverythingWrongInAPatchAtOnce(t *testing.T) {
 }
 
 // Each field that a client sends is refused once, with every other field right, and nothing else is named.
-func TestDecodeObject_refusesOneWrongFieldAlone(t *testing.T) {
+func TestAPI_namesOneWrongFieldAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const timed = `"startUtc":"2026-03-04T07:00:00Z","endUtc":"2026-03-04T08:00:00Z",` +

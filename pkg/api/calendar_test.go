@@ -28,7 +28,7 @@ func (b *bundle) address(user string) string {
 	return b.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}.by(user)).text("path")
 }
 
-func TestImportOperation_importsACalendarThatExportReads(t *testing.T) {
+func TestCalendarOperations_importACalendarThatExportReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.want(200, importing(lunch))
@@ -51,7 +51,7 @@ func TestImportOperation_importsACalendarThatExportReads(t *testing.T) {
 	b.Equal("idempotency-key-reused", b.want(422, importing(calendarOf()).with("Idempotency-Key", "k")).problem())
 }
 
-func TestImportOperation_refusesWithTheReasonWhatIsNoCalendar(t *testing.T) {
+func TestCalendarOperations_refuseWithTheReasonWhatIsNoCalendar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(415, post("/v1/calendar/import", lunch))
@@ -103,7 +103,7 @@ func TestAnswerCalendar_sendsNothingThatTheClientHas(t *testing.T) {
 	}
 }
 
-func TestFeedBody_givesASecretAddressThatNeedsNothingElse(t *testing.T) {
+func TestCalendarOperations_giveAnAddressThatNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(200, importing(lunch))
@@ -140,7 +140,7 @@ func TestFeedBody_givesASecretAddressThatNeedsNothingElse(t *testing.T) {
 	}
 }
 
-func TestFeedBody_choosesWhatIsPrivate(t *testing.T) {
+func TestCalendarOperations_letAnAddressHideWhatIsPrivate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	feed := request{path: "/v1/me/feed"}

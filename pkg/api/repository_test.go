@@ -253,7 +253,7 @@ func TestHistoryAnswer_isPaged(t *testing.T) {
 	b.want(422, get("/v1/values/revisions?limit=101"))
 }
 
-func TestRollbackBody_undoesTheDifferenceShown(t *testing.T) {
+func TestValuesOperations_rollBackTheDifferenceShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made := b.want(201, post("/v1/values/revisions", grown("")))

@@ -55,7 +55,7 @@ func TestExport_hasEverythingInAStableOrder(t *testing.T) {
 	b.Empty(result.LeftOut)
 }
 
-func TestModifiedAt_changesByADeletionAndADeparture(t *testing.T) {
+func TestModifiedAt_changesWithADeletionAndADeparture(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(ann, product.Event(), event())

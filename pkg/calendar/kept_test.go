@@ -159,7 +159,7 @@ func TestKeptRows_goWithTheirItem(t *testing.T) {
 
 // A deletion that dies leaves exceptions, which a repair deletes with what is kept of them. It leaves nothing that is
 // kept of no item.
-func TestKeptRows_areNotLeftByADeletionThatDies(t *testing.T) {
+func TestKeptRows_doNotOutliveTheirItemIfADeletionDies(t *testing.T) {
 	t.Parallel()
 	const exceptions = 60 // with their rows more than one transaction deletes
 	for died := 0; ; died++ {

@@ -249,7 +249,7 @@ func histories(t *testing.T, usual int) int {
 	return usual
 }
 
-func TestCompile_expandsACalendarsRulePlainly(t *testing.T) {
+func TestCompile_agreesWithThePlainExpansion(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 3000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -260,7 +260,7 @@ func TestCompile_expandsACalendarsRulePlainly(t *testing.T) {
 	}
 }
 
-func TestCompile_expandsARuleWithTimesOfDayPlainly(t *testing.T) {
+func TestCompile_agreesWithThePlainExpansionOfTimesOfDay(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 600) {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
@@ -271,7 +271,7 @@ func TestCompile_expandsARuleWithTimesOfDayPlainly(t *testing.T) {
 	}
 }
 
-func TestCompile_expandsARuleOfShortPeriodsPlainly(t *testing.T) {
+func TestCompile_agreesWithThePlainExpansionOfShortPeriods(t *testing.T) {
 	t.Parallel()
 	for seed := range histories(t, 300) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))

@@ -83,8 +83,8 @@ type release struct {
 	Rows []json.RawMessage `json:"rows"`
 }
 
-// TestVerifier_hasReleaseRowsOfEveryKind writes them, if it is asked to.
-func TestVerifier_hasReleaseRowsOfEveryKind(t *testing.T) {
+// TestVerify_hasRowsOfEveryKindFromThisRelease writes them, if it is asked to.
+func TestVerify_hasRowsOfEveryKindFromThisRelease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, readings())
 	w.live(ann)
