@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -40,8 +39,6 @@ func (s *shelf) rowsOfForms() map[item.Key]string {
 	return out
 }
 
-func byText(a, b item.Key) int { return strings.Compare(a.String(), b.String()) }
-
 // rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as
 // they are. What asks for them comes again until that release is back, which is at the next rest at the latest.
 func (h *history) rollBack() {
@@ -51,7 +48,7 @@ func (h *history) rollBack() {
 	}
 	h.absorb(nil)
 	rows := h.known.shelves[h.users[h.luck.IntN(len(h.users))]].rowsOfForms()
-	keys := slices.SortedFunc(maps.Keys(rows), byText)
+	keys := slices.SortedFunc(maps.Keys(rows), item.Key.Compare)
 	for range min(len(keys), 1+h.luck.IntN(3)) {
 		key := keys[h.luck.IntN(len(keys))]
 		h.label(key, rows[key])
@@ -95,7 +92,7 @@ func (h *history) label(key item.Key, name string) {
 
 // goForward has the later release go on with its rows: it leaves them so that this one can read them.
 func (h *history) goForward() {
-	for _, key := range slices.SortedFunc(maps.Keys(h.later), byText) {
+	for _, key := range slices.SortedFunc(maps.Keys(h.later), item.Key.Compare) {
 		name := h.later[key]
 		delete(h.later, key)
 		h.tell("the later release goes on with %s", key.SK)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,14 @@ type Item map[string]Value
 type Key struct{ PK, SK string }
 
 func (k Key) String() string { return k.PK + "/" + k.SK }
+
+// Compare orders keys by PK, then by SK.
+func (k Key) Compare(other Key) int {
+	if c := strings.Compare(k.PK, other.PK); c != 0 {
+		return c
+	}
+	return strings.Compare(k.SK, other.SK)
+}
 
 // Item returns the key as the two attributes of a row.
 func (k Key) Item() Item { return Item{AttrPK: String(k.PK), AttrSK: String(k.SK)} }

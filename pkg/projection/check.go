@@ -115,13 +115,11 @@ func (p *Projection) checkRows(e Evidence, want string) []Fault {
 			faults = append(faults, Fault{Key: row.Key(), Is: show(row), Want: show(wanted)})
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(missing), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(missing), item.Key.Compare) {
 		faults = append(faults, Fault{Key: key, Is: noRow, Want: "there"})
 	}
 	return faults
 }
-
-func compareKeys(a, b item.Key) int { return strings.Compare(a.String(), b.String()) }
 
 // wantedRows are the rows of a contribution by their keys, in a projection of rows.
 func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[item.Key]item.Item {

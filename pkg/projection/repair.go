@@ -83,12 +83,12 @@ func (p *Projection) rowsToRepair(e Evidence, m repairMove) (surplus, missing []
 			delete(wanted, key)
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(named), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(named), item.Key.Compare) {
 		if _, isWanted := wanted[key]; !isWanted && !seen[key] {
 			surplus = append(surplus, table.Delete{Key: key})
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(wanted), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(wanted), item.Key.Compare) {
 		missing = append(missing, table.Put{Item: wanted[key]})
 	}
 	return surplus, missing

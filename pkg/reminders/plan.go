@@ -63,7 +63,7 @@ func pendingDeliveries(s snapshot, offsets scope) []item.Item {
 			pending = append(pending, row)
 		}
 	}
-	slices.SortFunc(pending, func(a, b item.Item) int { return compareKeys(a.Key(), b.Key()) })
+	slices.SortFunc(pending, func(a, b item.Item) int { return a.Key().Compare(b.Key()) })
 	return pending
 }
 

@@ -1,7 +1,6 @@
 package reminders
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -40,8 +39,4 @@ func (s scope) among(offsets []int64) []int64 {
 		return offsets
 	}
 	return slices.DeleteFunc(offsets, func(offset int64) bool { return !s[offset] })
-}
-
-func compareKeys(a, b item.Key) int {
-	return cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
 }

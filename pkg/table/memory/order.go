@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -31,7 +30,7 @@ func (p place) compare(q place) int {
 	if c := strings.Compare(p.sk, q.sk); c != 0 {
 		return c
 	}
-	return cmp.Or(strings.Compare(p.key.PK, q.key.PK), strings.Compare(p.key.SK, q.key.SK))
+	return p.key.Compare(q.key)
 }
 
 type entry struct {
