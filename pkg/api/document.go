@@ -2,8 +2,6 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +9,7 @@ import (
 	"strconv"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 )
 
 // document is the OpenAPI document as it is served.
@@ -20,8 +19,7 @@ type document struct {
 }
 
 func newDocument(text []byte) document {
-	sum := sha256.Sum256(text)
-	return document{text, `"` + hex.EncodeToString(sum[:8]) + `"`}
+	return document{text, `"` + idempotency.Digest(text)[:16] + `"`}
 }
 
 // Document is the OpenAPI 3.1 document of the surface for these entity types, as JSON. The members keep an order made

@@ -3,8 +3,6 @@ package calendar
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,6 +10,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -96,8 +95,7 @@ func (s *Service) export(ctx context.Context, user string, part int, privateAsBu
 	if e.modified.Before(now) {
 		out.Modified = e.modified
 	}
-	sum := sha256.Sum256(out.Text)
-	out.Tag = hex.EncodeToString(sum[:16])
+	out.Tag = idempotency.Digest(out.Text)[:32]
 	return out, nil
 }
 

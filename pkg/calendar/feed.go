@@ -2,10 +2,8 @@ package calendar
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -65,7 +64,7 @@ func (s *Service) MakeFeed(ctx context.Context, user, privateAs string) (address
 	secret := base64.RawURLEncoding.EncodeToString(raw)
 	key := entity.FeedKey(user)
 	row := key.Item()
-	row[attrSecretHash] = item.String(hashOf(secret))
+	row[attrSecretHash] = item.String(idempotency.Digest([]byte(secret)))
 	if privateAs != "" {
 		row[AttrPrivateAs] = item.String(privateAs)
 	}
@@ -150,13 +149,8 @@ func (s *Service) UserOfFeed(ctx context.Context, address string) (user string, 
 	if err != nil {
 		return "", f, err
 	}
-	if subtle.ConstantTimeCompare([]byte(row.Str(attrSecretHash)), []byte(hashOf(secret))) != 1 {
+	if subtle.ConstantTimeCompare([]byte(row.Str(attrSecretHash)), []byte(idempotency.Digest([]byte(secret)))) != 1 {
 		return "", f, ErrNoFeed
 	}
 	return string(raw), feedOf(row), nil
-}
-
-func hashOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
 }

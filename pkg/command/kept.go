@@ -2,10 +2,9 @@ package command
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -22,8 +21,7 @@ func setKept(it item.Item, text string) {
 		delete(it, product.AttrKept)
 		return
 	}
-	sum := sha256.Sum256([]byte(text))
-	it[product.AttrKept] = item.String(hex.EncodeToString(sum[:16]))
+	it[product.AttrKept] = item.String(idempotency.Digest([]byte(text))[:32])
 }
 
 // keepStep is the step that writes the text beside the item; none if what is stored says it already.
