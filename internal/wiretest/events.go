@@ -6,38 +6,12 @@ import (
 	"net/http"
 )
 
-// EventBridge is Amazon EventBridge (API version 2015-10-07): JSON 1.1.
+// EventBridge is Amazon EventBridge: JSON 1.1.
 func EventBridge() Service {
-	entry := Shape{
-		Required: []string{"Source", "DetailType", "Detail"},
-		Members: map[string]Shape{
-			"Time": {Kind: Timestamp}, "Source": text(1, 0, ""), "DetailType": text(1, 128, ""), "Detail": text(1, 0, ""),
-			"Resources": list(0, 0, text(0, 2048, "")), "TraceHeader": text(1, 500, ""),
-			"EventBusName": text(1, 1600, `(arn:aws[\w-]*:events:[a-z]+-[a-z]+-[\w-]+:[0-9]{12}:event-bus/)?[._A-Za-z0-9-]+`),
-		},
-	}
-	return Service{
-		Name: "events", Target: "AWSEvents", ContentType: "application/x-amz-json-1.1",
-		Operations: []Operation{{
-			Name:   "PutEvents",
-			Source: "Amazon EventBridge API Reference, PutEvents, PutEventsRequestEntry, Common Errors",
-			Input:  Shape{Required: []string{"Entries"}, Members: map[string]Shape{"Entries": list(1, 10, entry)}},
-			Rules:  []Rule{detailsAreObjects, entriesFit},
-			Refusals: []Refusal{
-				{Status: 500, Code: "InternalException", Repeated: true},
-				{Status: 400, Code: "ThrottlingException", Repeated: true},
-				{Status: 400, Code: "ValidationException"},
-				{Status: 400, Code: "AccessDeniedException"},
-				{Status: 400, Code: "ExpiredTokenException"},
-				{Status: 400, Code: "UnrecognizedClientException"},
-				{Status: 500, Code: "InternalFailure", Repeated: true},
-				{Status: 503, Code: "ServiceUnavailable", Repeated: true},
-			},
-		}},
-		refuse: func(w http.ResponseWriter, r Refusal) {
+	return describe("events", map[string][]Rule{"PutEvents": {detailsAreObjects, entriesFit}},
+		func(w http.ResponseWriter, r Refusal) {
 			refuseJSON(w, "application/x-amz-json-1.1", "com.amazonaws.events#", r)
-		},
-	}
+		})
 }
 
 // EntryRefusal is what PutEvents may say of a single entry.

@@ -165,15 +165,3 @@ func (s Shape) checkStructure(path string, value map[string]any) []string {
 	}
 	return found
 }
-
-func text(lowest, highest int, pattern string) Shape {
-	return Shape{Kind: Text, Min: lowest, Max: highest, Pattern: pattern}
-}
-
-func oneOf(words ...string) Shape { return Shape{Kind: Text, Enum: words} }
-
-func integer(lowest, highest int) Shape { return Shape{Kind: Integer, Min: lowest, Max: highest} }
-
-func list(lowest, highest int, element Shape) Shape {
-	return Shape{Kind: List, Min: lowest, Max: highest, Element: &element}
-}
