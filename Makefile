@@ -35,14 +35,14 @@ MUTANTSEEDS ?= 1000
 # Which mutants alone, by file:line:column and type, such as '^hold\.go:'.
 MUTANTONLY  ?=
 MUTANTS      = bin/mutants-$(subst /,-,$(PKG)).json
-# How many mutants make woven tests at a time.
+# How many mutants are tested at a time.
 WORKERS ?= 2
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants woven bench scale load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,18 +97,12 @@ planted: ## plant mistakes one by one and let the simulation find each (PLANTEDF
 census: ## tell what of the code under judgement the simulation executes (SEEDS, CENSUSFLAGS; -help lists them)
 	$(GO) run ./internal/tools/census -seeds $(SEEDS) -from $(FROM) $(CENSUSFLAGS)
 
-mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS, MUTANTONLY)
-	@mkdir -p bin
-	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
-	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
-	ulimit -v 6291456; bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --workers 1 --timeout-coefficient 40 --invert-logical --invert-loopctrl -o $(MUTANTS)
-	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS) -only '$(MUTANTONLY)'
-
-woven: ## as mutants, but all mutants of the package are built into one program: none costs a build (WORKERS)
+mutants: ## mutate a package and tell what tests and simulation notice (PKG, MUTANTTESTS, MUTANTSEEDS, MUTANTONLY, WORKERS)
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS_VERSION)
 	bin/gremlins unleash ./pkg/$(PKG) --exclude-files / --dry-run --silent --invert-logical --invert-loopctrl -o $(MUTANTS)
-	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -together -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS) -only '$(MUTANTONLY)'
+	@# A mutant that takes memory without end fails at 6 GB, before the machine does.
+	ulimit -v 6291456; $(GO) run ./internal/tools/mutants -workers $(WORKERS) -report $(MUTANTS) -pkg $(PKG) -tests '$(MUTANTTESTS)' -seeds $(MUTANTSEEDS) -only '$(MUTANTONLY)'
 
 bench: engine ## run the benchmarks (BENCH, COUNT, BENCHTIME)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...

@@ -30,24 +30,11 @@ type Hunter struct {
 	Patience time.Duration
 	// Least bounds the time of tests with a mutant from below. Above it they have ten times their time without one.
 	Least time.Duration
-	took  time.Duration // by the tests without a mutant; 0 before Measure
+	took  time.Duration // by the tests without a mutant; 0 before Together
 }
 
 // slower is how many times what a program takes without a mutant it may take with one.
 const slower = 10
-
-// Measure notes how long the tests take without a mutant. It fails if a test fails. Before Measure, Patience alone
-// bounds the tests of a mutant.
-func (h *Hunter) Measure(ctx context.Context) error {
-	for _, flags := range [][]string{{"-run", "^$"}, {"-count", "1", "-failfast"}} { // the first builds
-		begin := time.Now()
-		if text, err := h.test(ctx, flags...); err != nil {
-			return fmt.Errorf("the tests without a mutant: %w: %s", err, text)
-		}
-		h.took = time.Since(begin)
-	}
-	return nil
-}
 
 // patience is how long a program may take with a mutant, if it took so long without one.
 func (h Hunter) patience(took time.Duration) time.Duration {
@@ -57,7 +44,8 @@ func (h Hunter) patience(took time.Duration) time.Duration {
 	return min(h.Patience, max(h.Least, slower*took))
 }
 
-// Fate tests a mutant of a package, and if no test fails lets the simulation look for it.
+// Fate builds a mutant of a package by itself and tests it, and if no test fails lets the simulation look for it.
+// Before Together, Patience alone bounds the tests.
 func (h Hunter) Fate(ctx context.Context, pkg string, m Mutant) (Fate, error) {
 	file := filepath.Join(h.Root, "pkg", pkg, m.File)
 	source, err := os.ReadFile(file)

@@ -1,10 +1,9 @@
 // Package mutants tells what becomes of the mutants that a mutation tester found: which are killed by the tests, which
 // by the simulation, and which by neither.
 //
-// The tester is gremlins, which lists the mutants of a package and runs the package's tests against each that they
-// cover. What it leaves open is taken up here: a mutant that timed out, one in a condition of a case, of which the
-// coverage says nothing, and one that lived. Each is built by an overlay, as planted mistakes are, tested again, and
-// then played against the simulation.
+// The tester is gremlins, which lists the mutants of a package. All of them are built into one program, in which each
+// is switched on by itself, tested, and then played against the simulation. What cannot be switched, such as a
+// constant, is built by itself. Overlays show the mutants to the compiler, as they do with planted mistakes.
 //
 // It promises that no mutant is counted as killed unless a test failed or a history broke an invariant. It must never
 // change the tree.
@@ -28,17 +27,10 @@ import (
 type Mutant struct {
 	File         string // in its package
 	Type         string // as gremlins names it, such as CONDITIONALS_NEGATION
-	Status       string // as gremlins reports it
 	Line, Column int
 }
 
 func (m Mutant) String() string { return fmt.Sprintf("%s:%d:%d %s", m.File, m.Line, m.Column, m.Type) }
-
-// killed is the status of a mutant against which a test failed.
-const killed = "KILLED"
-
-// IsOpen says that gremlins did not see the mutant killed.
-func (m Mutant) IsOpen() bool { return m.Status != killed }
 
 // notViable is the status of a mutant that does not compile.
 const notViable = "NOT VIABLE"
@@ -66,7 +58,7 @@ func Read(report []byte) ([]Mutant, error) {
 	for _, file := range in.Files {
 		for _, m := range file.Mutations {
 			if m.Status != notViable {
-				out = append(out, Mutant{file.Name, m.Type, m.Status, m.Line, m.Column})
+				out = append(out, Mutant{file.Name, m.Type, m.Line, m.Column})
 			}
 		}
 	}

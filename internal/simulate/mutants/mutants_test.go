@@ -22,9 +22,7 @@ func TestRead_skipsMutantsThatDoNotCompile(t *testing.T) {
 		{"type":"ARITHMETIC_BASE","status":"KILLED","line":5,"column":9}]}]}`))
 	require.NoError(t, err)
 	require.Equal(t,
-		[]mutants.Mutant{{"a.go", "INVERT_LOGICAL", "LIVED", 3, 9}, {"a.go", "ARITHMETIC_BASE", "KILLED", 5, 9}}, all)
-	require.True(t, all[0].IsOpen())
-	require.False(t, all[1].IsOpen())
+		[]mutants.Mutant{{"a.go", "INVERT_LOGICAL", 3, 9}, {"a.go", "ARITHMETIC_BASE", 5, 9}}, all)
 	for _, text := range []string{"", "{}", `{"files":[]}`, `[1]`} {
 		_, err := mutants.Read([]byte(text))
 		require.ErrorIs(t, err, mutants.ErrReport, text)
@@ -183,7 +181,6 @@ func TestHunter_killsAMutantWhoseProgramDoesNotEnd(t *testing.T) {
 	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
 	together, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
 	require.NoError(t, err)
-	require.NoError(t, h.Measure(t.Context()))
 	for name, fate := range map[string]func() (mutants.Fate, error){
 		"woven": func() (mutants.Fate, error) { return together.Fate(t.Context(), 0, mutant, false) },
 		"alone": func() (mutants.Fate, error) { return h.Fate(t.Context(), "p", mutant) },
@@ -196,7 +193,7 @@ func TestHunter_killsAMutantWhoseProgramDoesNotEnd(t *testing.T) {
 	}
 }
 
-func TestMeasure_refusesTestsThatFailWithoutAMutant(t *testing.T) {
+func TestTogether_refusesTestsThatFailWithoutAMutant(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -205,7 +202,9 @@ func TestMeasure_refusesTestsThatFailWithoutAMutant(t *testing.T) {
 	failing := "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Fatal(F(1)) }\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(failing), 0o600))
 	h := mutants.Hunter{Root: root, Folder: t.TempDir(), Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute}
-	require.ErrorContains(t, h.Measure(t.Context()), "without a mutant")
+	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
+	_, err := h.Together(t.Context(), "p", []mutants.Mutant{mutant})
+	require.ErrorContains(t, err, "without a mutant")
 }
 
 // A mutant is looked for by every test once, whether the test is slow or quick.

@@ -20,7 +20,7 @@ import (
 // Together tests mutants that are built into one program, in which each is switched on by itself. So a mutant costs a
 // run of the tests that meet it, and no build.
 type Together struct {
-	hunter Hunter
+	hunter *Hunter
 	pkg    string
 	woven  Woven
 	tests  []program                              // the quick tests of each package, then the slow ones one by one
@@ -41,7 +41,7 @@ func (p program) String() string { return strings.Join(append([]string{p.path}, 
 
 // Together builds all mutants of a package into the tests and the simulation. It fails if a test fails with every
 // mutant off.
-func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Together, error) {
+func (h *Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Together, error) {
 	t := &Together{hunter: h, pkg: pkg}
 	var err error
 	folder := filepath.Join(h.Root, "pkg", pkg)
@@ -66,12 +66,13 @@ func (h Hunter) Together(ctx context.Context, pkg string, all []Mutant) (*Togeth
 	if t.tests, err = t.apart(ctx); err != nil {
 		return nil, err
 	}
+	h.took = 0
 	for i := range t.tests {
 		took, err := t.meet(ctx, &t.tests[i])
 		if err != nil {
 			return nil, err
 		}
-		t.hunter.took += took
+		h.took += took
 	}
 	var once sync.Once
 	var judge program

@@ -27,9 +27,7 @@ func main() {
 	pkg := flag.String("pkg", "", "the `package` under pkg that it is about")
 	tests := flag.String("tests", "", "other `packages` whose tests are to kill mutants, besides its own")
 	flag.IntVar(&h.Seeds, "seeds", 1000, "histories that are played against each mutant that no test killed")
-	together := flag.Bool("together", false,
-		"build all mutants into one program, and take up those, too, that gremlins saw killed")
-	workers := flag.Int("workers", 1, "how many mutants are tested at a time, of those that are built together")
+	workers := flag.Int("workers", 1, "how many mutants are tested at a time")
 	only := flag.String("only", "", "a `pattern`: take up those mutants alone whose file:line:column and type match it")
 	flag.DurationVar(&h.Patience, "patience", 5*time.Minute,
 		"how long a program may take at most; a mutant that takes longer is killed")
@@ -52,36 +50,16 @@ func main() {
 		if all, err = mutants.Matching(all, *only); err != nil {
 			return err
 		}
-		run := hunting{pkg: *pkg, workers: 1}
-		run.fate = func(_ int, m mutants.Mutant, _ bool) (mutants.Fate, error) { return h.Fate(ctx, *pkg, m) }
-		if !*together {
-			if err := h.Measure(ctx); err != nil {
-				return err
-			}
-			return run.hunt(all)
-		}
 		t, err := h.Together(ctx, *pkg, all)
 		if err != nil {
 			return err
 		}
-		run.each, run.workers = true, *workers
-		run.fate = func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error) {
-			return t.Fate(ctx, at, m, isListed)
-		}
-		return run.hunt(all)
+		return hunt(ctx, t, *pkg, all, *workers)
 	})
 }
 
-// hunting is a hunt on its way.
-type hunting struct {
-	pkg     string
-	each    bool // takes up everything, not what gremlins left open alone
-	workers int
-	fate    func(at int, m mutants.Mutant, isListed bool) (mutants.Fate, error)
-}
-
 // hunt prints what becomes of each mutant, and of all.
-func (h hunting) hunt(all []mutants.Mutant) error {
+func hunt(ctx context.Context, t *mutants.Together, pkg string, all []mutants.Mutant, workers int) error {
 	text, err := os.ReadFile(document)
 	if err != nil {
 		return fmt.Errorf("the list of equivalent mutants: %w", err)
@@ -92,46 +70,40 @@ func (h hunting) hunt(all []mutants.Mutant) error {
 	}
 	sources := map[string][]byte{}
 	for _, m := range all {
-		if sources[m.File], err = os.ReadFile(filepath.Join("pkg", h.pkg, m.File)); err != nil {
+		if sources[m.File], err = os.ReadFile(filepath.Join("pkg", pkg, m.File)); err != nil {
 			return fmt.Errorf("the source of a mutant: %w", err)
 		}
 	}
-	isListed := func(m mutants.Mutant) bool { return equivalent.Has(h.pkg, m, sources[m.File]) }
-	fates, err := h.fates(all, isListed)
+	isListed := func(m mutants.Mutant) bool { return equivalent.Has(pkg, m, sources[m.File]) }
+	fates, err := fatesOf(ctx, t, all, isListed, workers)
 	if err != nil {
 		return err
 	}
-	tally := mutants.Tally{Package: h.pkg}
+	tally := mutants.Tally{Package: pkg}
 	for i, m := range all {
 		tally.Count(m, fates[i], isListed(m))
 	}
 	for _, m := range tally.Survivors {
-		fmt.Println(mutants.Row(h.pkg, m, sources[m.File]))
+		fmt.Println(mutants.Row(pkg, m, sources[m.File]))
 	}
 	fmt.Println(tally.Line())
 	if len(tally.Survivors) > 0 {
-		return fmt.Errorf("%d mutants of %s survive and are not listed as equivalent", len(tally.Survivors), h.pkg)
+		return fmt.Errorf("%d mutants of %s survive and are not listed as equivalent", len(tally.Survivors), pkg)
 	}
 	return nil
 }
 
-// fates are what becomes of all mutants, in their order.
-func (h hunting) fates(all []mutants.Mutant, isListed func(mutants.Mutant) bool) ([]mutants.Fate, error) {
+// fatesOf are what becomes of all mutants, in their order.
+func fatesOf(
+	ctx context.Context, t *mutants.Together, all []mutants.Mutant, isListed func(mutants.Mutant) bool, workers int,
+) ([]mutants.Fate, error) {
 	fates := make([]mutants.Fate, len(all))
 	var group errgroup.Group
-	group.SetLimit(h.workers)
+	group.SetLimit(workers)
 	var printing sync.Mutex
 	for i, m := range all {
-		switch {
-		case !m.IsOpen() && !h.each:
-			fates[i] = mutants.ByTests
-			continue
-		case !h.each && isListed(m):
-			fates[i] = mutants.Survived
-			continue
-		}
 		group.Go(func() (err error) {
-			if fates[i], err = h.fate(i, m, isListed(m)); err != nil {
+			if fates[i], err = t.Fate(ctx, i, m, isListed(m)); err != nil {
 				return fmt.Errorf("%s: %w", m, err)
 			}
 			printing.Lock()
