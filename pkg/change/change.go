@@ -1,9 +1,9 @@
-// Package change is one stream record as before and after of an entity, with the codec for the form in which Lambda
-// receives it.
+// Package change represents one stream record as an entity before and after a write, with the codec for the form in
+// which Lambda receives it.
 //
-// It promises that decoding names the one record that is bad and never fails its neighbours, that a decoded change
-// obeys the key and version rules, and that encoding a decoded record gives an equal record. It decides nothing:
-// whether a change matters is for the consumers.
+// It promises that decoding names the one bad record and never fails its neighbours. A decoded change obeys the key
+// and version rules. Encoding a decoded record gives an equal record. It must never decide whether a change matters:
+// that is for the consumers.
 package change
 
 import (
@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// Kind is what happened to the item.
+// Kind names what happened to the item.
 type Kind int
 
 const (
@@ -33,10 +33,10 @@ type Change struct {
 	User string
 	Ref  entity.Ref // the entity; empty for a row
 	Key  item.Key
-	// Old and New are the images; nil where there is none.
+	// Old and New are the images; nil if absent.
 	Old, New item.Item
-	// Version is that of the new image; for a removal the old image's plus 1, because a removal counts as a version of
-	// its own. 0 for a row.
+	// Version is that of the new image. A removal counts as a version, so for a removal it is the old image's plus 1. 0
+	// for a row.
 	Version int64
 	// Created is the stream's time of the write, in whole seconds: an age, not an order.
 	Created  time.Time
@@ -45,8 +45,9 @@ type Change struct {
 	Raw []byte
 }
 
-// TraceID names the write that the record is of, as the command logged it ([entity.TraceID]). The removal of a timer
-// belongs to the write that set it, bookkeeping to the write that it is about. Empty for what no command has written.
+// TraceID names the write that produced the record, as the command logged it ([entity.TraceID]). The removal of a
+// timer belongs to the write that set it, bookkeeping to the write that it records. Empty for a row that no command
+// has written.
 func (c Change) TraceID() string {
 	if c.Type != nil && c.Version > 0 {
 		return entity.TraceID(c.User, c.Ref.ID, c.Version)

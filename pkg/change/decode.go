@@ -11,28 +11,29 @@ import (
 )
 
 var (
-	// ErrUndecodable: this record can never become a [Change].
+	// ErrUndecodable says that this record can never become a [Change].
 	ErrUndecodable = errors.New("undecodable record")
-	// ErrMalformedEvent: the payload is no JSON object with an array of records, so no record of it can be named.
+	// ErrMalformedEvent says that the payload is no JSON object with an array of records, so no record of it can be
+	// named.
 	ErrMalformedEvent = errors.New("malformed stream event")
 )
 
-// Decoded is what became of one record of an event.
+// Decoded is the result of decoding one record of an event.
 type Decoded struct {
 	// Change is complete if Err is nil; otherwise it is empty.
 	Change Change
 	// Raw is the record's part of the payload.
 	Raw []byte
-	// Sequence and Key are what could be read of them, and may be empty if there is an Err.
+	// Sequence and Key are set as far as they could be read; with an Err they may be empty.
 	Sequence string
 	Key      item.Key
 	// Err wraps [ErrUndecodable].
 	Err error
 }
 
-// Decode reads the event in which Lambda delivers a batch, in one pass. There is one result for each record, in order;
-// a bad record has its error to itself. Only a payload that is no JSON object with an array Records is an error as a
-// whole ([ErrMalformedEvent]). The results' Raw share memory with the payload, nothing else does.
+// Decode reads the event in which Lambda delivers a batch, in one pass. There is one result for each record, in order,
+// and a bad record has its own error. Only a payload that is no JSON object with an array Records is an error as a
+// whole ([ErrMalformedEvent]). Of the results, only Raw shares memory with the payload.
 func Decode(payload []byte, registry *entity.Registry) ([]Decoded, error) {
 	r := newReader(payload)
 	out, err := r.event(registry)
@@ -109,7 +110,7 @@ func decoded(registry *entity.Registry, rec Record, raw []byte, err error) Decod
 	return d
 }
 
-// trim cuts off what separates the members of a JSON array.
+// trim removes the separators between the members of a JSON array.
 func trim(raw []byte) []byte {
 	for i, c := range raw {
 		switch c {

@@ -12,7 +12,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// What Lambda writes into every record of a table's stream (Amazon DynamoDB Developer Guide, DynamoDB Streams record).
+// Values that Lambda writes into every record of a table's stream (Amazon DynamoDB Developer Guide, DynamoDB Streams
+// record).
 const (
 	eventVersion   = "1.1"
 	eventSource    = "aws:dynamodb"
@@ -34,9 +35,9 @@ func AppendEvent(dst []byte, records []Record) []byte {
 	return append(dst, `]}`...)
 }
 
-// AppendRecord appends the record as Lambda receives it, on one line. Attributes come in the order of their names, so
-// that equal records have equal bytes. A zero Created is left out. A string that is not UTF-8, which no table holds, is
-// written with U+FFFD in the place of what is wrong.
+// AppendRecord appends the record as Lambda receives it, on one line. It orders attributes by name, so that equal
+// records have equal bytes, and omits a zero Created. In a string that is not UTF-8, which no table holds, it writes
+// U+FFFD for each invalid part.
 func AppendRecord(dst []byte, r Record) []byte {
 	dst = append(dst, `{"eventID":`...)
 	dst = appendString(dst, r.EventID)
@@ -83,7 +84,7 @@ func regionOf(arn string) string {
 }
 
 func appendString(dst []byte, s string) []byte {
-	// The error repeats that s is not UTF-8; the text is appended whole all the same.
+	// The error only repeats that s is not UTF-8; the text is appended whole.
 	dst, _ = jsontext.AppendQuote(dst, s)
 	return dst
 }

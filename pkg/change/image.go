@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// maxNesting is how deep DynamoDB nests lists and maps (Amazon DynamoDB Developer Guide, Quotas).
+// maxNesting is the deepest nesting of lists and maps in DynamoDB (Amazon DynamoDB Developer Guide, Quotas).
 const maxNesting = 32
 
 var (
@@ -84,7 +84,7 @@ func (r *reader) attributeInto(it item.Item, name string, before item.Value, nes
 	return v, nil
 }
 
-// attribute reads a value with its type, an object of exactly one member; before is the value it may be equal to.
+// attribute reads a value with its type, an object of exactly one member. before is a value that it may equal.
 func (r *reader) attribute(before item.Value, nesting int) (item.Value, error) {
 	if nesting > maxNesting {
 		return nil, fmt.Errorf("nested more than %d deep", maxNesting)
@@ -131,21 +131,21 @@ func (r *reader) attribute(before item.Value, nesting int) (item.Value, error) {
 	return v, r.end()
 }
 
-// Most attributes are strings or numbers and come without white space: then one read takes the whole value, where four
-// would be needed for its parts. Other spellings of the same go the long way.
+// Most attributes are strings or numbers without white space: then one read takes the whole value instead of four
+// reads for its parts. Other spellings take the longer path.
 const (
 	stringPrefix = `{"S":"`
 	numberPrefix = `{"N":"`
 )
 
-// nextIs looks at the bytes that the next read of a value takes.
+// nextIs compares the bytes of the next value with the prefix.
 func (r *reader) nextIs(prefix string) bool {
 	ahead := r.payload[r.json.InputOffset():]
 	return len(ahead) > len(prefix) && (ahead[0] == ':' || ahead[0] == ',') && string(ahead[1:len(prefix)+1]) == prefix
 }
 
-// plain reads an attribute value that begins with the prefix, which ends with the quote that opens its text, and
-// returns the text as it is quoted, valid until the next read.
+// plain reads an attribute value that begins with the prefix. The prefix ends with the quote that opens its text. The
+// result is the quoted text, valid until the next read.
 func (r *reader) plain(prefix string) (jsontext.Value, error) {
 	v, err := r.value()
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *reader) plain(prefix string) (jsontext.Value, error) {
 	return v[quote:end], nil
 }
 
-// endOfString returns the offset behind the JSON string that begins at the offset. The JSON is known to be whole.
+// endOfString returns the offset after the JSON string that begins at from. The JSON must be complete.
 func endOfString(v []byte, from int) int {
 	for i := from + 1; ; i++ {
 		i += bytes.IndexByte(v[i:], '"')

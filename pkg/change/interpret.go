@@ -10,11 +10,12 @@ import (
 	"nexus/pkg/item"
 )
 
-// maxSequenceDigits is the longest sequence number there is (Amazon DynamoDB Streams API Reference, StreamRecord).
+// maxSequenceDigits is the length of the longest sequence number (Amazon DynamoDB Streams API Reference,
+// StreamRecord).
 const maxSequenceDigits = 40
 
-// Interpret makes a change of a record: the key and version rules of docs/data-model.md, and no others, are checked.
-// Raw is for the caller to set. An error wraps [ErrUndecodable].
+// Interpret makes a change from a record. It checks only the key and version rules of docs/data-model.md. The caller
+// sets Raw. An error wraps [ErrUndecodable].
 func Interpret(registry *entity.Registry, rec Record) (Change, error) {
 	c, err := interpret(registry, rec)
 	if err != nil {
@@ -35,7 +36,7 @@ func interpret(registry *entity.Registry, rec Record) (Change, error) {
 	c.Kind = kind
 	if c.User, err = entity.ParseUserPK(rec.Key.PK); err != nil {
 		if row, ofRepository := entity.ParseRepositoryRow(rec.Key); ofRepository == nil {
-			c.User = row.Repository.User // a row that is no consumer's; a filter that lets it pass is no reason to park it
+			c.User = row.Repository.User // a row for no consumer; if a filter lets it pass, that is no reason to park it
 			return c, nil
 		}
 		return Change{}, err
@@ -61,7 +62,8 @@ func interpret(registry *entity.Registry, rec Record) (Change, error) {
 	return c, nil
 }
 
-// kindOf also sees to it that exactly the images of that kind are there: the stream carries both.
+// kindOf returns the kind of the record. It refuses a record without exactly the images of that kind: the stream
+// carries both.
 func kindOf(rec Record) (Kind, error) {
 	var kind Kind
 	switch rec.Name {
@@ -86,7 +88,7 @@ func kindOf(rec Record) (Kind, error) {
 	return kind, nil
 }
 
-// identify finds the entity's type and id in the key and holds the images against them.
+// identify reads the entity's type and id from the key and checks the images against them.
 func (c *Change) identify(registry *entity.Registry, sk entity.SortKey) error {
 	for _, image := range []item.Item{c.Old, c.New} {
 		if image == nil {

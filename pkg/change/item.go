@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// AppendItem appends the item in DynamoDB's JSON, each value with its type, as it stands in a record's images: the one
-// form in which an item leaves the table and comes back the same.
+// AppendItem appends the item in DynamoDB's JSON, each value with its type, as a record's images have it. Only this
+// form leaves the table and restores an equal item.
 func AppendItem(dst []byte, it item.Item) []byte { return appendItem(dst, it) }
 
 // ParseItem is the inverse of [AppendItem]. An error wraps [ErrUndecodable].

@@ -8,11 +8,11 @@ import (
 	"nexus/pkg/item"
 )
 
-// lookAhead is how many attributes an image may lack of the one before without losing the place.
+// lookAhead bounds how many attributes of the previous image the next may lack before the comparison loses its place.
 const lookAhead = 3
 
-// likeness makes use of the fact that an image is much like the one read before it, mostly the other one of the same
-// record: names and texts found there, at the same place, need not be made again.
+// likeness reuses names and texts of the image that was read before, mostly the other image of the same record. If
+// they are found at the same place, they need not be allocated again.
 type likeness struct {
 	before, now []attribute
 	place       int // in before
@@ -45,7 +45,7 @@ func (l *likeness) find(quoted jsontext.Value) (name string, before item.Value, 
 
 func (l *likeness) add(name string, v item.Value) { l.now = append(l.now, attribute{name, v}) }
 
-// sameText reports whether the quoted text says s without an escape; one with an escape that says it may be missed.
+// sameText reports whether the quoted text, without escapes, equals s. It may miss an equal text with an escape.
 func sameText(quoted jsontext.Value, s string) bool {
 	return len(quoted) == len(s)+2 && string(quoted[1:len(quoted)-1]) == s && bytes.IndexByte(quoted, '\\') < 0
 }

@@ -2,34 +2,34 @@ package change
 
 import "context"
 
-// Verdict is what a consumer says of one record.
+// Verdict is a consumer's answer about one record.
 type Verdict int
 
 const (
-	// Done: the effect is there, or was already, or there is none to have.
+	// Done says that the effect is there, was there before, or is not needed.
 	Done Verdict = iota
-	// Retry: it could not be finished now (conflict, throttling, outage); deliver it again.
+	// Retry says that the consumer could not finish now (conflict, throttling, outage); deliver it again.
 	Retry
-	// Poison: it can never succeed; park it.
+	// Poison says that it can never succeed; park it.
 	Poison
 )
 
-// Outcome is the verdict on one record, with the error behind a Retry or Poison.
+// Outcome is the verdict on one record, with the error that caused a Retry or Poison.
 type Outcome struct {
 	Verdict Verdict
 	Err     error
-	// Already says of what is Done that it had been before, and this record was a repetition; whoever cannot tell leaves
-	// it false.
+	// Already marks a Done record that had been applied before: this delivery was a repetition. A consumer that cannot
+	// detect this leaves it false.
 	Already bool
 }
 
-// Consumer keeps one derived thing in agreement with the items. Applying a change again, later, or in another order
-// between items must leave the same state.
+// Consumer derives one thing from the items. Applying a change again, later, or in another order between items must
+// leave the same state.
 type Consumer interface {
-	// Name is the one noun used for folder, fixtures, metrics and log fields.
+	// Name returns the one noun used for folder, fixtures, metrics and log fields.
 	Name() string
-	// Apply handles a batch and returns one outcome for each change, in order. The changes are shared with the other
-	// consumers of the group: it must not write to them. No item has two changes in the batch, unless the consumer is a
+	// Apply handles a batch and returns one outcome for each change, in order. The group's other consumers share the
+	// changes, so it must not write to them. No item has two changes in the batch, unless the consumer is a
 	// [BatchConsumer].
 	Apply(ctx context.Context, batch []Change) []Outcome
 }

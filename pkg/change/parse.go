@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// Parse reads one record in the form in which Lambda receives it: the inverse of [AppendRecord]. Members it does not
-// know are skipped. An error wraps [ErrUndecodable]; the record returned with it holds whatever could be read.
+// Parse reads one record in the form in which Lambda receives it: the inverse of [AppendRecord]. It skips unknown
+// members. An error wraps [ErrUndecodable]; the record returned with it holds every part that could be read.
 func Parse(raw []byte) (Record, error) {
 	r := newReader(raw)
 	rec, err := r.record()
@@ -22,9 +22,8 @@ func Parse(raw []byte) (Record, error) {
 	return rec, nil
 }
 
-// record reads the next value as a record and stands behind it afterwards, whatever is wrong in it. The error is the
-// first thing wrong; the other members are read all the same, so that a bad image costs neither key nor sequence
-// number.
+// record reads the next value as a record and always consumes it whole. The error is the first mistake in it. The
+// other members are read all the same, so that a bad image costs neither key nor sequence number.
 func (r *reader) record() (rec Record, err error) {
 	err = r.members(
 		member{"eventID", func() error { return r.textInto(&rec.EventID) }},
@@ -74,7 +73,7 @@ func (r *reader) keyInto(key *item.Key) error {
 	return nil
 }
 
-// imageInto reads an image; null is none.
+// imageInto reads an image; null means absent.
 func (r *reader) imageInto(dst *item.Item) error {
 	if r.json.PeekKind() == jsontext.KindNull {
 		return r.skip()
@@ -84,7 +83,7 @@ func (r *reader) imageInto(dst *item.Item) error {
 	return err
 }
 
-// maxSeconds is the end of the year 9999, behind which no time has a text form.
+// maxSeconds is the end of the year 9999. Later times have no text form.
 const maxSeconds = 253402300799
 
 // secondsInto reads a time in seconds since the epoch, which a sender may write with a fraction or an exponent; a
@@ -117,8 +116,8 @@ type member struct {
 	read func() error
 }
 
-// members reads an object; members not listed are skipped. The first wrong member is the error, the others are still
-// read. It stands behind the object afterwards.
+// members reads an object and always consumes it whole. It skips members that are not listed. The error is the first
+// wrong member; the others are still read.
 func (r *reader) members(known ...member) error {
 	depth := r.json.StackDepth()
 	if err := r.begin(jsontext.KindBeginObject); err != nil {

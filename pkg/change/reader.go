@@ -10,16 +10,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// reader walks once over a payload. It keeps two kinds of failure apart: the payload is no JSON from here on (broken is
-// set and nothing more can be read), or a value is not what it should be (an error alone: [reader.leave] goes on behind
-// it).
+// reader walks once over a payload. It distinguishes two kinds of failure:
+//   - The payload is no JSON from here on: broken is set and nothing more can be read.
+//   - A value has the wrong form: the method returns an error, and [reader.leave] continues after the value.
 //
-// Every method that reads a value and returns an error has either consumed the value or stands inside of it.
+// Every method that reads a value and returns an error has either consumed the value or stopped inside it.
 type reader struct {
 	payload []byte
 	json    *jsontext.Decoder
 	broken  error
-	// names holds every object name met so far by its quoted form: the same thirty come back in each image.
+	// names holds every object name seen so far by its quoted form: the same thirty names appear in each image.
 	names map[string]string
 	last  likeness
 }
@@ -27,8 +27,8 @@ type reader struct {
 func newReader(payload []byte) *reader {
 	return &reader{
 		payload: payload,
-		// The decoder refuses repeated names and wrong UTF-8 for the whole payload; here they are one record's mistake, and
-		// checked where names and strings are read.
+		// The decoder would refuse repeated names and wrong UTF-8 for the whole payload. Here they are one record's mistake:
+		// the methods that read names and strings check for them.
 		json: jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true),
 			jsontext.AllowInvalidUTF8(true)),
 		names: make(map[string]string, 64),
@@ -98,8 +98,8 @@ func (r *reader) skip() error {
 	return nil
 }
 
-// alone ends the reading of a payload that is to hold one value: err is what is wrong with that value. A payload that
-// breaks off says so instead, because everything else follows from it.
+// alone ends the reading of a payload that is to hold one value: err is the mistake in that value. A truncated payload
+// is reported instead, because the other mistakes follow from it.
 func (r *reader) alone(err error) error {
 	if r.broken != nil {
 		return r.broken
@@ -179,7 +179,7 @@ func unquote(v jsontext.Value) (string, error) {
 	return string(text), nil
 }
 
-// raw returns the payload from an offset to where the reader stands.
+// raw returns the payload from an offset to the reader's position.
 func (r *reader) raw(from int64) []byte {
 	to := r.json.InputOffset()
 	return r.payload[from:to:to]

@@ -6,22 +6,22 @@ import (
 	"nexus/pkg/item"
 )
 
-// Record is one stream record in neutral form: what a source of records hands on, before anything about entities is
-// known. Its JSON form (see [AppendRecord]) is exactly what Lambda receives.
+// Record is one stream record in neutral form, as a source of records returns it. It is not yet interpreted as an
+// entity. Its JSON form (see [AppendRecord]) is exactly what Lambda receives.
 type Record struct {
 	EventID  string
 	Name     EventName
 	Sequence string // 21 to 40 digits in AWS; shorter from a local engine; compare with [CompareSequence]
 	Created  time.Time
 	Key      item.Key
-	Old, New item.Item // nil where there is none
+	Old, New item.Item // nil if absent
 	// Expired says that the TTL service removed the row (userIdentity).
 	Expired bool
 	// SourceARN is the stream's ARN.
 	SourceARN string
 }
 
-// EventName is what happened to the row.
+// EventName names what happened to the row.
 type EventName string
 
 const (
@@ -48,7 +48,7 @@ func CompareSequence(a, b string) int {
 // Shard is one shard of a stream. Its parent, if it has one that still exists, is read to its end first.
 type Shard struct{ ID, Parent string }
 
-// Slice is what one read of a shard returned: records in order, possibly none.
+// Slice is the result of one read of a shard: records in order, possibly none.
 type Slice struct {
 	Records []Record
 	// End says that the shard is closed and has been read to its end.

@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/change"
 )
 
-// maxStackBytes bounds what of a panic's stack goes into a parked object's reason and into the log.
+// maxStackBytes bounds the part of a panic's stack in a parked object's reason and in the log.
 const maxStackBytes = 2000
 
 // panicError is a consumer's panic as an error.
@@ -19,7 +19,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
 
-// apply calls the consumer with the records. The error stands for the call as a whole: a panic, or outcomes that cannot
+// apply calls the consumer with the records. The error concerns the call as a whole: a panic, or outcomes that cannot
 // be matched with the records.
 func (d *batchRun) apply(ctx context.Context, wave []int) (outcomes []change.Outcome, err error) {
 	changes := make([]change.Change, len(wave))

@@ -14,7 +14,7 @@ import (
 // maxDoublings bounds the wait between two attempts to a multiple of the first.
 const maxDoublings = 6
 
-// batchRun takes one batch to one consumer, until each record is done, parked or given up.
+// batchRun applies one batch to one consumer until each record is done, parked or given up.
 type batchRun struct {
 	cfg      *Config
 	consumer change.Consumer
@@ -24,15 +24,15 @@ type batchRun struct {
 	retried  int
 }
 
-// progress is how far one record has come.
+// progress is the state of one record.
 type progress struct {
 	finished bool // done or parked
 	parked   bool
-	already  bool // done, and had been before
-	tries    int  // failed attempts at what it needs now: to be applied, or to be parked
-	// alone: it panicked, so it takes no other record along any more.
+	already  bool // done, in an earlier delivery
+	tries    int  // failed attempts of its present step: to be applied, or to be parked
+	// alone says that the record panicked, so no other record is applied in one call with it.
 	alone bool
-	// poison is why it can never succeed; then it needs to be parked only.
+	// poison is why the record can never succeed; then it only needs to be parked.
 	poison error
 	// last is the error of the last failed attempt.
 	last error
@@ -90,12 +90,12 @@ func (d *batchRun) wave() []int {
 	return out
 }
 
-// block holds up the item's later records. Records whose key could not be read are no item's.
+// block delays the item's later records. A record whose key could not be read belongs to no item.
 func (d *batchRun) block(blocked map[item.Key]bool, key item.Key) {
 	blocked[key] = key != item.Key{}
 }
 
-// pause is the wait before the wave: none unless something in it has failed before.
+// pause returns the wait before the wave: none unless a record in it has failed before.
 func (d *batchRun) pause(wave []int) time.Duration {
 	tries := 0
 	for _, i := range wave {
@@ -125,7 +125,7 @@ func (d *batchRun) attempt(ctx, working context.Context, wave []int) {
 	if len(together) > 0 && working.Err() == nil {
 		outcomes, err := d.apply(working, together)
 		if panicked := (*panicError)(nil); errors.As(err, &panicked) && len(together) > 1 {
-			// Whoever it was: none of them may suffer from it.
+			// Each is tried alone, because none may suffer from the one that panicked.
 			alone = append(together, alone...)
 		} else {
 			d.applyOutcomes(ctx, together, outcomes, err)
@@ -147,13 +147,13 @@ func (d *batchRun) attempt(ctx, working context.Context, wave []int) {
 	}
 }
 
-// applyOutcomes acts on the outcomes of one call; err stands for all of them.
+// applyOutcomes acts on the outcomes of one call; err replaces all of them.
 func (d *batchRun) applyOutcomes(ctx context.Context, wave []int, outcomes []change.Outcome, err error) {
 	unfinished := map[item.Key]bool{}
 	for k, i := range wave {
 		key := d.batch[i].Key
 		if unfinished[key] {
-			continue // applied ahead of an earlier one of its item: it counts when that one is finished
+			continue // applied before an earlier one of its item: it counts when that one is finished
 		}
 		outcome := change.Outcome{Verdict: change.Retry, Err: err}
 		if err == nil {
@@ -180,13 +180,14 @@ func (d *batchRun) applyOutcome(ctx context.Context, i int, outcome change.Outco
 	if panicked := (*panicError)(nil); errors.As(outcome.Err, &panicked) {
 		p.alone = true
 		if p.tries >= d.cfg.Attempts {
-			// It panics whenever it is tried: that is a property of the record, not of the moment.
+			// It panics on every attempt: that is a property of the record, not of the moment.
 			d.condemn(ctx, i, outcome.Err)
 		}
 	}
 }
 
-// condemn gives the record up for good: from now on it needs to be parked, for which it has attempts of its own.
+// condemn gives the record up for good: from now on it only needs to be parked. Parking has its own number of
+// attempts.
 func (d *batchRun) condemn(ctx context.Context, i int, reason error) {
 	if reason == nil {
 		reason = errors.New("the consumer gave no reason")

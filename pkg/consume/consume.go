@@ -1,10 +1,14 @@
-// Package consume is the batch loop between a stream and the consumers that share a reader of it: decode, dispatch,
-// retry, park, and answer where to go on.
+// Package consume is the batch loop between a stream and the consumers that share a reader of it. It decodes,
+// dispatches, retries, parks, and answers where to continue.
 //
-// It promises that a bad record or a failing consumer holds up no other consumer, that no record is acknowledged before
-// every consumer of the group has finished or parked it, that an item's changes reach a consumer in their order, and
-// that what can never succeed is stored whole before it is passed over. It must never decide what a change means, and
-// never lose one: whatever it cannot finish is named in the answer and comes again.
+// It promises:
+//   - A bad record or a failing consumer delays no other consumer.
+//   - A record is acknowledged only after every consumer of the group has finished or parked it.
+//   - An item's changes reach a consumer in their order.
+//   - A record that can never succeed is stored whole before the loop passes it.
+//
+// It must never decide what a change means, and never lose one: the answer names the records that it cannot finish,
+// and they are delivered again.
 package consume
 
 import (
@@ -20,20 +24,20 @@ import (
 	"nexus/pkg/entity"
 )
 
-// Values that a zero field of [Config] stands for.
+// Defaults for zero fields of [Config].
 const (
 	DefaultAttempts = 3
 	DefaultBackoff  = 100 * time.Millisecond
 	DefaultMargin   = 2 * time.Second
 )
 
-// Parking keeps what could not be processed. Put must have stored the object durably when it returns nil; the same name
-// again replaces it.
+// Parking stores records that could not be processed. Put must have stored the object durably when it returns nil. A
+// Put of the same name replaces the object.
 type Parking interface {
 	Put(ctx context.Context, name string, body []byte) error
 }
 
-// Config is what a [Loop] is made of. Fields without a default are required.
+// Config holds the dependencies and limits of a [Loop]. Fields without a default are required.
 type Config struct {
 	Registry  *entity.Registry
 	Consumers []change.Consumer
@@ -44,37 +48,37 @@ type Config struct {
 	// Wait returns after d, or with an error when ctx ends before; see [Sleep].
 	Wait func(ctx context.Context, d time.Duration) error
 
-	// Attempts is how often one record is tried within an invocation; zero means [DefaultAttempts].
+	// Attempts bounds the attempts for one record within an invocation; zero means [DefaultAttempts].
 	Attempts int
 	// Backoff is the wait before a second attempt, doubled before each later one; zero means [DefaultBackoff].
 	Backoff time.Duration
-	// Margin is the part of the invocation's time kept for answering: that long before ctx's deadline the consumers'
-	// context ends. Zero means [DefaultMargin].
+	// Margin is the part of the invocation's time reserved for answering: the consumers' context ends that long before
+	// ctx's deadline. Zero means [DefaultMargin].
 	Margin time.Duration
-	// InTurn calls the consumers one after another, in their order, instead of side by side: for runs that must be
+	// InTurn calls the consumers one after another, in their order, instead of in parallel: for runs that must be
 	// repeatable to the step. A consumer that hangs then costs the later ones their time.
 	InTurn bool
-	// Observe, if set, is told once per invocation and consumer what became of the records.
+	// Observe, if set, receives the counts once per invocation and consumer.
 	Observe func(consumer string, c Counts)
 }
 
-// Counts is what became of one batch at one consumer: Records = Done + Parked + Unfinished.
+// Counts summarises one batch at one consumer: Records = Done + Parked + Unfinished.
 type Counts struct {
 	Records, Done, Parked, Unfinished int
-	// Newer counts what of Unfinished asks for a row that a later release wrote: it waits for that release.
+	// Newer counts the Unfinished records that need a row written by a later release: they wait for that release.
 	Newer int
-	// Already counts what of Done had been done before, as far as the consumer can tell.
+	// Already counts the Done records that had been applied before, as far as the consumer can detect it.
 	Already int
-	// Retried counts attempts that failed, each record as often as it did.
+	// Retried counts failed attempts, each record once per failure.
 	Retried int
-	// Oldest is when the oldest of the records was written, by the stream's clock; zero if none says.
+	// Oldest is the write time of the oldest record, by the stream's clock; zero if no record has one.
 	Oldest time.Time
 }
 
 // Loop handles the events of one group of consumers.
 type Loop struct{ cfg Config }
 
-// New returns a loop, or an error that names what is missing in the configuration.
+// New returns a loop, or an error that names what the configuration lacks.
 func New(cfg Config) (*Loop, error) {
 	switch {
 	case cfg.Registry == nil:
@@ -112,7 +116,7 @@ func New(cfg Config) (*Loop, error) {
 	return &Loop{cfg}, nil
 }
 
-// isNoun keeps consumers' names usable in an object's name.
+// isNoun ensures that a consumer's name can be part of an object's name.
 func isNoun(name string) bool {
 	if name == "" || len(name) > 40 {
 		return false
@@ -126,9 +130,10 @@ func isNoun(name string) bool {
 	return true
 }
 
-// Handle takes the event of one batch and returns the partial-failure answer of an event source mapping with
-// ReportBatchItemFailures: the sequence number of the first record that a consumer could not finish, or none. An error
-// means that the whole batch has to come again: the event is malformed, or the record to name has no sequence number.
+// Handle processes the event of one batch and returns the partial-failure answer of an event source mapping with
+// ReportBatchItemFailures. It names the sequence number of the first record that a consumer could not finish, or none.
+// An error means that the whole batch must be delivered again: the event is malformed, or the record to name has no
+// sequence number.
 func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	batch, err := change.Decode(event, l.cfg.Registry)
 	if err != nil {
@@ -160,8 +165,8 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	return answer(batch, first)
 }
 
-// trace logs the one line by which the way of a write is followed through this reader: the trace ids of the batch up to
-// the first record that is not finished; the others come again.
+// trace logs one line per batch, which lets an operator follow a write through this reader: the trace ids up to the
+// first unfinished record. The others are delivered again.
 func (l *Loop) trace(ctx context.Context, batch []change.Decoded, first int) {
 	if !l.cfg.Log.Enabled(ctx, slog.LevelInfo) {
 		return

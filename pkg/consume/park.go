@@ -21,7 +21,7 @@ import (
 // ParkedPrefix begins the names of all parked objects; the consumer's name and a slash follow.
 const ParkedPrefix = "parked/"
 
-// maxReasonBytes bounds the reason kept with a record.
+// maxReasonBytes bounds the reason stored with a record.
 const maxReasonBytes = 4000
 
 // Parked is a record that one consumer could not process, as it is stored.
@@ -34,7 +34,7 @@ type Parked struct {
 
 // Body returns the object's stored form.
 func (p Parked) Body() []byte {
-	// Written by hand: encoding/json would write the record anew.
+	// Written by hand: encoding/json would encode the record again.
 	out := appendText([]byte(`{"consumer":`), p.Consumer)
 	out = appendText(append(out, `,"reason":`...), p.Reason)
 	out = appendText(append(out, `,"parkedAt":`...), item.FormatInstant(p.ParkedAt))
@@ -42,7 +42,7 @@ func (p Parked) Body() []byte {
 	return append(out, '}')
 }
 
-// appendText quotes a text; what is not UTF-8 in it, of which the error speaks, is replaced by U+FFFD.
+// appendText quotes a text and replaces invalid UTF-8 by U+FFFD; the error reports only such a replacement.
 func appendText(dst []byte, text string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, text)
 	return dst
@@ -77,9 +77,10 @@ func (d *batchRun) park(ctx context.Context, i int) {
 		slog.String("traceId", d.batch[i].Change.TraceID()), slog.Any("reason", p.poison))
 }
 
-// parkedName is the same for the same record and consumer, so that a record that comes again is stored once, and
-// differs for any two records: bookkeeping changes an item without a new version, so the version alone would not do.
-// Ids are one user's, and unlike between types. Whatever a name is made of has only letters, digits, _ and - in it.
+// parkedName returns the same name for the same record and consumer, so that a record delivered again is stored once.
+// It differs for any two records: bookkeeping changes an item without a new version, so the version alone is not
+// enough. Ids are unique per user and differ between types. All parts of the name have only letters, digits, _ and -
+// in them.
 func parkedName(consumer string, rec change.Decoded) string {
 	prefix := ParkedPrefix + consumer + "/"
 	if c := rec.Change; rec.Err == nil && c.Type != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrNoRecords: the text holds no stream records in a form that [Records] knows.
+// ErrNoRecords says that the text holds no stream records in a form that [Records] reads.
 var ErrNoRecords = errors.New("no stream records")
 
-// Records takes the stream records out of whatever they are kept in, unchanged and in their order: fixtures (one record
-// a line), parked objects, the objects that Lambda writes to an on-failure destination in S3, and events as Lambda
-// delivers them; also several of these, one behind the other.
+// Records extracts the stream records from their containers, unchanged and in order. It reads fixtures (one record a
+// line), parked objects, the objects that Lambda writes to an on-failure destination in S3, and events as Lambda
+// delivers them. The text may hold several of these in sequence.
 func Records(body []byte) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	values := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true),
@@ -57,7 +57,7 @@ func Event(records []json.RawMessage) []byte {
 	return append(out, end...)
 }
 
-// envelope has one member of each form, by which it is told from the others.
+// envelope has one member of each form, which identifies it.
 type envelope struct {
 	Records []json.RawMessage `json:"Records"`
 	// A parked object.
@@ -84,7 +84,7 @@ func recordsOf(v jsontext.Value) ([]json.RawMessage, error) {
 	case e.Payload != "":
 		return recordsInPayload(e.Payload)
 	case e.BatchInfo != nil:
-		// Queues and topics get the batch's place in the stream only.
+		// Queues and topics get only the batch's position in the stream.
 		return nil, fmt.Errorf("%w: the failure object has no payload", ErrNoRecords)
 	case e.DynamoDB != nil || e.EventName != nil || e.EventID != nil:
 		return []json.RawMessage{bytes.Clone(v)}, nil

@@ -1,16 +1,17 @@
 package entity
 
-// Names of the attributes that every entity has, or that generic code speaks of.
+// Names of the attributes that every entity has or that generic code uses.
 const (
 	AttrType    = "entityType"
 	AttrVersion = "version"
-	// AttrEditVersion is the version that the last write of a user made; absent where it is version: see [EditVersion].
+	// AttrEditVersion is the version that a user's last write made. It is absent if that is the present version: see
+	// [EditVersion].
 	AttrEditVersion = "editVersion"
-	// AttrSystemVersion is the version that the system's last write made: AttrEditVersion counts at that version alone.
+	// AttrSystemVersion is the version that the system's last write made. AttrEditVersion is valid at that version only.
 	AttrSystemVersion = "systemVersion"
 	AttrCreatedAt     = "createdAt"
 	AttrUpdatedAt     = "updatedAt"
-	// AttrTTL holds seconds since the epoch; past it an item is gone for every reader, swept or not.
+	// AttrTTL holds seconds since the epoch. After that time no reader sees the item, swept or not.
 	AttrTTL        = "ttl"
 	AttrStatus     = "status"
 	AttrTitle      = "title"

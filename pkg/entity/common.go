@@ -2,7 +2,7 @@ package entity
 
 import "time"
 
-// Years that an item may name, the first and the last.
+// The first and the last year that an item may name.
 const (
 	MinYear = 1900
 	MaxYear = 2199

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// checkType holds a type against the conventions that a registry can see; the items it makes are held against the rest
-// by the conventions test.
+// checkType checks a type against the conventions that a registry can check. The conventions test checks the items
+// that the type makes against the rest.
 func checkType(t *Type) error {
 	var errs []error
 	if !isConstant(t.Name) {

@@ -9,8 +9,8 @@ import (
 // timeWanted is the form of a time.
 const timeWanted = "must be a time such as 2025-12-15T14:00:00Z (RFC 3339)"
 
-// ExplainTime says why a text is refused as a time: the form that is wanted, and what differs from it where that can be
-// told.
+// ExplainTime says why a text is refused as a time: the form that is wanted and, if it can be determined, what differs
+// from it.
 func ExplainTime(s string) string {
 	if why := whyNoTime(s); why != "" {
 		return timeWanted + ": " + why
@@ -18,7 +18,7 @@ func ExplainTime(s string) string {
 	return timeWanted
 }
 
-// whyNoTime goes through the text from its left, up to the first thing that no time has.
+// whyNoTime reads the text from the left up to the first part that no time has.
 func whyNoTime(s string) string {
 	if !hasShape(s, "0000-00-00") {
 		return ""
@@ -38,7 +38,7 @@ func whyNoTime(s string) string {
 	return whyNoClock(rest[1:])
 }
 
-// whyNoClock looks at what stands behind the T.
+// whyNoClock explains the part after the T.
 func whyNoClock(s string) string {
 	const clock = "00:00:00"
 	if len(s) == len("00:00") || s[len("00:00")] != ':' {
@@ -61,13 +61,13 @@ func whyNoClock(s string) string {
 		if item.ReadDigits(offset[1:], 2) > 23 || item.ReadDigits(offset[4:], 2) > 59 {
 			return offset + " is no offset"
 		}
-		return "" // it leads out of the years that have four digits
+		return "" // its UTC year has not four digits
 	}
 	return "the offset is written Z, +01:00 or -01:00"
 }
 
-// ExplainOccurrenceDate says why a text does not name an occurrence: the form that is wanted, and the date in that form
-// where another was used.
+// ExplainOccurrenceDate says why a text does not name an occurrence: the form that is wanted and, for a date in
+// another form, that date in the wanted form.
 func ExplainOccurrenceDate(s string) string {
 	const wanted = "must be the date that the series gives the occurrence, such as 20260303 (YYYYMMDD)"
 	compact := strings.ReplaceAll(s, "-", "")

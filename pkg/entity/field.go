@@ -14,24 +14,25 @@ type Field struct {
 	// Required fields are on every stored item. A client may leave one out on create if it has a Default.
 	Required bool
 	Default  item.Value
-	// Min and Max bound characters of a Text, bytes of a Markdown, the value of an Integer, the number of members of a set
-	// or list. Max 0 means no upper bound of its own.
+	// Min and Max bound characters of a Text, bytes of a Markdown, the value of an Integer, the number of members of a
+	// set or list. Max 0 sets no bound for this field.
 	Min, Max int64
 	// MemberMin and MemberMax bound each member: characters of a tag, value of a number.
 	MemberMin, MemberMax int64
 	// Enum lists the values of an Enum, or those that members of Tags may have; Tags without it take any.
 	Enum    []string
 	Allowed []int64
-	// Zone names the attribute that holds this Instant's time zone: where that is absent, the instant is floating. Empty
+	// Zone names the attribute with this Instant's time zone. If that attribute is absent, the instant is floating. Empty
 	// for an absolute instant.
 	Zone string
-	// Follows: where the zone comes or goes, the command that writes the item takes this Instant along by the clock.
+	// Follows says that the command that writes the item converts this Instant when the zone is set or removed: its
+	// wall-clock reading stays.
 	Follows bool
 	Fields  []Field // of an Object
 	Doc     string
 }
 
-// FieldKind is what a field holds, and with it the form in the table and in JSON.
+// FieldKind defines the values of a field and their form in the table and in JSON.
 type FieldKind int
 
 const (
@@ -79,8 +80,8 @@ func (e *ValidationError) Error() string {
 	return text[:len(text)-1]
 }
 
-// Invalid joins what several checks found into a [*ValidationError], or nil if they found nothing. Of several findings
-// at one place the first stands: the later ones follow from it.
+// Invalid joins the findings of several checks into a [*ValidationError], or nil if there are none. Of several
+// findings at one place it takes the first: the later ones follow from it.
 func Invalid(findings ...[]FieldError) error {
 	var all []FieldError
 	for _, e := range slices.Concat(findings...) {

@@ -7,17 +7,17 @@ import (
 	"nexus/pkg/item"
 )
 
-// AttrForm is the form of a row of bookkeeping: ledger rows, deliveries, cursors, rows that name cold copies, and the
-// rows that hold sums. The first form is the absence of the attribute, and the only one that this release reads and
-// writes. A release that writes rows which the release before cannot read gives them the next number.
+// AttrForm is the form of a bookkeeping row: ledger rows, deliveries, cursors, rows that name cold copies, and rows
+// that hold sums. The first form has no such attribute; it is the only one that this release reads and writes. A
+// release whose rows the previous release cannot read gives them the next number.
 const AttrForm = "form"
 
-// ErrNewerForm: a later release wrote the row. It is left alone, and what asks for it is to come again: the later
-// release goes on with it.
+// ErrNewerForm says that a later release wrote the row. The row is left alone, and the record that needs it must be
+// delivered again: the later release processes it.
 var ErrNewerForm = errors.New("a later release wrote the row")
 
-// CheckForm returns an [ErrNewerForm] for a row whose form, in the attribute named, is none that this release reads. A
-// row that is not there has no form.
+// CheckForm returns an [ErrNewerForm] if this release cannot read the row's form, which the named attribute holds. A
+// missing row has no form.
 func CheckForm(row item.Item, attr string) error {
 	if row.Has(attr) {
 		return fmt.Errorf("%w: %s of %s is %v", ErrNewerForm, attr, row.Key(), row[attr])

@@ -12,11 +12,11 @@ const (
 	maxSuffixLength = 50
 )
 
-// ErrID is what [CheckID] and [CheckUserID] wrap: the text is no identifier.
+// ErrID is wrapped by the errors of [CheckID] and [CheckUserID]: the text is no identifier.
 var ErrID = errors.New("malformed identifier")
 
-// CheckUserID accepts 1 to 64 of A-Z a-z 0-9 _ -. In particular no #, with which a user id would name another user's
-// year partition.
+// CheckUserID accepts 1 to 64 of A-Z a-z 0-9 _ -. It refuses #, with which a user id would name another user's year
+// partition.
 func CheckUserID(id string) error {
 	if !isWord(id, maxUserIDLength) {
 		return fmt.Errorf("%w: a user id is 1 to %d of A-Z a-z 0-9 _ -", ErrID, maxUserIDLength)
@@ -36,8 +36,8 @@ func CheckID(prefix, id string) error {
 	return nil
 }
 
-// CheckClientID accepts an id that a client may choose: its suffix must be a UUID (RFC 9562 §4, lower case), so that
-// nobody can guess another's.
+// CheckClientID accepts an id that a client may choose. Its suffix must be a UUID (RFC 9562 §4, lower case), so that
+// no client can guess another's.
 func CheckClientID(prefix, id string) error {
 	suffix, ok := strings.CutPrefix(id, prefix+"_")
 	if !ok || !isUUID(suffix) {

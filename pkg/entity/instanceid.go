@@ -12,8 +12,8 @@ const (
 	InstanceIDPrefix = "inst"
 )
 
-// InstanceID is the id of the exception of a series on a date YYYYMMDD: inst_<date>_<suffix of the master's id>. It is
-// derived, so that whoever knows the series and the date knows the key.
+// InstanceID returns the id of the exception of a series on a date YYYYMMDD: inst_<date>_<suffix of the master's id>.
+// Because it is derived, the key follows from the series and the date.
 func InstanceID(masterID, date string) string {
 	return InstanceIDPrefix + "_" + date + "_" + strings.TrimPrefix(masterID, MasterIDPrefix+"_")
 }

@@ -22,7 +22,7 @@ func (t *Type) AppendMembers(dst []byte, it item.Item) []byte {
 	return appendMembers(dst, t.Fields, it, nil)
 }
 
-// AppendInherited is [Type.AppendMembers] of an item which has from another what clients set and it lacks.
+// AppendInherited is [Type.AppendMembers] for an item that takes each client field it lacks from another item.
 func (t *Type) AppendInherited(dst []byte, it, from item.Item) []byte {
 	return appendMembers(dst, t.Fields, it, from)
 }
@@ -140,7 +140,7 @@ func appendString(dst []byte, s string) []byte {
 	}
 }
 
-// plainLength is how many of the first bytes stand in JSON as they are.
+// plainLength counts the leading bytes that JSON takes unescaped.
 func plainLength(s string) int {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {

@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// Prefixes of the sort keys of rows that are no entities: consumers and commands keep them for themselves. The prefix
-// of an entity's row is its type's name.
+// Prefixes of the sort keys of rows that are no entities and belong to consumers and commands. The prefix of an
+// entity's row is its type's name.
 const (
 	RowLink    = "LINK"
 	RowLedger  = "LEDGER"
@@ -34,9 +34,8 @@ const (
 	openPrefix   = "OPEN"
 )
 
-// join builds a key. A component with the separator in it would land in another row or partition, so it is a
-// programmer's mistake to let one come this far: everything a client sends is checked before (see [CheckUserID],
-// [CheckID]).
+// join builds a key. A component that contains the separator would name another row or partition. Clients' input is
+// checked before ([CheckUserID], [CheckID]), so such a component is a programmer's mistake.
 func join(components ...string) string {
 	for _, c := range components {
 		if c == "" || strings.Contains(c, separator) {
@@ -69,7 +68,7 @@ type Ref struct{ Type, ID string }
 
 func (r Ref) String() string { return r.Type + separator + r.ID }
 
-// ItemKey is the key of an entity. USER_META, of which a user has one, has the user's id for its own.
+// ItemKey returns the key of an entity. USER_META, of which a user has one, has the user's id as its own.
 func ItemKey(user string, ref Ref) item.Key {
 	if ref.Type == TypeInstance {
 		masterID, date := splitInstanceID(ref.ID)
@@ -95,7 +94,7 @@ func LinkKey(user string, source, target Ref) item.Key {
 // LinkPrefix begins the sort keys of all edges that leave the source.
 func LinkPrefix(source Ref) string { return join(RowLink, source.Type, source.ID) + separator }
 
-// LedgerKey is the key of what a projection last applied of an item.
+// LedgerKey returns the key of the row that records what a projection last applied of an item.
 func LedgerKey(user, projection, itemID string) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowLedger, projection, itemID)}
 }
@@ -108,14 +107,14 @@ func TimerKey(user, taskID string, version int64) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowTimer, timerArchive, taskID, strconv.FormatInt(version, 10))}
 }
 
-// TimerPrefix begins the sort keys of all timers; behind it stands the task's id.
+// TimerPrefix begins the sort keys of all timers; the task's id follows it.
 func TimerPrefix() string { return join(RowTimer, timerArchive) + separator }
 
-// LinksPrefix begins the sort keys of all edges that leave items of a type; behind it stands the source's id.
+// LinksPrefix begins the sort keys of all edges that leave items of a type; the source's id follows it.
 func LinksPrefix(typeName string) string { return join(RowLink, typeName) + separator }
 
-// Under begins the sort keys with this component after the prefix. Where it is an item's id, these are all rows of the
-// item under the prefix.
+// Under begins the sort keys with this component after the prefix. If the component is an item's id, these are all
+// rows of the item under the prefix.
 func Under(prefix, component string) string { return prefix + join(component) + separator }
 
 // DeliveryKey is the key of the row of one delivery of a reminder: the item, its offset in minutes, the
@@ -141,7 +140,7 @@ func ColdPrefix() string { return RowCold + separator }
 // GonePrefix begins the sort keys of the rows of all deleted items.
 func GonePrefix() string { return RowGone + separator }
 
-// GoneKey is the key of the row that keeps a deleted item's id from coming back.
+// GoneKey returns the key of the row that prevents a deleted item's id from being used again.
 func GoneKey(user, itemID string) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowGone, itemID)}
 }
@@ -151,7 +150,7 @@ func ReceiptKey(user, hash string) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowReceipt, hash)}
 }
 
-// SumKey is the key of the target row of a summing projection that has no better place.
+// SumKey returns the key of the target row of a summing projection that has no better place.
 func SumKey(user, projection string) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowSum, projection)}
 }
@@ -166,14 +165,15 @@ func SeriesKey(user, masterID string, version int64) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowSeries, masterID, strconv.FormatInt(version, 10))}
 }
 
-// FeedKey is the key of the row that knows a user's secret calendar address.
+// FeedKey returns the key of the row with a user's secret calendar address.
 func FeedKey(user string) item.Key { return item.Key{PK: UserPK(user), SK: join(RowFeed, user)} }
 
-// KeptKey is the key of the row that has what another calendar says of an item and no field of it holds. It stands in
-// no index: those that carry whole items would hold it three times more. It is written and deleted with its item.
+// KeptKey returns the key of the row that preserves properties of an imported item that no field holds. The row is in
+// no index: the indexes that carry whole items would store it three times more. It is written and deleted with its
+// item.
 func KeptKey(of item.Key) item.Key { return item.Key{PK: of.PK, SK: KeptPrefix() + of.SK} }
 
-// ParseKept is the inverse of [KeptKey], by sort keys: it returns the item.
+// ParseKept returns the item of a [KeptKey], by its sort key.
 func ParseKept(sk string) (Ref, error) {
 	key, err := ParseSortKey(sk)
 	if err != nil {
@@ -185,7 +185,7 @@ func ParseKept(sk string) (Ref, error) {
 	return SortKey{Prefix: key.Components[0], Components: key.Components[1:]}.Ref(), nil
 }
 
-// KeptPrefix begins the sort keys of all such rows; behind it stands the sort key of the item.
+// KeptPrefix begins the sort keys of all such rows; the sort key of the item follows it.
 func KeptPrefix() string { return RowKept + separator }
 
 // AgendaPK is the GSI1 partition of everything a user has in a year.
@@ -225,8 +225,8 @@ func RecurrenceSK(date string) string {
 	return join(TypeInstance, date)
 }
 
-// OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: events still
-// to come and tasks still open. Floating ones stand apart, at their wall-clock reading.
+// OpenPrefix begins the state-view sort keys of the statistics ledger rows of items that the clock moves: future
+// events and open tasks. Floating ones have keys of their own, at their wall-clock reading.
 func OpenPrefix(typeName string, floating bool) string {
 	clock := "Z"
 	if floating {
@@ -240,14 +240,14 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 	return OpenPrefix(typeName, floating) + item.FormatInstant(at)
 }
 
-// sortKeyShapes gives the number of components behind the prefix of each sort key that is no entity's.
+// sortKeyShapes gives the number of components after the prefix, for each sort key that is no entity's.
 var sortKeyShapes = map[string]int{
 	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
 	RowSeries: 2, RowFeed: 1,
 	RowKept: 2, // or 3: those of its item
 }
 
-// SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components behind it.
+// SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components after it.
 type SortKey struct {
 	Prefix     string
 	Components []string
@@ -255,8 +255,8 @@ type SortKey struct {
 
 func (k SortKey) String() string { return join(append([]string{k.Prefix}, k.Components...)...) }
 
-// ParseSortKey is the inverse of [SortKey.String] for every sort key this package builds. An unknown prefix is taken
-// for an entity type's: a [Registry] knows which types there are.
+// ParseSortKey is the inverse of [SortKey.String] for every sort key that this package builds. It takes an unknown
+// prefix as an entity type's name: a [Registry] has the list of types.
 func ParseSortKey(sk string) (SortKey, error) {
 	parts := strings.Split(sk, separator)
 	key := SortKey{Prefix: parts[0], Components: parts[1:]}
@@ -288,7 +288,7 @@ func ParseSortKey(sk string) (SortKey, error) {
 	return key, nil
 }
 
-// IsRow reports whether the key is one of the rows that consumers and commands keep for themselves.
+// IsRow reports whether the key belongs to a row of consumers or commands, not to an entity.
 func (k SortKey) IsRow() bool { _, ok := sortKeyShapes[k.Prefix]; return ok }
 
 // Ref returns the entity that a sort key names, if it is no row.
@@ -299,7 +299,7 @@ func (k SortKey) Ref() Ref {
 	return Ref{k.Prefix, k.Components[0]}
 }
 
-// Timer is what a TIMER row's key says.
+// Timer is the parsed key of a TIMER row.
 type Timer struct {
 	TaskID  string
 	Version int64

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// What a one-line field may not hold: titles, locations, tags, names of relations, messages.
+// breaksLine reports whether a one-line field refuses the character: titles, locations, tags, names of relations,
+// messages.
 //
 // A control or separator character would break the line where it is shown, and a direction character can show the text
-// in another order than it has. The marks that right-to-left text needs stay: U+200E, U+200F and U+061C.
+// in another order than it has. The marks that right-to-left text needs are accepted: U+200E, U+200F and U+061C.
 func breaksLine(r rune) bool {
 	switch {
 	case r < 0x20, 0x7F <= r && r <= 0x9F: // C0, DEL, C1
@@ -21,15 +22,15 @@ func breaksLine(r rune) bool {
 	return false
 }
 
-// breaksMarkdown says what a Markdown field may not hold: C0 but tab and line feed.
+// breaksMarkdown reports whether a Markdown field refuses the character: C0 but tab and line feed.
 func breaksMarkdown(r rune) bool { return r < 0x20 && r != '\t' && r != '\n' }
 
-// CheckLine returns what keeps the text from being a one-line field; "" if nothing does.
+// CheckLine returns why the text is no one-line field, or "" if it is one.
 func CheckLine(s string) string {
 	return unwanted(s, breaksLine, "control, separator or direction characters")
 }
 
-// CheckMarkdown returns what keeps the text from being a Markdown field; "" if nothing does.
+// CheckMarkdown returns why the text is no Markdown field, or "" if it is one.
 func CheckMarkdown(s string) string {
 	return unwanted(s, breaksMarkdown, "control characters but tab and line feed")
 }
@@ -45,12 +46,12 @@ func unwanted(s string, breaks func(rune) bool, what string) string {
 	return ""
 }
 
-// OneLine returns the text with one space for each run of characters that a one-line field may not hold. An import
-// calls it, because it cannot ask the other program to send something else, and lists what it changed.
+// OneLine replaces each run of characters that a one-line field refuses by one space. An import calls it, because it
+// cannot ask the other program for another text, and lists its changes.
 func OneLine(s string) string { return spaced(s, breaksLine) }
 
-// PlainMarkdown returns the text with one space for each run of characters that a Markdown field may not hold. A
-// carriage return before a line feed goes without one.
+// PlainMarkdown replaces each run of characters that a Markdown field refuses by one space. It drops a carriage return
+// before a line feed.
 func PlainMarkdown(s string) string {
 	return spaced(strings.ReplaceAll(s, "\r\n", "\n"), breaksMarkdown)
 }

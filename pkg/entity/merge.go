@@ -11,8 +11,8 @@ import (
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Merge applies a patch from [Type.Parse] as JSON Merge Patch does (RFC 7396): null removes, objects merge, everything
-// else replaces. A required field with a default falls back to it. Before is nil on create. The errors are about the
-// patch against the zones only; validate the result, which is a new item, as a whole.
+// else replaces. A required field with a default falls back to it. Before is nil on create. The errors cover only the
+// patch's times against the zones; the caller validates the result, a new item, as a whole.
 func (t *Type) Merge(before, patch item.Item) (after item.Item, errs []FieldError) {
 	after = before.Clone()
 	if after == nil {
@@ -63,9 +63,9 @@ func FillDefaults(fields []Field, it item.Item) {
 	}
 }
 
-// settleInstants gives every instant of the patch its stored form: a floating one came without offset, any other with
-// one. An instant that the patch leaves alone cannot stay when its zone comes or goes: the same digits would mean
-// another time. Those that no client can send are derived anew.
+// settleInstants gives every instant of the patch its stored form. A floating one came without an offset, any other
+// with one. An instant that the patch does not set cannot stay when its zone is set or removed: the same digits would
+// mean another time. Instants that no client can send are derived again.
 func settleInstants(errs *Faults, fields []Field, before, patch, after item.Item) {
 	for _, f := range fields {
 		if f.Kind != Instant {

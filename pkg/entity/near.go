@@ -3,21 +3,21 @@ package entity
 import "strings"
 
 const (
-	// maxNear bounds how many names are proposed for one that is not known.
+	// maxNear bounds how many names are proposed for one unknown name.
 	maxNear = 3
-	// shortestStem is the length from which on a name's beginning proposes what begins so.
+	// shortestStem is the shortest name that proposes the fields that begin with it.
 	shortestStem = 3
-	// shortestEnd is the length from which on a name proposes itself for one that ends in it: tzid for triggerTzid.
+	// shortestEnd is the shortest name that is proposed for a longer one that ends in it: tzid for triggerTzid.
 	shortestEnd = 4
-	// maxGuesses bounds for how many unknown names of one object others are proposed: an object may be made of them.
+	// maxGuesses bounds the unknown names of one object that get proposals: an object may consist of such names.
 	maxGuesses = 8
 )
 
-// Near returns which of the known names the client may have meant by the name, as the end of a message: "; did you mean
-// dueUtc?". It is empty where none is near.
+// Near returns the known names that the client may have meant, as the end of a message: "; did you mean dueUtc?". It
+// is empty if no name is near.
 func Near(name string, known []string) string { return proposal(nearest(name, known)) }
 
-// nearest returns which of the known names may be meant by the name, at most maxNear.
+// nearest returns the known names that may be meant by the name, at most maxNear.
 func nearest(name string, known []string) (found []string) {
 	if len(name) > maxNameLength {
 		return nil
@@ -61,21 +61,21 @@ func proposal(found []string) string {
 	return "; did you mean " + text + "?"
 }
 
-// plainName is a name without what people write in different ways: due_utc is dueUtc.
+// plainName drops differences of spelling from a name: due_utc becomes dueUtc.
 func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// isInstantOf reports whether the name calls by a word of other products the instant that is called Utc here: startTime
-// is startUtc.
+// isInstantOf reports whether the name is another product's word for an instant with the suffix Utc: startTime means
+// startUtc.
 func isInstantOf(plain, candidate string) bool {
 	stem, isUtc := strings.CutSuffix(candidate, "utc")
 	word, found := strings.CutPrefix(plain, stem)
 	return isUtc && found && stem != "" && (word == "time" || word == "at" || word == "datetime")
 }
 
-// edits is how many bytes have to be added, taken away, replaced or exchanged with their neighbour to make b of a (the
-// optimal string alignment distance).
+// edits counts the bytes to add, remove, replace or exchange with their neighbour to turn a into b (the optimal string
+// alignment distance).
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

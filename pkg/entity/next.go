@@ -21,7 +21,7 @@ func (t *Type) NewItem(user, id string, fields item.Item, now time.Time, prefere
 }
 
 // NextVersion turns a changed copy of before into the item to store: version one higher, ttl gone, everything derived
-// again. The caller says who writes, because the fields that change do not tell: a trigger is a user's, and deliveries
+// again. The caller names the writer, because the changed fields do not show it: a user sets a trigger, and deliveries
 // move it, too.
 func (t *Type) NextVersion(
 	by Writer, user string, before, after item.Item, now time.Time, preferences item.Item,
@@ -49,8 +49,8 @@ func (t *Type) finish(user string, w Write) {
 	}
 }
 
-// statesHold reports whether every Enum has one of its values. Index builds keys of them, before Validate has refused
-// what a client made up.
+// statesHold reports whether every Enum has one of its values. Index builds keys from them before Validate has refused
+// invalid ones.
 func (t *Type) statesHold(it item.Item) bool {
 	for i := range t.Fields {
 		f := &t.Fields[i]
@@ -75,7 +75,7 @@ func (k IndexKeys) set(it item.Item) {
 	}
 }
 
-// VisibleAt returns the item as a reader is to see it at the instant, and false if it is past its ttl, swept or not.
+// VisibleAt returns the item as readers see it at the instant, and false if it is past its ttl, swept or not.
 func (t *Type) VisibleAt(it item.Item, now time.Time) (item.Item, bool) {
 	if Expired(it, now) {
 		return nil, false

@@ -12,11 +12,11 @@ import (
 
 // Parse turns a decoded JSON object (values string, bool, json.Number, nil, []any and map[string]any) into a patch:
 // attributes in neutral form, [item.Null] where the document says null. Names that clients may not send, and values of
-// another JSON type than the field's, come back as errors; bounds are checked later, on the whole item. A value that is
-// refused stands in the patch as one that says nothing.
+// another JSON type than the field's, become errors; bounds are checked later, on the whole item. The patch holds
+// [item.Refused] for a refused value.
 //
-// An instant that came without an offset is left without its Z: [Type.Merge] decides with the zone at hand whether that
-// is right.
+// An instant that came without an offset is left without its Z: [Type.Merge], which knows the zone, decides whether
+// that is right.
 func (t *Type) Parse(doc map[string]any) (patch item.Item, errs []FieldError) {
 	var broken Faults
 	patch = parseObject(&broken, "", t.Fields, doc)
@@ -54,11 +54,12 @@ func parseObject(errs *Faults, parent string, fields []Field, doc map[string]any
 	return patch
 }
 
-// maxNameLength bounds the name of a field that is repeated to whoever sent it, in bytes; no type has one as long.
+// maxNameLength bounds the part of an unknown field's name that an error repeats, in bytes. Every type's names are
+// shorter.
 const maxNameLength = 64
 
-// refuseUnknown refuses the names that no field has. A field that is proposed for one of them counts in the patch as
-// sent and refused, so that it is not reported as missing.
+// refuseUnknown refuses the names that no field has. If it proposes a field for such a name, the patch marks that
+// field as sent and refused, so that it is not reported as missing.
 func refuseUnknown(errs *Faults, parent string, fields []Field, doc map[string]any, patch item.Item) {
 	names := map[string]bool{}
 	var takes []string
@@ -152,8 +153,8 @@ func (f *Field) parse(errs *Faults, pointer string, raw any) item.Value {
 	return nil
 }
 
-// parseText also refuses characters that do not belong into such a text. It looks at what is sent and not at the whole
-// item, so that an item with an older text can still be edited elsewhere.
+// parseText also refuses characters that do not belong in such a text. It checks the sent value and not the whole
+// item, so that other fields of an item with an older text can still be edited.
 func (f *Field) parseText(errs *Faults, pointer, s string) item.Value {
 	wrong := ""
 	switch f.Kind {
@@ -209,7 +210,7 @@ func parseWhole(raw any) (item.Number, bool) {
 
 func parseText(raw any) (string, bool) { s, ok := raw.(string); return s, ok }
 
-// dateList is a set of dates in the form of a list: sorted, each once.
+// dateList returns a set of dates as a list: sorted, each once.
 func dateList(dates []string) item.List {
 	slices.Sort(dates)
 	list := item.List{}
@@ -257,7 +258,7 @@ func parseLinks(errs *Faults, pointer string, raw any) item.Value {
 		doc, ok := e.(map[string]any)
 		if !ok {
 			errs.At(at, "must be an object")
-			links = append(links, item.Refused{}) // those behind it keep their places
+			links = append(links, item.Refused{}) // the later ones keep their positions
 			continue
 		}
 		link := parseObject(errs, at, fields, doc)

@@ -32,7 +32,7 @@ func (r Repository) String() string {
 	return "plan of " + r.User + " for " + r.Date
 }
 
-// Check refuses an address that no repository has; it must come before any key is built of it. Both errors wrap
+// Check refuses an address that no repository has. Callers must check before they build a key of it. Both errors wrap
 // [ErrID].
 func (r Repository) Check() error {
 	if err := CheckUserID(r.User); err != nil {
@@ -61,7 +61,7 @@ func (r Repository) LogPK() string {
 	return join(repositoryPrefix, r.User, planWord, r.Date)
 }
 
-// HeadKey is the key of the pointer at the present revision.
+// HeadKey returns the key of the pointer to the present revision.
 func (r Repository) HeadKey() item.Key {
 	if r.Date == "" {
 		return item.Key{PK: r.LogPK(), SK: join(headWord, valuesWord)}
@@ -77,8 +77,8 @@ func (r Repository) LogPrefix() string {
 	return logWord + separator
 }
 
-// LogKey is the key of a revision's entry in the commit log. The id tells the time that the key needs; it must have
-// passed [CheckRevisionID].
+// LogKey returns the key of a revision's entry in the commit log. The id contains the time that the key needs; it must
+// have passed [CheckRevisionID].
 func (r Repository) LogKey(revID string) item.Key {
 	at, err := RevisionTime(revID)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r Repository) LogKey(revID string) item.Key {
 
 // LogUntil bounds the sort keys of the log's entries of an instant and all before it, both ends inclusive.
 func (r Repository) LogUntil(at time.Time) (from, to string) {
-	// What follows the instant is the separator, so the next character ends the instant's entries.
+	// The separator follows the instant, so the next character ends the instant's entries.
 	return r.LogPrefix(), r.LogPrefix() + item.FormatInstant(at) + string(separator[0]+1)
 }
 
@@ -101,7 +101,8 @@ func (r Repository) SnapshotPK(revID string) string {
 	return join(repositoryPrefix, r.User, planWord, r.Date, revID)
 }
 
-// DraftKey is the key of the row that announces a snapshot whose rows are written before its revision is.
+// DraftKey returns the key of the row that announces a snapshot. The snapshot's rows are written before its revision
+// is.
 func (r Repository) DraftKey(revID string) item.Key {
 	if r.Date == "" {
 		return item.Key{PK: RepositoryPK(r.User), SK: join(draftWord, valuesWord, revID)}
@@ -112,7 +113,7 @@ func (r Repository) DraftKey(revID string) item.Key {
 // DraftPrefix begins the sort keys of the drafts of all of a user's repositories.
 func DraftPrefix() string { return draftWord + separator }
 
-// RepositoryRow is what the key of a repository's row says.
+// RepositoryRow is the parsed key of a repository's row.
 type RepositoryRow struct {
 	Repository Repository
 	Kind       RepositoryRowKind
@@ -120,7 +121,7 @@ type RepositoryRow struct {
 	RevisionID string
 }
 
-// RepositoryRowKind tells a repository's rows apart.
+// RepositoryRowKind distinguishes a repository's rows.
 type RepositoryRowKind int
 
 const (

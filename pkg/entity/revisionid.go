@@ -41,7 +41,7 @@ func RevisionTime(revID string) (time.Time, error) {
 	return at, nil
 }
 
-// CheckRevisionID refuses what no revision has for its id.
+// CheckRevisionID refuses a text that is no revision's id.
 func CheckRevisionID(revID string) error {
 	_, err := RevisionTime(revID)
 	return err

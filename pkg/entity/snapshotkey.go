@@ -61,7 +61,7 @@ func (r Repository) BlockKey(revID string, start time.Time, blockID string) item
 	return item.Key{PK: r.SnapshotPK(revID), SK: join(blockWord, item.FormatInstant(start), blockID)}
 }
 
-// SnapshotKey is what the sort key of a snapshot's row says: one of [NodeRow], [EdgeRow], [TodoRow], [BlockRow].
+// SnapshotKey is the parsed sort key of a snapshot's row: a [NodeRow], [EdgeRow], [TodoRow] or [BlockRow].
 type SnapshotKey interface{ snapshotKey() }
 
 type (

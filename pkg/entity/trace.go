@@ -12,19 +12,19 @@ const (
 	pseudonymBytes = 6
 )
 
-// TraceID names one write of an item wherever it is logged, from the command to its last effect: 32 hexadecimal digits,
-// derived from what the command's answer and the stream's record both know, so that it is stored nowhere. It is
+// TraceID names one write of an item in every log, from the command to its last effect: 32 hexadecimal digits. It is
+// derived from values that both the command's answer and the stream's record have, so it is stored nowhere. It is
 //
 //	printf '%s#%s#%s' USER ITEM VERSION | sha256sum | cut -c 1-32
 //
-// A removal is a write of the version behind the item's last.
+// A removal counts as a write of the version after the item's last.
 func TraceID(user, itemID string, version int64) string {
 	sum := sha256.Sum256([]byte(user + separator + itemID + separator + strconv.FormatInt(version, 10)))
 	return hex.EncodeToString(sum[:traceBytes])
 }
 
-// Pseudonym stands for a user in a log, where a user's own lines are to be found and ids are not to be learnt; empty
-// for nobody. It is
+// Pseudonym names a user in a log. It lets an operator find one user's lines and does not reveal the id. It is empty
+// for an empty user. It is
 //
 //	printf '%s' USER | sha256sum | cut -c 1-12
 func Pseudonym(user string) string {
@@ -35,8 +35,8 @@ func Pseudonym(user string) string {
 	return hex.EncodeToString(sum[:pseudonymBytes])
 }
 
-// WithoutUser returns the text with the user's pseudonym wherever the user's id stands as a word. A log line that has
-// the pseudonym must not tell whose it is.
+// WithoutUser replaces the user's id by the pseudonym in the text, where the id is a whole word. A log line with the
+// pseudonym must not reveal the id.
 func WithoutUser(text, user string) string {
 	if user == "" || !strings.Contains(text, user) {
 		return text
@@ -51,7 +51,7 @@ func WithoutUser(text, user string) string {
 		start, end := at+next, at+next+len(user)
 		out.WriteString(text[at:start])
 		if start > 0 && isWordByte(text[start-1]) || end < len(text) && isWordByte(text[end]) {
-			out.WriteByte(text[start]) // part of a longer word, in which the id may begin once more
+			out.WriteByte(text[start]) // part of a longer word, in which the id may begin again
 			at = start + 1
 			continue
 		}

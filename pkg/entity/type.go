@@ -18,8 +18,8 @@ type Type struct {
 	Plural   string // the path segment, such as tasks
 	Fields   []Field
 
-	// Settle gives fields that a patch has changed their one form, where that depends on other fields; nil for a type
-	// without such. What is not valid it leaves for Check.
+	// Settle normalises fields that a patch has changed, where their form depends on other fields. It is nil for a type
+	// without such fields. It leaves invalid values to Check.
 	Settle func(before, patch, after item.Item)
 	// Check returns what is wrong across fields; the fields themselves are checked before.
 	Check func(it item.Item) []FieldError
@@ -27,33 +27,34 @@ type Type struct {
 	Derive func(w Write)
 	// Index returns the index keys the item has now.
 	Index func(user string, it item.Item) IndexKeys
-	// Dues returns the instants at which somebody asked to be reminded, the past ones too; none for an item that is done,
-	// cancelled or archived. Of a series they are those of its first occurrence, of a recurring reminder that of its next
-	// trigger: they say which offsets there are, and whether a change moves anything. Nil for a type without reminders.
+	// Dues returns the instants of the requested reminders, including past ones; none for an item that is done, cancelled
+	// or archived. For a series they are those of its first occurrence, for a recurring reminder that of its next
+	// trigger. They show which offsets there are and whether a change moves anything. Nil for a type without reminders.
 	Dues func(it item.Item) []Due
 	// Spans returns when the item is shown in an agenda, for an item that is indexed there. Nil for a type that is shown
 	// at its index key, without length.
 	Spans func(it item.Item) []Span
-	// View returns the item as a reader is to see it at the instant, when time alone has moved it on; nil for a type on
-	// which time has no effect.
+	// View returns the item as readers see it at the instant, if time alone has changed it; nil for a type on which time
+	// has no effect.
 	View func(it item.Item, now time.Time) item.Item
-	// DueFields are attributes that decide on due instants beyond those that Dues returns, as a recurrence rule does.
+	// DueFields are attributes that decide on due instants in addition to those that Dues returns, as a recurrence rule
+	// does.
 	DueFields []string
-	// OwnCommands says that entities of the type are created, changed and deleted by commands of their own, because other
-	// rows depend on them.
+	// OwnCommands says that separate commands create, change and delete entities of the type, because other rows depend
+	// on them.
 	OwnCommands bool
-	// NeedsPreferences says whether Derive looks at the user's preferences for this patch; nil for never.
+	// NeedsPreferences says whether Derive reads the user's preferences for this patch; nil for never.
 	NeedsPreferences func(patch item.Item) bool
-	// Retention gives for each final status how long after its last update an item stays before it is kept as a cold copy
-	// only.
+	// Retention gives for each final status how long after its last update an item stays; after that only its cold copy
+	// remains.
 	Retention map[string]time.Duration
 }
 
-// HasCollection says that a user has any number of the entity, each with an id of its own; USER_META is the one of
-// which there is exactly one.
+// HasCollection says that a user has any number of these entities, each with its own id. A user has exactly one
+// USER_META.
 func (t *Type) HasCollection() bool { return t.IDPrefix != "" }
 
-// DuesDiffer reports whether a change moves, adds or removes an instant at which somebody is to be reminded.
+// DuesDiffer reports whether a change moves, adds or removes the instant of a reminder.
 func (t *Type) DuesDiffer(before, after item.Item) bool {
 	if t.Dues == nil {
 		return false
@@ -81,8 +82,8 @@ type IndexKeys struct {
 // Due is one instant at which a reminder is due: Offset before the occurrence.
 type Due struct {
 	OffsetMinutes int64
-	// Occurrence is what the reminder announces, and At is what the offset is counted from: the same, except that a
-	// snoozed reminder is due at the snooze's end and still announces its occurrence. Both are readings labelled UTC if
+	// Occurrence is the instant that the reminder announces; the offset counts from At. They differ for a snoozed
+	// reminder only: it is due at the snooze's end and still announces its occurrence. Both are readings labelled UTC if
 	// floating.
 	Occurrence, At time.Time
 	// Floating readings are to be resolved in the user's zone.
@@ -91,7 +92,7 @@ type Due struct {
 	Snooze bool
 }
 
-// Registry holds the entity types a program knows. It is built once and handed to constructors.
+// Registry holds a program's entity types. It is built once and passed to constructors.
 type Registry struct {
 	types    []*Type
 	byName   map[string]*Type
@@ -99,7 +100,7 @@ type Registry struct {
 	byPlural map[string]*Type
 }
 
-// NewRegistry returns a registry of the types, or an error that names the one that breaks the conventions or repeats
+// NewRegistry returns a registry of the types. Its error names the type that breaks the conventions or repeats
 // another's name, id prefix or path.
 func NewRegistry(types ...*Type) (*Registry, error) {
 	r := &Registry{byName: map[string]*Type{}, byPrefix: map[string]*Type{}, byPlural: map[string]*Type{}}

@@ -12,19 +12,19 @@ import (
 	"nexus/pkg/item"
 )
 
-// maxFindings bounds what is reported of one document, which may be made of unknown fields alone: more than an entity
-// has fields and links, so that whoever means well is told everything at once.
+// maxFindings bounds the findings reported for one document, which may consist of unknown fields. It exceeds the
+// number of an entity's fields and links, so an honest client gets all findings at once.
 const maxFindings = 256
 
 // Faults collects what is wrong with a document, up to 256 findings.
 type Faults []FieldError
 
-// Add notes a fault of a field, which attr names.
+// Add records a fault of a field, which attr names.
 func (e *Faults) Add(attr, format string, args ...any) {
 	e.At(pointerTo("", attr), format, args...)
 }
 
-// At notes a fault at a JSON Pointer (RFC 6901).
+// At records a fault at a JSON Pointer (RFC 6901).
 func (e *Faults) At(pointer, format string, args ...any) {
 	if len(*e) == maxFindings {
 		return
@@ -32,14 +32,14 @@ func (e *Faults) At(pointer, format string, args ...any) {
 	*e = append(*e, FieldError{pointer, fmt.Sprintf(format, args...)})
 }
 
-// Require notes a fault unless the item has the field.
+// Require records a fault unless the item has the field.
 func (e *Faults) Require(it item.Item, attr, reason string) {
 	if !it.Has(attr) {
 		e.Add(attr, "is required: %s", reason)
 	}
 }
 
-// Refuse notes a fault of each of the fields that the item has.
+// Refuse records a fault for each of the fields that the item has.
 func (e *Faults) Refuse(it item.Item, reason string, attrs ...string) {
 	for _, attr := range attrs {
 		if it.Says(attr) {
@@ -76,8 +76,8 @@ func (t *Type) Validate(it item.Item) []FieldError {
 	return errs
 }
 
-// withoutWrongTimes returns a copy of the item in which each time that is wrong by itself counts as refused: no rule
-// compares it with another.
+// withoutWrongTimes returns a copy of the item in which each invalid time counts as refused: no rule compares it with
+// another.
 func (t *Type) withoutWrongTimes(it item.Item) item.Item {
 	checked := maps.Clone(it)
 	for i := range t.Fields {
@@ -315,7 +315,7 @@ func (r *Registry) CheckLinks(it item.Item) []FieldError {
 	return errs
 }
 
-// checkTarget checks the target of one link. What [Type.Parse] refused of it was reported.
+// checkTarget checks the target of one link. It skips what [Type.Parse] already reported.
 func (r *Registry) checkTarget(errs *Faults, at string, link item.Item) {
 	if link[LinkTargetType] == (item.Refused{}) {
 		return

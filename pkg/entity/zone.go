@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // zones are there on a machine that has no database of its own
+	_ "time/tzdata" // zones are available on a machine without a database
 )
 
 // maxZoneLength bounds a zone's name; the longest of the database has 32 characters.
@@ -46,9 +46,10 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// isZoneName reports whether the text has the form of a name of the database (its file theory, "Timezone identifiers"):
-// parts of A-Z a-z 0-9 + - _ that begin with a capital. A machine's copy is looked at first and has other files beside
-// the zones, and a file has any number of paths: each would be kept for ever as a zone of its own.
+// isZoneName reports whether the text has the form of a name of the database (its file theory, "Timezone
+// identifiers"): parts of A-Z a-z 0-9 + - _ that begin with a capital. The loader looks at the machine's copy first,
+// which contains other files, too. A file has any number of paths, and each would be cached for ever as a separate
+// zone.
 func isZoneName(name string) bool {
 	if len(name) > maxZoneLength || name == "Local" || isAbbreviation(name) {
 		return false
@@ -66,8 +67,8 @@ func isZoneName(name string) bool {
 	return true
 }
 
-// isAbbreviation: the database also has names such as EST, CET and EST5EDT, without a slash and without a lower-case
-// letter. UTC is the one that names a zone exactly.
+// isAbbreviation reports whether the name is an abbreviation. The database has names such as EST, CET and EST5EDT,
+// without a slash or a lower-case letter. Only UTC names a zone exactly.
 func isAbbreviation(name string) bool {
 	return name != "UTC" && !strings.Contains(name, "/") && name == strings.ToUpper(name)
 }

@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// SuggestZone returns the IANA zone that the client means by another spelling: the name in Windows, or an IANA name in
-// other letters, such as europe/berlin. It is "" where the text names no zone in any spelling.
+// SuggestZone returns the IANA zone that the client means by another spelling: a Windows name, or an IANA name in
+// other letters, such as europe/berlin. It returns "" if the text names no zone in any spelling.
 func SuggestZone(name string) string {
 	if len(name) > maxZoneLength {
 		return ""
@@ -26,7 +26,7 @@ func SuggestZone(name string) string {
 // smallWords stay in small letters within a name: America/Port_of_Spain, America/Port-au-Prince, Africa/Dar_es_Salaam.
 const smallWords = " of au es "
 
-// inCapitals begins each word of the name with a capital, but for the small ones.
+// inCapitals capitalises each word of the name except the small ones.
 func inCapitals(name, small string) string {
 	out := []byte(strings.ToLower(strings.ReplaceAll(name, " ", "_")))
 	for i := 0; i < len(out); {

@@ -2,10 +2,10 @@ package item
 
 import "time"
 
-// Every item that is shown has its instants read and written, so the stored forms are taken apart digit by digit,
-// several times as fast as a layout is followed.
+// The stored forms of instants are parsed digit by digit, several times as fast as by a layout, because every item
+// shown has its instants read and written.
 
-// ReadDigits returns the number that n decimal digits at the beginning of s make, and -1 if they are none.
+// ReadDigits returns the number formed by the n decimal digits at the beginning of s, or -1 if they are no digits.
 func ReadDigits(s string, n int) int {
 	value := 0
 	for i := range n {

@@ -2,6 +2,6 @@
 // a [Key], and instants and dates as text.
 //
 // It promises that text order of instants is time order, that a change of a clone leaves its original alone, and that
-// [Size] counts what DynamoDB counts. It must never know an entity, a store or a clock: it imports pkg/wallclock alone
-// beside the standard library.
+// [Size] counts what DynamoDB counts. It must never know an entity, a store or a clock. It imports only pkg/wallclock
+// and the standard library.
 package item

@@ -11,7 +11,7 @@ import (
 // time order (docs/data-model.md).
 const instantLayout = "2006-01-02T15:04:05Z"
 
-// Forever sorts after every instant a client can send; it ends what has no end.
+// Forever sorts after every instant a client can send. It is the stored end of entities without an end.
 const Forever = "9999-12-31T23:59:59Z"
 
 // FormatInstant returns t in the stored form; a fraction of a second is cut off.
@@ -53,7 +53,7 @@ func ParseDate(s string) (time.Time, error) {
 	return t, nil
 }
 
-// FormatDate returns the calendar date of t as it stands in t's own location.
+// FormatDate returns the calendar date of t in t's own location.
 func FormatDate(t time.Time) string {
 	if !hasFourDigits(t.Year()) {
 		return t.Format(DateLayout)
@@ -66,11 +66,12 @@ func FormatDate(t time.Time) string {
 // wallclock reads RFC 5545 §3.3.5: a skipped reading moves forward by the gap, a repeated one means the first.
 func Resolve(wall time.Time, zone *time.Location) time.Time { return wallclock.Resolve(wall, zone) }
 
-// Wall returns what a clock in the zone shows at the instant, labelled UTC: the inverse of [Resolve] wherever the
-// reading is not repeated.
+// Wall returns the reading of a clock in the zone at the instant, labelled UTC. It is the inverse of [Resolve] for
+// readings that are not repeated.
 func Wall(instant time.Time, zone *time.Location) time.Time { return wallclock.Wall(instant, zone) }
 
-// LatestWall returns the last reading that a clock in the zone has shown by the instant: what an end includes.
+// LatestWall returns the last reading that a clock in the zone has shown by the instant. A range that ends at the
+// instant includes it.
 func LatestWall(instant time.Time, zone *time.Location) time.Time {
 	return wallclock.Latest(instant, zone)
 }

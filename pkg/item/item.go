@@ -30,7 +30,7 @@ func (k Key) Item() Item { return Item{AttrPK: String(k.PK), AttrSK: String(k.SK
 // Key returns the row's own key; empty parts where the item has none.
 func (it Item) Key() Key { return Key{it.Str(AttrPK), it.Str(AttrSK)} }
 
-// Has reports whether the attribute is there, whatever its type.
+// Has reports whether the attribute is there, of any type.
 func (it Item) Has(name string) bool { return it[name] != nil }
 
 // Says reports whether the attribute is there and its value is not [Refused].
@@ -55,7 +55,7 @@ func (it Item) Bool(name string) bool {
 	return bool(b)
 }
 
-// Map returns a map attribute as an item of its own, or nil. Writing to it writes to it.
+// Map returns a map attribute as an item, or nil. The result shares memory with the attribute.
 func (it Item) Map(name string) Item {
 	m, _ := it[name].(Map)
 	return Item(m)

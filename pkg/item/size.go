@@ -2,11 +2,11 @@ package item
 
 import "strings"
 
-// containerBytes is what DynamoDB counts for a list or map besides its members, each of which costs one more.
+// containerBytes counts the bytes that DynamoDB adds for a list or map. Each member costs one more.
 const containerBytes = 3
 
-// Size returns the bytes that DynamoDB counts for an item, by which it bounds and bills it (Amazon DynamoDB Developer
-// Guide, "DynamoDB item sizes and formats"): the names of the attributes and their values.
+// Size returns the bytes that DynamoDB counts for an item: the names of the attributes and their values. DynamoDB
+// limits and bills items by it (Amazon DynamoDB Developer Guide, "DynamoDB item sizes and formats").
 func Size(it Item) int {
 	total := 0
 	for name, v := range it {
@@ -37,8 +37,8 @@ func sizeOfValue(v Value) int {
 	return 1 // Bool and Null
 }
 
-// sizeOfNumber counts one byte for two significant digits, one for the number, and one for a minus sign. Zeros before
-// the first and behind the last other digit are not significant, wherever the point or the exponent puts them.
+// sizeOfNumber counts one byte for two significant digits, one for the number, and one for a minus sign. Leading and
+// trailing zeros are not significant, in any position of the point or exponent.
 func sizeOfNumber(n string) int {
 	digits, negative := strings.CutPrefix(n, "-")
 	digits, _, _ = strings.Cut(strings.ToLower(digits), "e")

@@ -6,16 +6,15 @@ import (
 	"strconv"
 )
 
-// Value is one attribute value in the neutral form that both store adapters translate: the closed set [String],
-// [Number], [Bool], [Null], [StringSet], [NumberSet], [List], [Map], [Binary] and [BinarySet]. The last two occur in no
-// entity; they are here so that any row of the table can be carried and a foreign one can be reported. No stored item
-// has a value besides those.
+// Value is one attribute value in the neutral form that both store adapters translate. It is a closed set: [String],
+// [Number], [Bool], [Null], [StringSet], [NumberSet], [List], [Map], [Binary] and [BinarySet]. No entity has the last
+// two: they exist so that code can carry any row of the table and report a foreign one.
 type Value interface{ value() }
 
 type (
 	// String is DynamoDB's S.
 	String string
-	// Number is DynamoDB's N: decimal text, kept as text so that nothing is rounded.
+	// Number is DynamoDB's N: decimal text, so that nothing is rounded.
 	Number string
 	// Bool is DynamoDB's BOOL.
 	Bool bool
@@ -46,8 +45,8 @@ func (Map) value()       {}
 func (Binary) value()    {}
 func (BinarySet) value() {}
 
-// Refused stands in a patch for a value that the parser of requests refused: the client sent the field, and its value
-// says nothing. So no rule finds that the field is missing, and only the refusal is reported. Such a patch never
+// Refused marks a field of a patch whose value the request parser refused: the client sent it, but the value is
+// unusable. Rules therefore do not report the field as missing, and only the refusal is reported. Such a patch never
 // becomes a stored item, because its errors refuse the request.
 type Refused struct{}
 

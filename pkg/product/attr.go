@@ -1,6 +1,6 @@
 package product
 
-// Names of the attributes that more than one package speaks of. All others stand in the entity types' field lists only.
+// Names of the attributes that several packages use. All others appear only in the entity types' field lists.
 const (
 	AttrReminderMinutes = "reminderMinutes"
 	// AttrDueSetAt is the time of the last command that changed a due instant or revived the item.
@@ -16,12 +16,12 @@ const (
 	AttrEndTzid   = "endTzid"
 	AttrSequence  = "sequence"
 	AttrICalUID   = "icalUid"
-	// AttrVisibility and AttrTransparency of an event or series are what iCalendar calls CLASS and TRANSP.
+	// AttrVisibility and AttrTransparency of an event or series correspond to CLASS and TRANSP in iCalendar.
 	AttrVisibility   = "visibility"
 	AttrTransparency = "transparency"
-	// AttrKept names what lies beside the item in its KEPT row: see [entity.KeptKey].
+	// AttrKept names the content of the item's KEPT row: see [entity.KeptKey].
 	AttrKept = "kept"
-	// AttrStamp is the DTSTAMP of what an import wrote last, as long as no client has changed the item since.
+	// AttrStamp is the DTSTAMP of the last import. It is absent once a client has changed the item.
 	AttrStamp = "icalStamp"
 
 	AttrMasterID     = "masterId"
@@ -30,8 +30,8 @@ const (
 	AttrExDate       = "exdate"
 	AttrRDate        = "rdate"
 	AttrLastStartUtc = "lastStartUtc"
-	// AttrHasExceptions and AttrExceptionsVersion are bookkeeping of a series: whoever writes one of its instances writes
-	// them with it, without a new version of the series.
+	// AttrHasExceptions and AttrExceptionsVersion are bookkeeping of a series. Each write of one of its instances also
+	// writes them, without a new version of the series.
 	AttrHasExceptions     = "hasExceptions"
 	AttrExceptionsVersion = "exceptionsVersion"
 	AttrRecurrenceID      = "recurrenceId"
@@ -48,17 +48,17 @@ const (
 	AttrTriggerUtc = "triggerUtc"
 	// AttrFirstTriggerUtc is the trigger that a recurring reminder's rule counts from.
 	AttrFirstTriggerUtc = "firstTriggerUtc"
-	// AttrDoneTriggerUtc is the trigger that was delivered, or of a recurring reminder put off, although no other comes
-	// after it: see [TriggerDone].
+	// AttrDoneTriggerUtc is a trigger that was delivered, or of a recurring reminder postponed, although it is the last:
+	// see [TriggerDone].
 	AttrDoneTriggerUtc = "doneTriggerUtc"
 	AttrTzid           = "tzid"
 	AttrSnoozeState    = "snoozeState"
 	AttrLastFiredUtc   = "lastFiredUtc"
-	// AttrFiredOccurrenceUtc is the occurrence of a reminder that rang last: snooze, complete and dismiss act on it until
-	// the next is due.
+	// AttrFiredOccurrenceUtc is the occurrence of a reminder that was delivered last: snooze, complete and dismiss act on
+	// it until the next is due.
 	AttrFiredOccurrenceUtc = "firedOccurrenceUtc"
 
-	// AttrDeletedAt, in a GONE row, is when the item was deleted; AttrExpiresAt, in a COLD row, is when it leaves.
+	// AttrDeletedAt, in a GONE row, is the time of the item's deletion; AttrExpiresAt, in a COLD row, that of its expiry.
 	AttrDeletedAt = "deletedAt"
 	AttrExpiresAt = "expiresAt"
 
@@ -75,7 +75,7 @@ const (
 	AttrStatsLast    = "statsLast"
 	AttrStatsForm    = "statsForm"
 	AttrStatsWritten = "statsWritten"
-	// AttrZoneSetAt is the time of the last change of defaultTzid: floating times moved then.
+	// AttrZoneSetAt is the time of the last change of defaultTzid, which moved floating times.
 	AttrZoneSetAt = "zoneSetAt"
 )
 

@@ -16,7 +16,7 @@ const (
 	StatusCancelled = "CANCELLED"
 )
 
-// Who may see what an event is about, and whether it takes its time. An event that does not say is PUBLIC and OPAQUE.
+// Values of an event's visibility and of whether it blocks its time. Without them an event is PUBLIC and OPAQUE.
 const (
 	VisibilityPublic       = "PUBLIC"
 	VisibilityPrivate      = "PRIVATE"
@@ -26,14 +26,15 @@ const (
 	TransparencyTransparent = "TRANSPARENT"
 )
 
-// icalDomain follows the id in a UID that is made here (RFC 7986 §5.3 asks for global uniqueness, which the UUID
+// icalDomain follows the id in a UID that this product makes (RFC 7986 §5.3 asks for global uniqueness, which the UUID
 // gives).
 const icalDomain = "nexus.app"
 
-// cancelledRetention is how long a cancelled event stays before only its cold copy is kept.
+// cancelledRetention is how long a cancelled event stays in the table; after that only its cold copy remains.
 const cancelledRetention = 2 * 365 * 24 * time.Hour
 
-// longEvent is the length beyond which an event is found through the state view rather than by looking back.
+// longEvent is the length beyond which queries find an event through the state view instead of by looking back in
+// time.
 const longEvent = 24 * time.Hour
 
 // Event is the type of a single calendar event.
@@ -51,7 +52,7 @@ func Event() *entity.Type {
 	}
 }
 
-// eventFields are what a client says about an event, whether it is single, a series, or one occurrence of a series.
+// eventFields returns the client's fields of an event: single, series, or one occurrence of a series.
 func eventFields() []entity.Field {
 	return slices.Concat(
 		[]entity.Field{titleField, descriptionField}, spanFields(),
@@ -69,7 +70,7 @@ func eventFields() []entity.Field {
 		})
 }
 
-// spanFields say when an event is.
+// spanFields returns the fields that place an event in time.
 func spanFields() []entity.Field {
 	return []entity.Field{
 		{Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false),
@@ -85,7 +86,7 @@ func spanFields() []entity.Field {
 	}
 }
 
-// What tasks, reminders and exceptions have of this only if another calendar gave it to them.
+// Fields that tasks, reminders and exceptions have only if another calendar provided them.
 var (
 	uidField = entity.Field{
 		Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer,
@@ -97,7 +98,7 @@ var (
 	}
 )
 
-// Revision is which revision of an entity iCalendar sees. One that has no count of its own counts its versions.
+// Revision returns the revision number of an entity in iCalendar. An entity without its own count uses its version.
 func Revision(it item.Item) int64 {
 	if it.Has(AttrSequence) {
 		return it.Int(AttrSequence)
@@ -105,7 +106,7 @@ func Revision(it item.Item) int64 {
 	return it.Int(entity.AttrVersion) - 1
 }
 
-// deriveSequence counts the revisions of a task, reminder or exception that another calendar knows.
+// deriveSequence counts the revisions of a task, reminder or exception that came from another calendar.
 func deriveSequence(w entity.Write) {
 	if w.Before == nil || !w.Before.Has(AttrSequence) || !item.Equal(w.Before[AttrSequence], w.After[AttrSequence]) {
 		return
@@ -116,9 +117,9 @@ func deriveSequence(w entity.Write) {
 	}
 }
 
-// IsOlder reports whether what another calendar wrote at the instant is older than what is stored in the same revision:
-// of two with one SEQUENCE the later DTSTAMP counts (RFC 5546 §2.1.5). Zero is unknown, and then it is older than what
-// a client has written here.
+// IsOlder reports whether another calendar's text of that instant is older than the stored item of the same revision.
+// Of two with one SEQUENCE the later DTSTAMP counts (RFC 5546 §2.1.5). The zero instant means unknown: then the text
+// is older than an item that a client has changed here.
 func IsOlder(stamp time.Time, stored item.Item) bool {
 	if known, ok := stored.Time(AttrStamp); ok {
 		return !stamp.IsZero() && stamp.Before(known)
@@ -127,7 +128,7 @@ func IsOlder(stamp time.Time, stored item.Item) bool {
 	return stamp.Before(written)
 }
 
-// SetStamp says in the item when another calendar wrote what it says; zero for unknown.
+// SetStamp records in the item when another calendar wrote the imported text; zero for unknown.
 func SetStamp(it item.Item, stamp time.Time) {
 	if stamp.IsZero() || stamp.Year() < entity.MinYear || stamp.Year() > entity.MaxYear {
 		stamp = time.Unix(0, 0)
@@ -135,7 +136,7 @@ func SetStamp(it item.Item, stamp time.Time) {
 	it.SetTime(AttrStamp, stamp)
 }
 
-// revisionFields are how iCalendar knows an event.
+// revisionFields returns the fields that identify an event and its revision in iCalendar.
 func revisionFields() []entity.Field {
 	return []entity.Field{
 		{Name: AttrICalUID, Kind: entity.Text, Origin: entity.FromServer, Required: true,
@@ -174,15 +175,15 @@ func deriveEvent(w entity.Write) {
 	deriveRevision(w)
 }
 
-// deriveEndDate gives an all-day event its end: it lasts a day if nobody says more.
+// deriveEndDate gives an all-day event without an end one day.
 func deriveEndDate(it item.Item) {
 	if start, err := item.ParseDate(it.Str(AttrStartDate)); err == nil && it.Bool(AttrIsAllDay) && !it.Has(AttrEndDate) {
 		it[AttrEndDate] = item.String(item.FormatDate(start.AddDate(0, 0, 1)))
 	}
 }
 
-// deriveRevision gives an event its UID when it is created, and another revision whenever a client changes it. An event
-// that comes from another calendar brings both.
+// deriveRevision gives an event its UID on creation, and another revision whenever a client changes it. An imported
+// event brings both.
 func deriveRevision(w entity.Write) {
 	it := w.After
 	switch {
@@ -199,7 +200,7 @@ func deriveRevision(w entity.Write) {
 	}
 }
 
-// ICalUID is the UID in iCalendar of an entity that came into being here.
+// ICalUID returns the iCalendar UID of an entity that was created here.
 func ICalUID(id string) string { return id + "@" + icalDomain }
 
 // IDOfICalUID returns the id of the entity for which [ICalUID] made the UID; false if it was made elsewhere.
@@ -216,7 +217,7 @@ func isByClient(w entity.Write) bool {
 	return false
 }
 
-// eventSpan returns start and end as they are compared in index keys: dates as their midnight, labelled UTC.
+// eventSpan returns start and end as index keys compare them: dates as their midnight, labelled UTC.
 func eventSpan(it item.Item) (start, end time.Time) {
 	if it.Bool(AttrIsAllDay) {
 		start, _ = item.ParseDate(it.Str(AttrStartDate))

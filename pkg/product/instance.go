@@ -9,12 +9,12 @@ import (
 )
 
 // Instance is the type of an exception: one occurrence of a series that was changed, moved or cancelled. It holds its
-// own times and the fields named in modifiedFields; everything else is the series'. One without modifiedFields was
-// undone: it is there for its key alone, in no index, and counts for nobody.
+// own times and the fields named in modifiedFields; everything else comes from the series. An exception without
+// modifiedFields was undone: only its key matters. It is in no index, and readers ignore it.
 func Instance() *entity.Type {
 	fields := eventFields()
 	for i := range fields {
-		fields[i].Required, fields[i].Default = fields[i].Name == AttrIsAllDay, nil // what is absent is the series'
+		fields[i].Required, fields[i].Default = fields[i].Name == AttrIsAllDay, nil // an absent field takes the series' value
 	}
 	return &entity.Type{
 		Name: entity.TypeInstance, IDAttr: AttrEventID, IDPrefix: entity.InstanceIDPrefix, Plural: "instances",
@@ -45,7 +45,7 @@ func Instance() *entity.Type {
 	}
 }
 
-// SpanFields are the names of the fields that say when an event is. An exception has all of its own or none.
+// SpanFields returns the names of the fields that place an event in time. An exception has all of them or none.
 func SpanFields() []string {
 	var names []string
 	for _, f := range spanFields() {
@@ -54,11 +54,11 @@ func SpanFields() []string {
 	return names
 }
 
-// isUndone says that the exception counts for nobody.
+// isUndone reports whether the exception was undone, so that readers ignore it.
 func isUndone(it item.Item) bool { return !it.Has(AttrModifiedFields) }
 
-// Undone is what stays of an exception that is to count for nobody, one version on: its key, so that its id keeps
-// counting its versions, its times, and the name of what lies beside it, which goes with the row.
+// Undone returns the remainder of an undone exception, one version later: its key, so that its id continues to count
+// its versions, its times, and the name of its KEPT row, which is deleted with it.
 func Undone(user string, row item.Item, now time.Time) item.Item {
 	bare := item.Item{}
 	for _, name := range append(SpanFields(),
@@ -81,7 +81,7 @@ func indexInstance(user string, it item.Item) entity.IndexKeys {
 	return keys
 }
 
-// instanceDues: only reminders of its own; those of the series are the series'.
+// instanceDues returns the exception's own reminders; those of the series come from the series.
 func instanceDues(it item.Item) []entity.Due {
 	if !slices.Contains(it.Strings(AttrModifiedFields), AttrReminderMinutes) {
 		return nil

@@ -18,8 +18,8 @@ const (
 	maxOccurrence = 366 * 24 * time.Hour
 )
 
-// Master is the type of a series: a recurring event, as the rule its occurrences follow. Exceptions are entities of
-// their own, see [Instance].
+// Master is the type of a series: a recurring event, as the rule that its occurrences follow. Exceptions are separate
+// entities: see [Instance].
 func Master() *entity.Type {
 	return &entity.Type{
 		Name: entity.TypeMaster, IDAttr: AttrMasterID, IDPrefix: entity.MasterIDPrefix, Plural: "series", OwnCommands: true,
@@ -76,7 +76,7 @@ func checkMaster(it item.Item) []entity.FieldError {
 	return errs
 }
 
-// checkOccurrence checks the times of an occurrence: the first of a series, or one of its own.
+// checkOccurrence checks the times of an occurrence: the first of a series, or an exception's own.
 func checkOccurrence(it item.Item) []entity.FieldError {
 	errs := entity.Faults(checkEventTimes(it))
 	if span := EventSpan(it); !span.Start.IsZero() && span.End.Sub(span.Start) > maxOccurrence {
@@ -85,7 +85,7 @@ func checkOccurrence(it item.Item) []entity.FieldError {
 	return errs
 }
 
-// attrOfPart names the attribute that holds what package recurrence calls by its name in iCalendar.
+// attrOfPart names the attribute that holds what package recurrence names by its iCalendar property.
 func attrOfPart(it item.Item, part string) string {
 	switch part {
 	case "DTSTART":
@@ -119,13 +119,13 @@ func deriveMaster(w entity.Write) {
 		it.SetTime(AttrDueSetAt, w.Now)
 	}
 	delete(it, AttrLastStartUtc)
-	// An occurrence beyond all years is as good as none.
+	// An occurrence after the last year counts as none.
 	if last, ok := lastOccurrence(it); ok && last.Start.Year() <= entity.MaxYear {
 		it.SetTime(AttrLastStartUtc, last.Start)
 	}
 }
 
-// lastOccurrence is the last of a series that ends; none for one that does not, or that is not valid.
+// lastOccurrence returns the last occurrence of a series that ends. It returns none for an endless or invalid series.
 func lastOccurrence(it item.Item) (recurrence.Occurrence, bool) {
 	if start, _ := eventSpan(it); start.IsZero() {
 		return recurrence.Occurrence{}, false
@@ -149,6 +149,6 @@ func indexMaster(user string, it item.Item) entity.IndexKeys {
 	return keys
 }
 
-// ActiveMastersPrefix begins the state-view sort keys of all series; behind it stands the end of the last occurrence,
-// or [item.Forever].
+// ActiveMastersPrefix begins the state-view sort keys of all series; the end of the last occurrence, or
+// [item.Forever], follows it.
 func ActiveMastersPrefix() string { return entity.StatePrefix(entity.TypeMaster, "ACTIVE") }

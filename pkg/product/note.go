@@ -35,7 +35,7 @@ func indexNote(user string, it item.Item) entity.IndexKeys {
 	return keys
 }
 
-// NoteState is the part of the notes grid in which a note stands.
+// NoteState is the part of the notes grid to which a note belongs.
 type NoteState string
 
 const (
@@ -54,5 +54,5 @@ func noteState(it item.Item) NoteState {
 	return NoteRecent
 }
 
-// NoteGrid begins the state-view sort keys of a user's notes in one part of the grid; behind it stands updatedAt.
+// NoteGrid begins the state-view sort keys of a user's notes in one part of the grid; updatedAt follows it.
 func NoteGrid(state NoteState) string { return entity.StatePrefix(TypeNote, string(state)) }

@@ -9,9 +9,9 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// CompileMaster returns the occurrences of a MASTER without regard to its exceptions. The start counts as one whether
-// it fits the rule or not (RFC 5545 §3.8.5.3). A series that floats, or of whole days, gives readings labelled UTC: see
-// [recurrence.Series.In]. The error is a [*recurrence.Refusal], or about a zone that does not exist.
+// CompileMaster returns the occurrences of a MASTER without its exceptions. The start counts as one whether it fits
+// the rule or not (RFC 5545 §3.8.5.3). A floating or all-day series gives readings labelled UTC: see
+// [recurrence.Series.In]. The error is a [*recurrence.Refusal], or names a zone that does not exist.
 func CompileMaster(it item.Item) (*recurrence.Series, error) {
 	start, _ := eventSpan(it)
 	spec := recurrence.Spec{
@@ -27,7 +27,7 @@ func CompileReminder(it item.Item) (*recurrence.Series, error) {
 	return compile(it, recurrence.Spec{Rule: it.Str(AttrRRule), Start: first}, AttrTzid)
 }
 
-// compile adds what series and reminders have in common. The start comes as it is stored.
+// compile adds what series and reminders have in common. The start has its stored form.
 func compile(it item.Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series, error) {
 	if name := it.Str(zoneAttr); name != "" {
 		zone, err := entity.LoadZone(name)
@@ -41,9 +41,8 @@ func compile(it item.Item, spec recurrence.Spec, zoneAttr string) (*recurrence.S
 	return recurrence.Compile(spec)
 }
 
-// settleRule gives a rule that was sent its one form: the text of package recurrence, with an UNTIL of the kind that
-// the start has. So two items with equal rules have equal texts. A rule that is not valid, or too long, stays as it was
-// sent.
+// settleRule normalises a rule that was sent: the text of package recurrence, with an UNTIL of the start's kind. So
+// two items with equal rules have equal texts. An invalid or overlong rule stays as sent.
 func settleRule(patch, after item.Item, zoneAttr string) {
 	if text := after.Str(AttrRRule); !patch.Has(AttrRRule) || text == "" || len(text) > maxRule {
 		return
@@ -53,7 +52,7 @@ func settleRule(patch, after item.Item, zoneAttr string) {
 	}
 }
 
-// followZone takes the UNTIL of a rule along where the zone comes or goes, by the clock.
+// followZone converts the UNTIL of a rule when the zone is set or removed: its wall-clock reading stays.
 func followZone(before, patch, after item.Item, zoneAttr string) {
 	if patch.Has(AttrRRule) || !before.Has(AttrRRule) || before.Has(zoneAttr) == after.Has(zoneAttr) {
 		return
@@ -77,7 +76,7 @@ func rewriteRule(it item.Item, rewrite func(recurrence.Rule) recurrence.Rule) {
 	}
 }
 
-// zoneOf is the zone that an attribute names: nil where there is none, false for a name that is no zone's.
+// zoneOf returns the zone that an attribute names: nil if the attribute is absent, false if it names no zone.
 func zoneOf(it item.Item, zoneAttr string) (*time.Location, bool) {
 	name := it.Str(zoneAttr)
 	if name == "" {
@@ -87,13 +86,13 @@ func zoneOf(it item.Item, zoneAttr string) (*time.Location, bool) {
 	return zone, err == nil
 }
 
-// hasKnownZone reports whether the rule can be laid out on a clock: there is no zone, or the zone is known.
+// hasKnownZone reports whether the rule can be placed on a clock: the item has no zone, or a known one.
 func hasKnownZone(it item.Item, zoneAttr string) bool {
 	_, known := zoneOf(it, zoneAttr)
 	return known && it[zoneAttr] != (item.Refused{})
 }
 
-// checkRule checks the rule by itself, where what it counts from is wrong.
+// checkRule checks the rule alone when its start is invalid.
 func checkRule(it item.Item) (errs entity.Faults) {
 	if text := it.Str(AttrRRule); text != "" {
 		if err := recurrence.Calendar.Check(text); err != nil {

@@ -35,9 +35,9 @@ func checkReminder(it item.Item) []entity.FieldError {
 	return errs
 }
 
-// setsTrigger reports whether a change is a client's new trigger, as it is when a reminder stops recurring: what is
-// left is its next trigger, unless that is over. Moving on along its own occurrences is none: that is what a recurring
-// reminder does when one of them was delivered or put off.
+// setsTrigger reports whether a change sets a new trigger on a client's behalf. So does a reminder that stops
+// recurring: its remaining trigger counts as new, unless it is over. A move along its own occurrences does not: that
+// follows a delivery or a postponement of one.
 func setsTrigger(before, after item.Item) bool {
 	if before.Has(AttrRRule) && !after.Has(AttrRRule) && !TriggerDone(before) {
 		return true
@@ -72,7 +72,7 @@ func movesOn(before, after item.Item) bool {
 	return ok && at.Start.Equal(to)
 }
 
-// deriveTrigger keeps what the rule counts from, and the trigger within what the rule has left.
+// deriveTrigger maintains the trigger that the rule counts from, and moves the trigger into the rest of the rule.
 func deriveTrigger(w entity.Write, isNew bool) {
 	it := w.After
 	if isNew {
@@ -86,7 +86,7 @@ func deriveTrigger(w entity.Write, isNew bool) {
 	case !item.Equal(w.Before[AttrRRule], it[AttrRRule]):
 		it.Set(AttrFirstTriggerUtc, it[AttrTriggerUtc])
 		if !w.Before.Has(AttrRRule) && it.Str(entity.AttrStatus) == StatusSnoozed {
-			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc] // it is the trigger that was put off
+			it[AttrDoneTriggerUtc] = it[AttrTriggerUtc] // the postponed trigger
 		}
 		fitTrigger(it)
 	case !item.Equal(w.Before[AttrRRuleUntil], it[AttrRRuleUntil]):
@@ -94,12 +94,12 @@ func deriveTrigger(w entity.Write, isNew bool) {
 	}
 }
 
-// fitTrigger takes the trigger of a series whose end has moved to what is left of it: on, if it was over and others
-// follow now; back to the last, which is over, if the series ends before it.
+// fitTrigger moves the trigger of a series whose end has moved: forward, if it was over and others follow now; back to
+// the last, which is over, if the series ends before it.
 func fitTrigger(it item.Item) {
 	triggers, err := CompileReminder(it)
 	if err != nil {
-		return // which is refused
+		return // validation refuses it
 	}
 	trigger, _ := it.Time(AttrTriggerUtc)
 	if next, ok := triggers.Next(trigger.Add(-time.Second)); !ok {
@@ -114,15 +114,16 @@ func fitTrigger(it item.Item) {
 	}
 }
 
-// TriggerDone reports whether the trigger of a reminder is over: it is the last, so that it cannot move on, and it was
-// delivered or put off. That of a one-time reminder is over once it, or a snooze of it, was delivered.
+// TriggerDone reports whether the trigger of a reminder is over. The last trigger of a recurring reminder cannot move
+// on: it is over after its delivery or postponement. That of a one-time reminder is over once it, or a snooze of it,
+// was delivered.
 func TriggerDone(it item.Item) bool {
 	return it.Has(AttrDoneTriggerUtc) && item.Equal(it[AttrDoneTriggerUtc], it[AttrTriggerUtc])
 }
 
-// PassTrigger moves a recurring reminder on behind one of its occurrences, which is given as a trigger is stored: an
-// instant, or the reading of one that floats. A trigger that is past it already stays. isLast says that none is left:
-// then the occurrence is the trigger, and it is done. The error is that of [CompileReminder].
+// PassTrigger moves a recurring reminder past one of its occurrences. The occurrence has the stored form of a trigger:
+// an instant, or the reading of a floating one. A trigger that is already later stays. isLast says that none is left:
+// then the occurrence becomes the trigger, and it is done. The error is that of [CompileReminder].
 func PassTrigger(it item.Item, occurrence time.Time) (isLast bool, err error) {
 	if trigger, _ := it.Time(AttrTriggerUtc); occurrence.Before(trigger) {
 		return false, nil
@@ -141,7 +142,7 @@ func PassTrigger(it item.Item, occurrence time.Time) (isLast bool, err error) {
 	return true, nil
 }
 
-// lastShown is the last instant at which a recurring reminder stands in an agenda, in the form of an index key: its
+// lastShown returns the last instant at which an agenda shows a recurring reminder, in the form of an index key: its
 // last trigger, or the end of a snooze that reaches beyond it.
 func lastShown(it item.Item, dues []entity.Due) string {
 	triggers, err := CompileReminder(it)
@@ -161,6 +162,6 @@ func lastShown(it item.Item, dues []entity.Due) string {
 	return item.FormatInstant(at)
 }
 
-// RecurringRemindersPrefix begins the state-view sort keys of recurring reminders that are alive; behind it stands the
-// last trigger or the end of a later snooze, or [item.Forever].
+// RecurringRemindersPrefix begins the state-view sort keys of active recurring reminders. The last trigger or the end
+// of a later snooze, or [item.Forever], follows it.
 func RecurringRemindersPrefix() string { return entity.StatePrefix(TypeReminder, "RECURRING") }

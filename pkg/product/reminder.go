@@ -21,10 +21,11 @@ const (
 	SnoozeOccurrenceUtc = "occurrenceUtc"
 )
 
-// doneReminderRetention is how long a completed or dismissed reminder stays before only its cold copy is kept.
+// doneReminderRetention is how long a completed or dismissed reminder stays in the table; after that only its cold
+// copy remains.
 const doneReminderRetention = 24 * time.Hour
 
-// Reminder is the type of a reminder, one-time or recurring. A recurring one is one item, whose trigger moves on from
+// Reminder is the type of a reminder, one-time or recurring. A recurring one is one item whose trigger moves from
 // occurrence to occurrence.
 func Reminder() *entity.Type {
 	return &entity.Type{
@@ -95,17 +96,17 @@ func Reminder() *entity.Type {
 	}
 }
 
-// deriveReminder makes a reminder that gets a new trigger pending again, whatever it was before, and lets its rule
-// count from there.
+// deriveReminder makes a reminder with a new trigger pending again, from any state, and lets its rule count from
+// there.
 func deriveReminder(w entity.Write) {
 	it := w.After
 	isNew := w.Before == nil || setsTrigger(w.Before, it)
 	deriveTrigger(w, isNew)
 	if w.Before != nil && isNew {
 		it[entity.AttrStatus] = item.String(StatusPending)
-		delete(it, AttrFiredOccurrenceUtc) // of the trigger that is no more
-		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, still to come: that must
-		// not stand in the way of a new trigger.
+		delete(it, AttrFiredOccurrenceUtc) // it belongs to the old trigger
+		// A snooze that was delivered before its occurrence leaves lastFiredUtc at the occurrence, in the future. That must
+		// not block a new trigger.
 		if last, ok := it.Time(AttrLastFiredUtc); ok && last.After(w.Now) {
 			it.SetTime(AttrLastFiredUtc, w.Now)
 		}
@@ -136,8 +137,8 @@ func indexReminder(user string, it item.Item) entity.IndexKeys {
 	return keys
 }
 
-// reminderDues are the trigger and the snooze of a reminder. Of a recurring one the trigger stands for all occurrences
-// from it on, and beside a snooze of another occurrence.
+// reminderDues returns the trigger and the snooze of a reminder. For a recurring one, the trigger represents all
+// occurrences from it on. It also appears beside a snooze of another occurrence.
 func reminderDues(it item.Item) []entity.Due {
 	trigger, _ := it.Time(AttrTriggerUtc)
 	next := entity.Due{Occurrence: trigger, At: trigger, Floating: !it.Has(AttrTzid)}

@@ -5,12 +5,12 @@ import (
 	"nexus/pkg/item"
 )
 
-// LongPrefix begins the state-view sort keys of events longer than 24 h; behind it stands the end, as the index key of
-// the start is written.
+// LongPrefix begins the state-view sort keys of events longer than 24 h; the end follows it, in the form of the
+// start's index key.
 func LongPrefix() string { return entity.StatePrefix(TypeEvent, "LONG") }
 
-// EventSpan returns when an event is: a single one, an exception with times of its own, or the first occurrence of a
-// series.
+// EventSpan returns when an event takes place: a single one, an exception with its own times, or the first occurrence
+// of a series.
 func EventSpan(it item.Item) entity.Span {
 	start, end := eventSpan(it)
 	return entity.Span{Start: start, End: end, Floating: !it.Has(AttrStartTzid)}
@@ -18,7 +18,7 @@ func EventSpan(it item.Item) entity.Span {
 
 func eventSpans(it item.Item) []entity.Span { return []entity.Span{EventSpan(it)} }
 
-// taskSpans: an open task with start and due is shown at both; one that is done at the earlier only.
+// taskSpans returns both start and due of an open task, and only the earlier of a done one.
 func taskSpans(it item.Item) []entity.Span {
 	at, ok := taskAgendaTime(it)
 	if !ok {

@@ -16,12 +16,12 @@ const (
 	StatusArchived   = "ARCHIVED"
 )
 
-// TaskStatuses are the columns of the board in their order.
+// TaskStatuses returns the columns of the board in their order.
 func TaskStatuses() []string {
 	return []string{StatusBacklog, StatusInProgress, StatusCompleted, StatusArchived}
 }
 
-// archivedRetention is how long an archived task stays before only its cold copy is kept.
+// archivedRetention is how long an archived task stays in the table; after that only its cold copy remains.
 const archivedRetention = 7 * 24 * time.Hour
 
 const (
@@ -125,7 +125,7 @@ func deriveTask(w entity.Write) {
 	}
 }
 
-// viewTask shows a completed task whose timer is late as what it is: archived. TTL removes the timer only days later.
+// viewTask shows a completed task whose timer is late as archived. TTL removes the timer only days later.
 func viewTask(it item.Item, now time.Time) item.Item {
 	archiveAt, ok := it.Time(AttrArchiveAt)
 	if !ok || it.Str(entity.AttrStatus) != StatusCompleted || now.Before(archiveAt) {

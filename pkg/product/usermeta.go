@@ -99,14 +99,14 @@ func statFields() []entity.Field {
 	}
 }
 
-// EmptyStats is what the statistics are before anything was counted.
+// EmptyStats returns the statistics before anything was counted.
 func EmptyStats() item.Map {
 	stats := item.Item{}
 	entity.FillDefaults(statFields(), stats)
 	return item.Map(stats)
 }
 
-// WithAllStats is the user's row as it is shown: with every statistic, those that nothing was counted of yet at zero.
+// WithAllStats returns the user's row as clients see it: with every statistic, and zero for those without a count.
 func WithAllStats(meta item.Item) item.Item {
 	shown := meta.Clone()
 	stats := item.Item(EmptyStats())
@@ -115,7 +115,7 @@ func WithAllStats(meta item.Item) item.Item {
 	return shown
 }
 
-// NewUserMeta is what USER_META is until somebody writes it: the defaults, at version 0.
+// NewUserMeta returns USER_META before its first write: the defaults, at version 0.
 func NewUserMeta(user string, now time.Time) item.Item {
 	it := entity.MetaKey(user).Item()
 	it[entity.AttrType] = item.String(entity.TypeUserMeta)

@@ -7,7 +7,7 @@ package text
 import "unicode/utf8"
 
 // Clip returns a text of at most limit bytes unchanged. Of a longer one it returns the whole characters within the
-// limit and the mark "…". So a message stays short no matter what a client sent.
+// limit and the mark "…". It keeps messages short for any input.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -2,22 +2,22 @@ package wallclock
 
 import "time"
 
-// Resolve returns the instant at which a clock in the zone shows the reading, which is labelled UTC. Fractions of a
-// second are kept.
+// Resolve returns the instant at which a clock in the zone shows the reading, which is labelled UTC. It preserves
+// fractions of a second.
 func Resolve(wall time.Time, location *time.Location) time.Time {
 	seconds, fraction := wall.Unix(), int64(wall.Nanosecond())
 	return time.Unix(Of(location).Instant(seconds), fraction).UTC()
 }
 
-// Wall returns what a clock in the zone shows at the instant, labelled UTC: the inverse of [Resolve] wherever the
-// reading is neither skipped nor repeated.
+// Wall returns the reading of a clock in the zone at the instant, labelled UTC. It is the inverse of [Resolve] for
+// readings that are neither skipped nor repeated.
 func Wall(instant time.Time, location *time.Location) time.Time {
 	seconds, fraction := instant.Unix(), int64(instant.Nanosecond())
 	return time.Unix(Of(location).Wall(seconds), fraction).UTC()
 }
 
-// Latest returns the last reading that a clock in the zone has shown by the instant: while a fall-back repeats
-// readings, the last of those that are repeated.
+// Latest returns the last reading that a clock in the zone has shown by the instant. While a fall-back repeats
+// readings, that is the last of the repeated ones.
 func Latest(instant time.Time, location *time.Location) time.Time {
 	zone, seconds := Of(location), instant.Unix()
 	span := zone.At(seconds)

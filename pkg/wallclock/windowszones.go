@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// WindowsZone returns the IANA zone of a zone's name in Windows, also with the season's word, or without its last two
-// words as Lotus Notes writes it.
+// WindowsZone returns the IANA zone of a Windows zone name. It also accepts the name with the season's word, and
+// without its last two words, as Lotus Notes writes it.
 func WindowsZone(name string) (string, bool) {
 	for _, form := range []string{
 		name, strings.Replace(name, " Daylight Time", " Standard Time", 1), name + " Standard Time",
@@ -20,15 +20,15 @@ func WindowsZone(name string) (string, bool) {
 	return "", false
 }
 
-// WindowsZones are the names of Windows with their IANA zones.
+// WindowsZones returns the Windows names with their IANA zones.
 func WindowsZones() iter.Seq2[string, string] { return maps.All(windowsZones()) }
 
-// windowsZones maps the zone names of Windows, which Outlook and Exchange write as TZID, to IANA names. Source: Unicode
-// CLDR, common/supplemental/windowsZones.xml, the mappings of territory 001 (Unicode License v3), with the names that
-// the zone database has renamed since (such as Asia/Calcutta) in their present form.
+// windowsZones maps the zone names of Windows, which Outlook and Exchange write as TZID, to IANA names. Source:
+// Unicode CLDR, common/supplemental/windowsZones.xml, the mappings of territory 001 (Unicode License v3). Names that
+// the zone database has renamed since (such as Asia/Calcutta) have their present form.
 //
-// Its values are also the zones among which a VTIMEZONE without a known name is looked for: between them they have
-// every rule that is in force somewhere. A program that is never asked for one does not make the map.
+// Its values are also the candidates for a VTIMEZONE with an unknown name: together they have every rule in force
+// anywhere. The map is built on first use.
 var windowsZones = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"AUS Central Standard Time":       "Australia/Darwin",

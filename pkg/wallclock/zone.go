@@ -10,17 +10,17 @@ import (
 // Span is a time during which a zone's offset does not change, in seconds since the epoch: [Start, End).
 type Span struct {
 	Start, End int64
-	// Offset is what a clock is ahead of UTC, in seconds.
+	// Offset is the difference from UTC in seconds, positive east of it.
 	Offset int64
 }
 
-// The ends of a span that has none.
+// The bounds of a span without a beginning or an end.
 const (
 	Never = -1 << 62 // before every instant
 	Ever  = 1 << 62  // after every instant
 )
 
-// Reach is more than any offset from UTC and any shift of one, in seconds: a reading and its instant never lie further
+// Reach exceeds every offset from UTC and every shift of one, in seconds: a reading and its instant are never further
 // apart.
 const Reach = 26 * 60 * 60
 
@@ -34,7 +34,7 @@ type Zone struct {
 	buckets  []uint16
 }
 
-// The tabulated years. Whatever lies outside is asked of the location each time.
+// The tabulated years. Outside them the zone asks the location each time.
 var (
 	tableFrom = time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	tableTo   = time.Date(2110, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
@@ -43,8 +43,8 @@ var (
 // bucketBits: a bucket of 2^24 s is half a year, in which few zones change their offset more than once.
 const bucketBits = 24
 
-// zones memoises the tables: like the database they are made from, they never change while a program runs. Whoever
-// makes locations without end makes it start again.
+// zones memoises the tables: like the zone database, they never change while a program runs. The cache is emptied when
+// it is full, so a caller that makes locations without end cannot exhaust memory.
 var (
 	zones     sync.Map // *time.Location -> *Zone
 	zoneCount atomic.Int32
@@ -88,7 +88,7 @@ func tabulate(location *time.Location) *Zone {
 	return z
 }
 
-// lookUp asks the location.
+// lookUp reads the span from the location.
 func (z *Zone) lookUp(instant int64) Span {
 	at := time.Unix(instant, 0).In(z.location)
 	_, offset := at.Zone()
@@ -106,9 +106,9 @@ func (z *Zone) lookUp(instant int64) Span {
 	return span
 }
 
-// endOfYear mends what [time.Time.ZoneBounds] answers on the last day of a leap year where a zone's rule, not its
-// table, decides: it counts 365 days, so the end lies before the instant, and whoever walks from end to end walks for
-// ever.
+// endOfYear corrects a result of [time.Time.ZoneBounds]. On the last day of a leap year, where a zone's rule and not
+// its table decides, it counts 365 days. The end then lies before the instant, and a walk from end to end would never
+// finish.
 func (z *Zone) endOfYear(instant, offset int64) int64 {
 	year := time.Unix(instant, 0).UTC().Year()
 	end := time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
@@ -139,8 +139,8 @@ func (z *Zone) Wall(instant int64) int64 { return instant + z.At(instant).Offset
 
 // Instant returns the instant at which a clock shows the reading.
 func (z *Zone) Instant(wall int64) int64 {
-	// Walk the spans in time order, from one that surely begins before the answer. The first whose end the reading does
-	// not pass holds the earliest answer, or begins after the reading: then it lies in the gap.
+	// Walk the spans in time order, from one that surely begins before the answer. The first span whose end is after the
+	// reading holds the earliest answer. If it begins after the reading, the reading lies in the gap.
 	span := z.At(wall - Reach)
 	before := span.Offset
 	for {

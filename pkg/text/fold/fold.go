@@ -1,7 +1,7 @@
 // Package fold compares texts as people do.
 //
-// It promises the forms that Unicode defines, and to know nothing of entities. It must never be imported by a package
-// that every function links: its tables take 260 KB of a program.
+// It promises the forms that Unicode defines. It must never know entities. No package that every function links may
+// import it: its tables take 260 KB of a program.
 package fold
 
 import (
