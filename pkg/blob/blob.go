@@ -1,8 +1,9 @@
-// Package blob is the port to a store of small whole objects by name: cold copies of archived items and parked records.
+// Package blob is the port to a store of small whole objects by name: cold copies of archived items and parked
+// records.
 //
-// It promises that an object is durable when Put returns, is never seen half-written, and comes back byte for byte. It
-// offers no condition and no version: who needs to know which object counts keeps its name in the table. A name never
-// leads outside the store that was configured.
+// It promises that an object is durable when Put returns, is never visible half-written, and is returned byte for
+// byte. It offers no condition and no version: a caller that must know which object counts stores its name in the
+// table. A name must never lead outside the configured store.
 package blob
 
 import (
@@ -22,7 +23,7 @@ const (
 	MaxSegment = 120
 	// MaxBody is the size of an object in bytes; the largest here is a failed batch of a stream's records, 6 MB.
 	MaxBody = 16 << 20
-	// MaxList is how many names one List returns at most (S3, ListObjectsV2, MaxKeys).
+	// MaxList bounds the names that one List returns (S3, ListObjectsV2, MaxKeys).
 	MaxList = 1000
 )
 
@@ -32,27 +33,27 @@ const (
 // A name is one or more segments of A-Z, a-z, 0-9, point, underscore, equals sign and hyphen, joined by slashes; no
 // segment is "." or "..". Names differ by case, and one may begin with another and a slash.
 type Store interface {
-	// Put stores the body under the name and overwrites what was there. Of concurrent writers one wins whole.
+	// Put stores the body under the name and overwrites an existing object. Of concurrent writers one wins whole.
 	Put(ctx context.Context, name string, body []byte) error
 	// Get returns the body, or [ErrNotFound].
 	Get(ctx context.Context, name string) ([]byte, error)
-	// Delete removes the object; a missing one is done already.
+	// Delete removes the object; a missing one counts as removed.
 	Delete(ctx context.Context, name string) error
-	// List returns, in the order of their bytes, the first limit names that begin with the prefix and come behind after;
-	// both may be empty, and both are made as names are, but may end anywhere. 1 <= limit <= [MaxList]. Fewer names than
-	// limit mean that there are no more. It shows every object whose Put returned before it.
+	// List returns the first limit names that begin with the prefix and are greater than after, in the order of their
+	// bytes. Both may be empty; both have the form of names, but may end anywhere. 1 <= limit <= [MaxList]. Fewer names
+	// than limit mean that there are no more. It includes every object whose Put returned before it.
 	List(ctx context.Context, prefix string, limit int, after string) ([]string, error)
 }
 
 // Errors on which callers decide. They are matched with errors.Is.
 var (
-	// ErrNotFound: there is no such object.
+	// ErrNotFound says that there is no such object.
 	ErrNotFound = port.Error("object not found", port.ErrNotFound)
-	// ErrThrottled: the store refused for load; try again later.
+	// ErrThrottled says that the store refused for load; try again later.
 	ErrThrottled = port.Error("object store throttled", port.ErrThrottled)
-	// ErrUnavailable: the store failed, did not answer, or does not serve this caller now; try again later.
+	// ErrUnavailable says that the store failed, did not answer, or does not serve this caller now; try again later.
 	ErrUnavailable = port.Error("object store unavailable", port.ErrUnavailable)
-	// ErrInvalid: the request itself is refused; repeating it cannot help.
+	// ErrInvalid says that the request itself is refused; repeating it cannot help.
 	ErrInvalid = port.Error("request refused by the object store", port.ErrInvalid)
 )
 
@@ -105,7 +106,7 @@ func CheckList(prefix string, limit int, after string) error {
 	return nil
 }
 
-// checkPath returns what is wrong with the beginning of a name: a whole one, or one cut off anywhere.
+// checkPath returns the fault of a name's beginning: a whole one, or one cut off anywhere.
 func checkPath(path string) string {
 	if len(path) > MaxName {
 		return fmt.Sprintf("has %d bytes, at most %d are allowed", len(path), MaxName)

@@ -1,9 +1,9 @@
-// Package bus is the port through which Nexus tells the world that something happened: a reminder is due, a task was
+// Package bus is the port through which Nexus announces events to other systems: a reminder is due, a task was
 // archived, an item expired or was restored.
 //
-// It promises that an event published without an error reaches the bus at least once, and no order. Whoever publishes
-// puts a delivery id into the detail that is the same on every repeat; whoever listens compares it. Nothing in the
-// system may listen to this bus to keep derived data: that is what the table's stream is for.
+// It promises that an event published without an error reaches the bus at least once, and no order. A publisher puts a
+// delivery id into the detail that is the same on every repetition; a listener compares it. No part of the system may
+// derive data from this bus: consumers use the table's stream for that.
 package bus
 
 import (
@@ -36,28 +36,28 @@ const (
 
 // Event is one thing that happened.
 type Event struct {
-	// Type is what happened, such as ReminderDue: 1 to [MaxType] bytes of UTF-8.
+	// Type names the event, such as ReminderDue: 1 to [MaxType] bytes of UTF-8.
 	Type string
-	// Detail is a JSON object in UTF-8 of at most [MaxDetail] bytes. Its meaning arrives, not its white space.
+	// Detail is a JSON object in UTF-8 of at most [MaxDetail] bytes. Its white space may change on the way.
 	Detail []byte
-	// Time is when it happened; a fraction of a second does not arrive.
+	// Time is the instant of the event; fractions of a second are lost on the way.
 	Time time.Time
 }
 
 // Bus is the port. It is safe for concurrent use.
 type Bus interface {
-	// Publish returns nil when every event is durably on the bus. On an error some may be and some not, except with an
-	// event that breaks a rule of [Check]: then [ErrInvalid] and none is. Repeat the call with all of them.
+	// Publish returns nil when every event is durably on the bus. On an error some may be and some not: repeat the call
+	// with all of them. If an event breaks a rule of [Check], none is on the bus and the error is [ErrInvalid].
 	Publish(ctx context.Context, events ...Event) error
 }
 
 // Errors on which callers decide. They are matched with errors.Is.
 var (
-	// ErrThrottled: the bus refused for load; try again later.
+	// ErrThrottled says that the bus refused for load; try again later.
 	ErrThrottled = port.Error("bus throttled", port.ErrThrottled)
-	// ErrUnavailable: the bus failed, did not answer, or does not serve this caller now; try again later.
+	// ErrUnavailable says that the bus failed, did not answer, or does not serve this caller now; try again later.
 	ErrUnavailable = port.Error("bus unavailable", port.ErrUnavailable)
-	// ErrInvalid: an event itself is refused; repeating it cannot help.
+	// ErrInvalid says that an event itself is refused; repeating it cannot help.
 	ErrInvalid = port.Error("event refused", port.ErrInvalid)
 )
 

@@ -1,6 +1,6 @@
-// Package durable writes files and names of files so that they outlive a crash of the machine.
+// Package durable writes files and names of files so that they survive a crash of the machine.
 //
-// It promises that what a function wrote is there once it has returned without an error.
+// It promises that a function's writes are durable once it has returned without an error.
 package durable
 
 import (
@@ -36,8 +36,8 @@ func WriteFile(path string, content []byte) (err error) {
 	return SyncDir(dir)
 }
 
-// SyncDir makes the names in a directory durable. Windows cannot open a directory for that, and needs it less: NTFS
-// journals its names.
+// SyncDir makes the names in a directory durable. Windows cannot open a directory for that; NTFS journals its names,
+// so it is needed less.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/change"
 )
 
-// batchAnswer is what a function returns under ReportBatchItemFailures (Lambda developer guide, "Configuring partial
-// batch response with DynamoDB"). Names are matched exactly: a misspelt batchItemFailures is an empty answer, and so a
+// batchAnswer is a function's answer under ReportBatchItemFailures (Lambda developer guide, "Configuring partial batch
+// response with DynamoDB"). Names are matched exactly: a misspelt batchItemFailures is an empty answer, and so a
 // success, in Lambda too.
 type batchAnswer struct {
 	BatchItemFailures []struct {
@@ -19,12 +19,12 @@ type batchAnswer struct {
 	} `json:"batchItemFailures"`
 }
 
-// ErrAnswer says that the handler returned something that Lambda cannot use, so that the whole batch counts as failed.
+// ErrAnswer says that the handler returned an answer that Lambda cannot use, so that the whole batch counts as failed.
 var ErrAnswer = errors.New("unusable answer")
 
-// finished returns how many of the records, from the first on, the answer leaves finished: all of them if it reports no
-// failure, else those before the lowest one reported, by position in the batch. An answer that Lambda cannot read, or
-// that names no record of the batch, fails the whole batch: the error says why.
+// finished returns how many of the records, from the first on, the answer leaves finished. These are all of them if it
+// reports no failure, else those before the lowest one reported, by position in the batch. An answer that Lambda
+// cannot read, or that names no record of the batch, fails the whole batch: the error says why.
 func finished(answer []byte, records []change.Record) (int, error) {
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return len(records), nil

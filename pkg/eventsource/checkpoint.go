@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Checkpoint is how far a mapping has finished a shard.
+// Checkpoint records how far a mapping has finished a shard.
 type Checkpoint struct {
 	// Sequence is the last record finished; empty if there was none.
 	Sequence string
@@ -14,8 +14,8 @@ type Checkpoint struct {
 	Done bool
 }
 
-// Checkpoints keeps them. Safe for concurrent use; a saved checkpoint is there after a crash if the implementation is
-// durable. Losing one costs a repeated delivery, never a missed one.
+// Checkpoints stores them. It is safe for concurrent use; with a durable implementation a saved checkpoint survives a
+// crash. Losing one costs a repeated delivery, never a missed one.
 type Checkpoints interface {
 	// Load returns the checkpoints of a mapping by shard.
 	Load(ctx context.Context, mapping string) (map[string]Checkpoint, error)
@@ -23,7 +23,7 @@ type Checkpoints interface {
 	Save(ctx context.Context, mapping, shard string, c Checkpoint) error
 }
 
-// MemoryCheckpoints keeps checkpoints for the life of the process. The zero value is ready.
+// MemoryCheckpoints stores checkpoints for the life of the process. The zero value is ready.
 type MemoryCheckpoints struct {
 	mu    sync.Mutex
 	saved map[string]map[string]Checkpoint

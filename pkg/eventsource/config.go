@@ -13,34 +13,34 @@ const (
 	maxWindow        = 300 * time.Second
 	MaxRetryAttempts = 10_000
 	minAge, maxAge   = time.Minute, 7 * 24 * time.Hour
-	// maxPatterns is the number of filters a mapping may have unless the account's quota was raised.
+	// maxPatterns is the number of filters of a mapping under the account's default quota.
 	maxPatterns = 5
-	// maxEventBytes is the largest payload of a synchronous invocation; a bigger batch is cut before it is sent.
+	// maxEventBytes bounds the payload of a synchronous invocation; a bigger batch is cut before it is sent.
 	maxEventBytes = 6 << 20
 )
 
-// Config is one event source mapping as data: the local platform runs it and the infrastructure deploys the same.
+// Config is one event source mapping as data: the local platform runs it and the infrastructure deploys it.
 type Config struct {
-	// Name is the function's name: it names the checkpoints and stands in failure objects.
+	// Name is the function's name. It names the checkpoints and appears in failure objects.
 	Name string
-	// FunctionARN stands in failure objects; when empty, one made of Name.
+	// FunctionARN appears in failure objects; if empty, they have one made of Name.
 	FunctionARN string
-	// Filter says which records reach the handler; an empty one passes all.
+	// Filter decides which records reach the handler; an empty one passes all.
 	Filter Filter
 	// BatchSize is the largest number of records in one event; 0 means [DefaultBatchSize].
 	BatchSize int
-	// Window is how long records are gathered before the handler is called with less than a full batch; whole seconds.
+	// Window is how long records are gathered before the handler is called with less than a full batch, in whole seconds.
 	Window time.Duration
-	// RetryAttempts is how often a failed batch is delivered again before it is given up (Lambda's
-	// MaximumRetryAttempts). 0 stands for Lambda's default of -1: without end, or until MaxAge.
+	// RetryAttempts bounds how often a failed batch is delivered again before it is given up (Lambda's
+	// MaximumRetryAttempts). 0 means Lambda's default of -1: without end, or until MaxAge.
 	RetryAttempts int
-	// MaxAge is the age, by the record's creation, from which a record that failed is given up instead of retried; whole
-	// seconds. 0 stands for Lambda's default of -1: none. A record is always tried once, however old it is.
+	// MaxAge is the age, by the record's creation, from which a failed record is given up instead of retried, in whole
+	// seconds. 0 means Lambda's default of -1: none. A record is always tried once, however old it is.
 	MaxAge time.Duration
 	// Bisect cuts a failed batch in two, which uses up no retry, so that one bad record ends up alone.
 	Bisect bool
-	// Timeout is the function's own: the handler's context ends after it and an answer that comes later is a failure. 0
-	// means none.
+	// Timeout is the function's own: the handler's context ends after it and a later answer counts as a failure. 0 means
+	// none.
 	Timeout time.Duration
 }
 

@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/change"
 )
 
-// deliver brings the records to the handler until each is finished or given up, in order, and saves a checkpoint behind
-// each part but the last, which the caller's covers. It reports false when ctx is done before that.
+// deliver sends the records to the handler, in order, until each is finished or given up. It saves a checkpoint after
+// each part but the last, which the caller's checkpoint covers. It returns false if ctx ends first.
 func (r *reader) deliver(ctx context.Context, records []change.Record) bool {
 	parts := []part{}
 	if len(records) > 0 {
@@ -27,7 +27,7 @@ func (r *reader) deliver(ctx context.Context, records []change.Record) bool {
 		r.eventBytes = len(event)
 		d := r.m.invoke(ctx, r.m.wiring.Handler, Delivery{Shard: r.shard, Records: p.records}, event)
 		if ctx.Err() != nil && d.Finished < len(p.records) {
-			// Stopped: that the rest is not finished says nothing about it.
+			// The mapping was stopped: the unfinished rest is no sign of a failure.
 			if d.Finished > 0 {
 				r.finish(ctx, Checkpoint{Sequence: p.records[d.Finished-1].Sequence}, d.Finished)
 			}
@@ -58,7 +58,7 @@ func (r *reader) deliver(ctx context.Context, records []change.Record) bool {
 	return true
 }
 
-// giveUp hands records to the on-failure destination until it has them. It reports false when ctx is done before.
+// giveUp sends records to the on-failure destination until it has them. It returns false if ctx ends first.
 func (r *reader) giveUp(ctx context.Context, a action, d Delivery, invoked int) bool {
 	failure := Failure{
 		Mapping: r.m.config.Name, FunctionARN: r.m.config.FunctionARN, RequestID: d.RequestID,

@@ -10,23 +10,23 @@ import (
 	"nexus/pkg/change"
 )
 
-// Condition is why records were given up.
+// Condition is the reason why records were given up.
 type Condition string
 
-// The conditions that Lambda knows for a stream.
+// Lambda's conditions for a stream.
 const (
 	RetryAttemptsExhausted   Condition = "RetryAttemptsExhausted"
 	MaximumRecordAgeExceeded Condition = "MaximumRecordAgeExceeded"
 )
 
-// Failure is one batch, or what was left of it, that the mapping gives up.
+// Failure is one batch, or the rest of one, that the mapping gives up.
 type Failure struct {
 	Mapping     string
 	FunctionARN string
 	// RequestID is that of the last invocation.
 	RequestID string
 	Condition Condition
-	// Invocations is how often the handler saw these records.
+	// Invocations counts how often the handler received these records.
 	Invocations int
 	// Cause is the last error. FunctionError is set if the handler itself failed, and not if it answered with a list of
 	// failures.
@@ -37,8 +37,8 @@ type Failure struct {
 	Records       []change.Record // at least one
 }
 
-// Destination keeps a failure for good; an error means that it could not, and it is asked again until it can: nothing
-// behind the failure is delivered meanwhile.
+// Destination stores a failure durably. An error means that it could not: the mapping calls it again until it can, and
+// until then delivers nothing after the failure.
 type Destination func(ctx context.Context, f Failure) error
 
 type (

@@ -14,8 +14,8 @@ import (
 // maxPatternBytes is the length that Lambda allows a filter pattern.
 const maxPatternBytes = 4096
 
-// Filter passes a record that one of its patterns passes; an empty filter passes all, as Lambda has it. It is a saving
-// and never a guarantee, so a handler checks again.
+// Filter passes a record that one of its patterns passes; an empty filter passes all, as in Lambda. It saves
+// invocations and guarantees nothing, so a handler checks again.
 type Filter []Pattern
 
 // Pattern passes a record that meets everything it states. One pattern holds several prefixes because a mapping may
@@ -27,12 +27,12 @@ type Pattern struct {
 	Events []change.EventName
 	// ExpiredOnly passes only removals by the TTL service.
 	ExpiredOnly bool
-	// Without is an attribute that keeps a record away if the new image has it; the zero Attribute keeps none.
+	// Without names an attribute that excludes a record if the new image has it; the zero Attribute excludes none.
 	Without Attribute
 }
 
-// Attribute is a top-level attribute of an image, with the name that DynamoDB has for its type, such as S, N or BOOL: a
-// filter of Lambda can ask for values, not for what holds them.
+// Attribute is a top-level attribute of an image, with DynamoDB's name of its type, such as S, N or BOOL. A filter of
+// Lambda can test values only, not the object that holds them.
 type Attribute struct{ Name, Type string }
 
 // Match reports whether the record passes.
@@ -58,8 +58,8 @@ func (p Pattern) Match(r change.Record) bool {
 		(p.Without.Name == "" || !r.New.Has(p.Without.Name))
 }
 
-// JSON returns the pattern in the filter rule syntax of Lambda. Prefix matching works on DynamoDB strings, and the
-// key is looked at because every kind of record has it.
+// JSON returns the pattern in the filter rule syntax of Lambda. Prefix matching works on DynamoDB strings. The pattern
+// tests the key, because every kind of record has it.
 func (p Pattern) JSON() string {
 	rule := filterRule{EventName: p.Events}
 	if p.ExpiredOnly {

@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 )
 
-// errTimeout is why a handler's context ended when it was its own deadline that passed.
+// errTimeout is the cause of a handler's context that ended at its own deadline.
 var errTimeout = errors.New("function timed out")
 
-// invoke calls the handler with the event of d's records, completes d with how it ended, and tells the observer.
+// invoke calls the handler with the event of d's records, records in d how it ended, and calls the observer.
 func (m *Mapping) invoke(ctx context.Context, handler Handler, d Delivery, event []byte) Delivery {
 	d.Mapping, d.RequestID = m.config.Name, m.wiring.NewID()
 	began := m.wiring.Clock()
@@ -25,8 +25,8 @@ func (m *Mapping) invoke(ctx context.Context, handler Handler, d Delivery, event
 	return d
 }
 
-// call makes an error of everything that ends a Lambda invocation badly: an error, a panic, a timeout. Go cannot stop a
-// handler that ignores its context, so that one is waited for.
+// call makes an error of everything that makes a Lambda invocation fail: an error, a panic, a timeout. Go cannot stop
+// a handler that ignores its context, so call waits for it.
 func (m *Mapping) call(ctx context.Context, handler Handler, event []byte) (answer []byte, err error) {
 	if m.config.Timeout > 0 {
 		var cancel context.CancelFunc

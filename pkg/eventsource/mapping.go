@@ -22,37 +22,38 @@ const (
 // Handler takes a Lambda event of a DynamoDB stream and returns the function's answer.
 type Handler func(ctx context.Context, event []byte) ([]byte, error)
 
-// Wiring is what a mapping works with. Source, Checkpoints, Handler, Clock, After and NewID are required, Destination
-// is where the mapping may give up.
+// Wiring holds the dependencies of a mapping. Source, Checkpoints, Handler, Clock, After and NewID are required.
+// Destination is required if the mapping may give up.
 type Wiring struct {
 	Source      Source
 	Checkpoints Checkpoints
 	Handler     Handler
 	Destination Destination
-	// Clock tells the age of records, so it is the clock of whoever writes the stream.
+	// Clock measures the age of records, so it is the clock of the stream's writer.
 	Clock func() time.Time
 	// After is time.After, or a virtual one.
 	After func(time.Duration) <-chan time.Time
-	// Changed, if the source can tell, returns a channel that is closed at the source's next record, so that nobody need
-	// call [Mapping.Wake]. Optional.
+	// Changed returns a channel that is closed at the source's next record, so that no caller needs [Mapping.Wake].
+	// Optional, for sources that can report this.
 	Changed func() <-chan struct{}
 	// NewID makes request ids.
 	NewID func() string
-	// Poll is how long to wait at the end of a shard unless woken; 0 means [DefaultPoll].
+	// Poll is the wait at the end of a shard unless woken; 0 means [DefaultPoll].
 	Poll time.Duration
-	// Discover is how often to look for new shards besides when one has ended; 0 means [DefaultDiscover].
+	// Discover is the interval between looks for new shards, in addition to the look when a shard ends; 0 means
+	// [DefaultDiscover].
 	Discover time.Duration
-	// Backoff is how long to wait after so many failures in a row, from 1; nil doubles from 100 ms up to 10 s.
+	// Backoff returns the wait after so many failures in a row, from 1; nil doubles from 100 ms up to 10 s.
 	Backoff func(failures int) time.Duration
 	Hooks   Hooks
 }
 
 // Hooks observe a mapping. They are called in its goroutines, so they must be quick and safe for concurrent use; nil
-// ones are left out. They must not keep the records' images to change them.
+// ones are left out. They must not change the records' images.
 type Hooks struct {
-	// Delivered follows each invocation of a handler.
+	// Delivered is called after each invocation of a handler.
 	Delivered func(Delivery)
-	// Trouble reports what failed beside the handler and is about to be tried again: the source, the checkpoints or the
+	// Trouble reports a failure outside the handler, before it is tried again: of the source, the checkpoints or the
 	// destination.
 	Trouble func(Trouble)
 }
@@ -61,9 +62,9 @@ type Hooks struct {
 type Delivery struct {
 	Mapping, Shard, RequestID string
 	Records                   []change.Record
-	// Finished is how many of the records, from the first on, need not come again.
+	// Finished counts the records, from the first on, that need no further delivery.
 	Finished int
-	// Err is why the others must; nil if none must, or if the handler listed them.
+	// Err is why the others do; nil if none does, or if the handler listed them.
 	Err  error
 	Took time.Duration
 	// Again marks a redelivery (see [Mapping.Redeliver]).
@@ -77,7 +78,7 @@ type Trouble struct {
 	Err            error
 }
 
-// Mapping is one event source mapping: it brings the records of a stream to a handler. Its methods are safe for
+// Mapping is one event source mapping: it delivers the records of a stream to a handler. Its methods are safe for
 // concurrent use.
 type Mapping struct {
 	config Config
@@ -92,7 +93,7 @@ type Mapping struct {
 	ran, ended bool
 }
 
-// ErrEnded says that the mapping does not run any more.
+// ErrEnded says that the mapping no longer runs.
 var ErrEnded = errors.New("event source mapping has ended")
 
 // New returns a mapping that does nothing until [Mapping.Run]. It refuses a configuration that Lambda would refuse, a
@@ -165,7 +166,7 @@ func (m *Mapping) Run(ctx context.Context) error {
 		for _, reader := range m.ready(shards, checkpoints) {
 			readers.Go(func() { reader.run(ctx) })
 		}
-		m.changed.raise() // a shard that is new may be where its checkpoint says, with nothing more to come
+		m.changed.raise() // a new shard may already be where its checkpoint is, with no further records
 		select {
 		case <-m.nudge:
 		case <-m.wiring.After(m.wiring.Discover):
@@ -175,7 +176,8 @@ func (m *Mapping) Run(ctx context.Context) error {
 	return nil
 }
 
-// Wake says that the stream may have new records, so that readers look at once instead of after the poll's interval.
+// Wake signals that the stream may have new records, so that readers read at once instead of after the poll's
+// interval.
 func (m *Mapping) Wake() { m.woken.raise() }
 
 // news returns channels that are closed when there may be new records.
@@ -186,8 +188,8 @@ func (m *Mapping) news() (woken, changed <-chan struct{}) {
 	return m.woken.wait(), changed
 }
 
-// ready notes the shards that are new and returns readers for those whose turn has come: the parent, unless it exists
-// no more, is finished to its end.
+// ready registers new shards and returns readers for those that may start: the parent no longer exists or is finished
+// to its end.
 func (m *Mapping) ready(shards []change.Shard, checkpoints map[string]Checkpoint) []*reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -216,7 +218,7 @@ func (m *Mapping) ready(shards []change.Shard, checkpoints map[string]Checkpoint
 func (m *Mapping) discover() {
 	select {
 	case m.nudge <- struct{}{}:
-	default: // one look is due already
+	default: // a look is already pending
 	}
 }
 

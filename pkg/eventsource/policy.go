@@ -21,15 +21,15 @@ func (p part) halves() []part {
 	return []part{first, second}
 }
 
-// action is what follows an invocation for the records that it did not finish: the first ones given up, the others
-// delivered again.
+// action says what follows an invocation for the records that it did not finish: the first ones are given up, the
+// others delivered again.
 type action struct {
 	giveUp    []change.Record
 	condition Condition
 	again     []part
 }
 
-// decide is the mapping's policy towards a part of which the handler finished the first records, in the terms of
+// decide applies the mapping's policy to a part of which the handler finished the first records, in the terms of
 // Lambda's configuration: report batch item failures, bisect on error, maximum record age, maximum retry attempts.
 func (c Config) decide(p part, finished int, now time.Time) action {
 	rest := p
@@ -38,11 +38,11 @@ func (c Config) decide(p part, finished int, now time.Time) action {
 		return action{}
 	}
 	if finished > 0 {
-		rest.retries = 0 // another record is at the head now
+		rest.retries = 0 // another record is the first now
 	}
 	if c.Bisect && len(rest.records) > 1 {
 		if finished > 0 {
-			return action{again: []part{rest}} // the reported record is where the batch is cut
+			return action{again: []part{rest}} // the batch is cut at the reported record
 		}
 		return action{again: rest.halves()}
 	}

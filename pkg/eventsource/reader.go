@@ -11,7 +11,7 @@ import (
 // maxRead is the number of records that GetRecords returns at most.
 const maxRead = 1000
 
-// reader takes one shard from its checkpoint to its end.
+// reader reads one shard from its checkpoint to its end.
 type reader struct {
 	m     *Mapping
 	shard string
@@ -21,7 +21,7 @@ type reader struct {
 	eventBytes int // of the last event: a guess at the next one's size
 }
 
-// batch is what one round works on: the records that passed the filter, and how far reading them went.
+// batch is the work of one round: the records that passed the filter, and the position up to which they were read.
 type batch struct {
 	records []change.Record
 	through string // the last record read, passed or not; empty if none was
@@ -40,23 +40,23 @@ func (r *reader) run(ctx context.Context) {
 			}
 		}
 		if b.end {
-			r.m.discover() // its children's turn has come
+			r.m.discover() // its children can start
 			return
 		}
 	}
 }
 
-// gather reads until there is something to finish: a full batch, what came before the batching window closed, records
-// that the filter drops, or the shard's end. It reports false when ctx is done.
+// gather reads until there is something to finish: a full batch, the records of a batching window, records that the
+// filter drops, or the shard's end. It returns false if ctx ends first.
 func (r *reader) gather(ctx context.Context) (batch, bool) {
 	var b batch
 	var closes time.Time // of the window, once there is a record to wait with
 	for failures := 0; ctx.Err() == nil; {
-		woken, changed := r.m.news() // before reading, so that nothing slips between
+		woken, changed := r.m.news() // before reading, so that no record is missed
 		slice, err := r.m.wiring.Source.Read(ctx, r.shard, r.after, min(r.m.config.BatchSize-len(b.records), maxRead))
 		if err != nil {
 			if failures++; len(b.records) > 0 {
-				return b, true // what is there need not wait for the source to recover
+				return b, true // the gathered records need not wait for the source to recover
 			}
 			r.m.trouble(ctx, r.shard, fmt.Errorf("read behind %q: %w", r.after, err))
 			r.m.pause(ctx, r.m.wiring.Backoff(failures))
@@ -111,8 +111,8 @@ func (r *reader) idle(ctx context.Context, woken, changed <-chan struct{}, d tim
 	}
 }
 
-// finish saves a checkpoint, again and again until it is there, and takes n records off those pending. The handler's
-// work is done, so a mapping that is being stopped still tries once. It reports false if the checkpoint is not there.
+// finish saves a checkpoint, repeating until it is stored, and removes n records from those pending. The handler's
+// work is done, so a mapping that is being stopped still tries once. It returns false if the checkpoint is not stored.
 func (r *reader) finish(ctx context.Context, c Checkpoint, n int) bool {
 	for failures := 1; ; failures++ {
 		err := r.m.wiring.Checkpoints.Save(context.WithoutCancel(ctx), r.m.config.Name, r.shard, c)

@@ -7,14 +7,14 @@ import (
 	"nexus/pkg/change"
 )
 
-// redeliveryTries is how often one batch is redelivered without progress before Redeliver gives up.
+// redeliveryTries bounds the redeliveries of one batch without progress before Redeliver gives up.
 const redeliveryTries = 5
 
-// Redeliver brings records that the mapping has finished to the handler once more, the given number of times in a row,
-// beside the mapping's own deliveries and without touching a checkpoint: those from the sequence number from on (empty
-// means the oldest that is kept) up to the mapping's checkpoint, one shard after the other, parents first. A nil
-// handler is the mapping's own. It returns how many records it delivered, repetitions counted, and an error if the
-// handler keeps failing on one: nothing is given up here.
+// Redeliver delivers records that the mapping has finished to the handler again, the given number of times in a row.
+// It runs beside the mapping's own deliveries and changes no checkpoint. It takes the records from the sequence number
+// from on (empty means the oldest available) up to the mapping's checkpoint, one shard after the other, parents first.
+// A nil handler is the mapping's own. It returns how many records it delivered, repetitions counted. It returns an
+// error if the handler repeatedly fails on one: it gives nothing up.
 func (m *Mapping) Redeliver(ctx context.Context, handler Handler, from string, times int) (int, error) {
 	if handler == nil {
 		handler = m.wiring.Handler
@@ -48,7 +48,7 @@ func (m *Mapping) redeliverShard(
 			return delivered, fmt.Errorf("read behind %q: %w", after, err)
 		}
 		if len(slice.Records) == 0 {
-			return delivered, nil // what is left of it has been trimmed
+			return delivered, nil // the rest of it has been trimmed
 		}
 		after = slice.Records[len(slice.Records)-1].Sequence
 		var records []change.Record

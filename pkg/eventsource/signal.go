@@ -2,8 +2,8 @@ package eventsource
 
 import "sync"
 
-// signal wakes everyone who waits for it. Take the channel before looking at what it announces: a raise in between is
-// then not missed.
+// signal wakes all waiting goroutines. A goroutine takes the channel before it reads the announced state: then it
+// misses no raise in between.
 type signal struct {
 	mu sync.Mutex
 	ch chan struct{}

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/change"
 )
 
-// shardState is what a mapping knows of a shard; guarded by the mapping's mutex.
+// shardState is a mapping's state of a shard; guarded by the mapping's mutex.
 type shardState struct {
 	shard    change.Shard
 	started  bool
@@ -20,7 +20,7 @@ type shardState struct {
 	failures int
 }
 
-// ShardStatus is where a mapping stands in one shard.
+// ShardStatus reports a mapping's progress in one shard.
 type ShardStatus struct {
 	Shard  string `json:"shard"`
 	Parent string `json:"parent,omitempty"`
@@ -57,10 +57,10 @@ func (m *Mapping) Status() []ShardStatus {
 	return out
 }
 
-// CaughtUp waits until every shard of head is finished up to its sequence number (an empty one says that the shard has
-// no records) and nothing is in flight anywhere, and wakes the readers for it. Where a stream ends is for the caller to
-// find out: DynamoDB in AWS does not say it of open shards, so it is no part of [Source]. It returns the context's
-// error if that is done first, and [ErrEnded] if the mapping ends.
+// CaughtUp waits until every shard of head is finished up to its sequence number and nothing is in flight anywhere. It
+// wakes the readers for it. An empty sequence number means that the shard has no records. The caller determines the
+// end of the stream: DynamoDB in AWS does not report it for open shards, so it is no part of [Source]. CaughtUp
+// returns the context's error if that ends first, and [ErrEnded] if the mapping ends.
 func (m *Mapping) CaughtUp(ctx context.Context, head map[string]string) error {
 	m.Wake()
 	for {
@@ -104,7 +104,7 @@ func (m *Mapping) reached(head map[string]string) (up, unknown, ended bool) {
 	return up, unknown, m.ended
 }
 
-// update changes shard state under the lock and tells those who wait for it.
+// update changes shard state under the lock and wakes those who wait for it.
 func (m *Mapping) update(apply func()) {
 	m.mu.Lock()
 	apply()

@@ -1,4 +1,4 @@
-// Package port holds what all ports have in common: the kinds of errors on which callers decide, and how to wait.
+// Package port holds what all ports have in common: the kinds of errors on which callers decide, and waiting.
 //
 // It promises that an error made by [Error] matches its kind with errors.Is. It must never know a particular port, and
 // it imports the standard library alone.
@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Kinds of errors. Each error of a port on which a caller decides is of one of them; they are matched with errors.Is.
+// Kinds of errors. Each error of a port on which a caller decides has one of them; they are matched with errors.Is.
 var (
-	// ErrNotFound: what was asked for does not exist.
+	// ErrNotFound says that the requested object does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrThrottled: the service refused for load, and nothing happened; try again later.
+	// ErrThrottled says that the service refused for load, and nothing happened; try again later.
 	ErrThrottled = errors.New("throttled")
-	// ErrUnavailable: the service failed or did not answer. What was asked of it may have happened or not.
+	// ErrUnavailable says that the service failed or did not answer. The request may have been carried out or not.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrInvalid: the service refuses the request itself; repeating it cannot help.
+	// ErrInvalid says that the service refuses the request itself; repeating it cannot help.
 	ErrInvalid = errors.New("refused")
 )
 
-// Error returns an error of a port that reads as the text and is of the kind.
+// Error returns an error of a port with the text and the kind.
 func Error(text string, kind error) error { return &kindError{text, kind} }
 
 type kindError struct {
@@ -33,7 +33,7 @@ type kindError struct {
 func (e *kindError) Error() string { return e.text }
 func (e *kindError) Unwrap() error { return e.kind }
 
-// IsOutage reports whether the error is the services' own, so that the same call may succeed later.
+// IsOutage reports whether the services caused the error, so that the same call may succeed later.
 func IsOutage(err error) bool { return errors.Is(err, ErrThrottled) || errors.Is(err, ErrUnavailable) }
 
 // Sleep waits for d in real time, or until the context ends; then it returns the context's error.

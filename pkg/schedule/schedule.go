@@ -1,11 +1,11 @@
-// Package schedule is the port through which effects ask to be called at an instant: one named, one-time schedule for
-// each thing that will be due, carrying what its target needs to know.
+// Package schedule is the port through which effects request a call at an instant: one named, one-time schedule for
+// each due item, with the payload for its target.
 //
-// It promises that a schedule put is delivered at least once at or after its instant, also if the caller dies, until it
-// is replaced or deleted; how late, each adapter says. It promises no order between schedules and no exact count:
-// whoever is called must bear being called twice, late, or for a schedule that was deleted while its delivery was on
-// the way. It never deletes a schedule by itself: a delivered one stays under its name until its owner replaces or
-// deletes it.
+// It promises that a schedule put is delivered at least once at or after its instant, until it is replaced or deleted.
+// That holds also if the caller crashes; each adapter says how late. It promises no order between schedules and no
+// exact count. The target must tolerate a call that is repeated, late, or for a schedule that was deleted while its
+// delivery was on the way. It must never delete a schedule by itself: a delivered one stays under its name until its
+// owner replaces or deletes it.
 package schedule
 
 import (
@@ -23,57 +23,57 @@ import (
 const (
 	// MaxName is the length of a name in bytes (EventBridge Scheduler, CreateSchedule, Name).
 	MaxName = 64
-	// MaxPayload is the size of a payload in bytes. What is due is named in a payload, not copied into it; this is well
-	// inside what every target of EventBridge Scheduler takes.
+	// MaxPayload is the size of a payload in bytes. A payload names what is due and does not copy it; this is well inside
+	// the limit of every target of EventBridge Scheduler.
 	MaxPayload = 64 << 10
-	// MaxYear is the last year that the four digits of a schedule expression can name.
+	// MaxYear is the last year with four digits, which a schedule expression requires.
 	MaxYear = 9999
-	// minYear keeps zero and half-built times out.
+	// minYear excludes zero and incomplete times.
 	minYear = 1970
 )
 
 // Schedule is a call to be made once.
 type Schedule struct {
 	// Name identifies it: 1 to [MaxName] of 0-9, a-z, A-Z, hyphen, underscore and point, but neither "." nor "..", which
-	// vanish from the path of a URL. Names differ by case.
+	// disappear from the path of a URL. Names differ by case.
 	Name string
-	// At is the instant of the call in whole seconds; adapters hold it in UTC. One in the past is the caller's to
-	// deliver: whether a past schedule is ever called is not promised.
+	// At is the instant of the call in whole seconds; adapters store it in UTC. Whether a past schedule is ever called is
+	// not promised: the caller itself delivers what is already due.
 	At time.Time
-	// Payload is handed to the target as it stands: JSON text in UTF-8, at most [MaxPayload] bytes.
+	// Payload is passed to the target unchanged: JSON text in UTF-8, at most [MaxPayload] bytes.
 	Payload []byte
 }
 
 // Scheduler is the port. All methods are safe for concurrent use. An error leaves the outcome unknown, except
 // [ErrInvalid], which changes nothing: repeat the call.
 type Scheduler interface {
-	// Put creates the schedule, or replaces all of the one with its name. A replaced schedule waits for its call again,
-	// also if the former one was already made, and also at the same instant.
+	// Put creates the schedule, or replaces the one of its name as a whole. A replaced schedule waits for its call again,
+	// even if the former call was already made, and even at the same instant.
 	Put(ctx context.Context, s Schedule) error
-	// Delete removes the schedule; a missing one is done already. A call that is on its way is not recalled.
+	// Delete removes the schedule; a missing one counts as removed. A call that is on its way is not recalled.
 	Delete(ctx context.Context, name string) error
 }
 
-// Lister reads what is scheduled. It is for operators' tools alone: no consumer decides by what the scheduler holds.
+// Lister reads the schedules. It is for operators' tools alone: no consumer decides by the scheduler's content.
 type Lister interface {
 	// Find returns the schedule of that name, waiting or called, or [ErrNotFound].
 	Find(ctx context.Context, name string) (Schedule, error)
 	// Each calls visit for the name of each schedule that begins with the prefix, in no order, and stops at its first
-	// error. Schedules that come or go meanwhile may be visited or not.
+	// error. Schedules that are put or deleted during the call may be visited or not.
 	Each(ctx context.Context, prefix string, visit func(name string) error) error
 }
 
 // Errors on which callers decide. They are matched with errors.Is.
 var (
-	// ErrThrottled: the scheduler refused for load; try again later.
+	// ErrThrottled says that the scheduler refused for load; try again later.
 	ErrThrottled = port.Error("scheduler throttled", port.ErrThrottled)
-	// ErrUnavailable: the scheduler failed, did not answer, or does not serve this caller now; try again later.
+	// ErrUnavailable says that the scheduler failed, did not answer, or does not serve this caller now; try again later.
 	ErrUnavailable = port.Error("scheduler unavailable", port.ErrUnavailable)
-	// ErrQuota: no more schedules fit; try again when some are gone or the quota has been raised.
+	// ErrQuota says that no more schedules fit; try again when there are fewer or the quota is higher.
 	ErrQuota = errors.New("scheduler quota exceeded")
-	// ErrNotFound: there is no such schedule. Only a [Lister] says so.
+	// ErrNotFound says that there is no such schedule. Only a [Lister] returns it.
 	ErrNotFound = port.Error("schedule not found", port.ErrNotFound)
-	// ErrInvalid: the schedule itself is refused; repeating it cannot help.
+	// ErrInvalid says that the schedule itself is refused; repeating it cannot help.
 	ErrInvalid = port.Error("schedule refused", port.ErrInvalid)
 )
 

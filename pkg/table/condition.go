@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// Condition is the one normal form of what a write may depend on: [or there is no row] x {any, exists, not exists} x up
-// to three tests of top-level scalars, all of which must hold. The zero Condition always holds.
+// Condition is the normal form of every condition of a write: [or there is no row] x {any, exists, not exists} x up to
+// three tests of top-level scalars, all of which must hold. The zero Condition always holds.
 type Condition struct {
 	OrNoRow bool // holds as well if there is no row
 	Row     RowState
@@ -17,7 +17,7 @@ type Condition struct {
 
 const maxTests = 3
 
-// RowState is what a condition asks of the row itself.
+// RowState is the part of a condition on the row itself.
 type RowState int
 
 const (

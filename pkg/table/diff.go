@@ -7,9 +7,9 @@ import (
 	"nexus/pkg/item"
 )
 
-// Diff is the update that turns the row before into after, attribute by attribute, under the condition. It removes
-// ttl whenever after has none, also if before had none: bookkeeping may have set one since before was read, and a
-// change that leaves it would let the changed item expire.
+// Diff returns the update that turns the row before into after, attribute by attribute, under the condition. It
+// removes ttl whenever after has none, even if before had none. Bookkeeping may have set a ttl since before was read,
+// and it would let the changed item expire.
 func Diff(before, after item.Item, condition Condition) Update {
 	u := Update{Key: after.Key(), Set: item.Item{}, If: condition}
 	for name, v := range after {

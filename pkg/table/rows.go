@@ -8,11 +8,11 @@ import (
 	"nexus/pkg/item"
 )
 
-// ErrTooMany says that a query has more pages than it was given.
+// ErrTooMany says that a query has more pages than the caller allowed.
 var ErrTooMany = errors.New("more pages than there can be")
 
-// Rows reads a query page by page, at most so many pages; 0 reads all there are. The error comes last: [ErrTooMany], or
-// the store's.
+// Rows reads a query page by page, at most so many pages; 0 reads all. The error comes last: [ErrTooMany], or the
+// store's.
 func Rows(ctx context.Context, r Reader, q Query, pages int) iter.Seq2[item.Item, error] {
 	return func(yield func(item.Item, error) bool) {
 		for read := 0; pages == 0 || read < pages; read++ {
@@ -35,7 +35,7 @@ func Rows(ctx context.Context, r Reader, q Query, pages int) iter.Seq2[item.Item
 	}
 }
 
-// All returns what [Rows] reads.
+// All returns the rows of [Rows].
 func All(ctx context.Context, r Reader, q Query, pages int) ([]item.Item, error) {
 	var all []item.Item
 	for it, err := range Rows(ctx, r, q, pages) {

@@ -1,10 +1,11 @@
-// Package table is the store port: what the rest of the code may ask of the one table, and nothing more.
+// Package table is the store port: the operations that the rest of the code may use on the one table.
 //
-// The set of operations and conditions is closed, so that one conformance suite (tabletest) proves every adapter alike
-// and no expression text exists outside the DynamoDB adapter. Guarantees of every adapter: a write is applied whole or
-// not at all; a transaction likewise, over all its actions; a failed condition comes back as a [*ConditionError] with
-// the action's position and the row that was there; reads of the table itself are strongly consistent, reads of an
-// index may lag. An error other than those of this package's sentinels leaves the outcome unknown: repeat the call.
+// The set of operations and conditions is closed. So one conformance suite (tabletest) proves every adapter, and no
+// expression text exists outside the DynamoDB adapter. Guarantees of every adapter:
+//   - A write is applied whole or not at all; so is a transaction, over all its actions.
+//   - A failed condition returns a [*ConditionError] with the action's position and the row that was there.
+//   - Reads of the table itself are strongly consistent; reads of an index may lag.
+//   - An error other than those of this package's sentinels leaves the outcome unknown: repeat the call.
 package table
 
 import (
@@ -16,7 +17,7 @@ import (
 	"nexus/pkg/port"
 )
 
-// Bounds of the service that callers plan with.
+// Bounds of the service that callers depend on.
 const (
 	// MaxActions is the number of actions in one transaction.
 	MaxActions = 100
@@ -30,13 +31,13 @@ type Store interface {
 	Writer
 }
 
-// Reader is the half of the port that changes nothing. The items it answers with may be shared with the store and with
-// other readers: whoever wants another one makes a Clone and changes that.
+// Reader is the half of the port that changes nothing. The returned items may be shared with the store and with other
+// readers: a caller that wants to change one makes a Clone.
 type Reader interface {
 	// Get returns the row, or [ErrNotFound]. Strongly consistent.
 	Get(ctx context.Context, key item.Key) (item.Item, error)
-	// BatchGet returns the rows that exist, in the order of keys without the missing ones. Strongly consistent each; not
-	// a snapshot of all. Repeated keys are answered once.
+	// BatchGet returns the rows that exist, in the order of keys without the missing ones. Each read is strongly
+	// consistent; together they are no snapshot. A repeated key is returned once.
 	BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error)
 	// Query returns one page in sort-key order.
 	Query(ctx context.Context, q Query) (Page, error)
@@ -51,36 +52,35 @@ type Writer interface {
 	// Update sets and removes named attributes if the condition holds, creates a missing row (unless the condition
 	// forbids it), and returns the whole new row.
 	Update(ctx context.Context, u Update) (item.Item, error)
-	// Delete removes the row if the condition holds; removing a missing row is done at once.
+	// Delete removes the row if the condition holds; a missing row counts as removed.
 	Delete(ctx context.Context, d Delete) error
 	// Transact applies 1 to [MaxActions] actions on distinct rows, all or none.
 	Transact(ctx context.Context, actions ...Action) error
-	// Load writes rows without conditions, any number, not atomically, in no order: for rows that nobody sees yet.
+	// Load writes rows without conditions, any number, not atomically, in no order: for rows that no reader can see yet.
 	Load(ctx context.Context, rows []item.Item) error
 }
 
-// Walker reads every row of the table in no order. Only operators' verification and the local platform may have it: no
-// function scans.
+// Walker reads every row of the table in no order. Only the operators' verification and the local platform may have
+// it: no function scans.
 type Walker interface {
 	// Walk calls visit for each row of one of total equal segments and stops at its first error.
 	Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error
 }
 
-// Query asks for the rows of one partition, of the table or of an index.
+// Query selects the rows of one partition, of the table or of an index.
 type Query struct {
 	Index     Index // Base is the table itself, and then the read is strongly consistent
 	Partition string
 	Range     Range
-	// AnyTag keeps only rows with one of these tags. It is the only filter there is, and costs the read of every row in
-	// the range.
+	// AnyTag selects rows with one of these tags. It is the only filter, and costs the read of every row in the range.
 	AnyTag []string
-	// AnyTagOr names an attribute whose presence lets a row pass the filter: what it says of tags is not in the row, or
-	// not all. It means nothing without AnyTag.
+	// AnyTagOr names an attribute whose presence lets a row pass the filter: the row may lack tags that another row has.
+	// It has no effect without AnyTag.
 	AnyTagOr string
 	// Limit bounds the rows read before the filter; 0 leaves the page to end at 1 MB.
 	Limit      int
 	Descending bool
-	// Start continues behind the row at this position, as a former page's Next gave it.
+	// Start continues after the row at this position, which is the Next of an earlier page.
 	Start Position
 }
 
@@ -91,8 +91,8 @@ type Range struct {
 	From, To string // both inclusive
 }
 
-// Position is a place in a query's order: the key attributes of the last row read, those of the index included. Empty
-// means the beginning, and in a Page that there is no more.
+// Position is a position in a query's order: the key attributes of the last row read, including those of the index.
+// Empty means the beginning, and in a Page that there is no more.
 type Position item.Item
 
 // Page is a part of a query's answer. A page may be empty and still have a Next.
@@ -136,15 +136,15 @@ func (c Check) Target() item.Key  { return c.Key }
 
 // Errors on which callers decide. They are matched with errors.Is.
 var (
-	// ErrNotFound: there is no such row.
+	// ErrNotFound says that there is no such row.
 	ErrNotFound = port.Error("row not found", port.ErrNotFound)
-	// ErrConflict: another transaction held one of the rows; nothing was written; try again.
+	// ErrConflict says that another transaction had locked one of the rows; nothing was written; try again.
 	ErrConflict = errors.New("transaction conflict")
-	// ErrThrottled: the store refused for load; nothing was written; try again later.
+	// ErrThrottled says that the store refused for load; nothing was written; try again later.
 	ErrThrottled = port.Error("store throttled", port.ErrThrottled)
-	// ErrUnavailable: the store failed or did not answer; a write may have been applied or not.
+	// ErrUnavailable says that the store failed or did not answer; a write may have been applied or not.
 	ErrUnavailable = port.Error("store unavailable", port.ErrUnavailable)
-	// ErrInvalid: the store refuses the request itself (too large, malformed); repeating it cannot help.
+	// ErrInvalid says that the store refuses the request itself (too large, malformed); repeating it cannot help.
 	ErrInvalid = port.Error("request refused by the store", port.ErrInvalid)
 )
 

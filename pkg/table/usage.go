@@ -16,7 +16,7 @@ type Consumption struct {
 	IndexWriteUnits map[Index]float64
 }
 
-// Observer is told of every call an adapter made. It must be safe for concurrent use and return at once.
+// Observer receives every call of an adapter. It must be safe for concurrent use and return at once.
 type Observer func(Consumption)
 
 // Totals sums the capacity that calls of one operation consumed, as reported by the service. Refused calls report none.
@@ -29,10 +29,10 @@ type Totals struct {
 	IndexWriteUnits float64 `json:"indexWriteUnits,omitempty"`
 }
 
-// TotalsByOperation are totals by operation, as [Consumption] names it.
+// TotalsByOperation maps an operation, as [Consumption] names it, to its totals.
 type TotalsByOperation map[string]Totals
 
-// Sum returns all of them together.
+// Sum adds up the totals of all operations.
 func (u TotalsByOperation) Sum() Totals {
 	var sum Totals
 	for _, one := range u {
@@ -41,7 +41,7 @@ func (u TotalsByOperation) Sum() Totals {
 	return sum
 }
 
-// Plus returns both together.
+// Plus adds two totals.
 func (u Totals) Plus(other Totals) Totals {
 	u.Calls += other.Calls
 	u.Rows += other.Rows
@@ -51,7 +51,7 @@ func (u Totals) Plus(other Totals) Totals {
 	return u
 }
 
-// Meter adds up what its owner consumes. The zero Meter shows nothing yet. It is safe for concurrent use.
+// Meter adds up its owner's consumption. It is safe for concurrent use.
 type Meter struct {
 	mu   sync.Mutex
 	used TotalsByOperation
@@ -75,14 +75,14 @@ func (m *Meter) Observe(u Consumption) {
 	m.used[u.Op] = use
 }
 
-// Read returns what was consumed since the meter was made or last taken.
+// Read returns the consumption since the meter was made or last drained.
 func (m *Meter) Read() TotalsByOperation {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.used)
 }
 
-// Drain returns the same and begins again at nothing.
+// Drain returns the same and resets the meter.
 func (m *Meter) Drain() TotalsByOperation {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -157,7 +157,7 @@ func longNames(t *testing.T, s blob.Store) {
 	require.NoError(t, s.Delete(t.Context(), name))
 }
 
-// unordered holds names whose order by bytes is not the one in which folders would be walked.
+// unordered holds names whose order by bytes differs from the order of a walk through folders.
 var unordered = []string{
 	"x/b", "x/a/z", "x/a-b", "x/a.b", "x/a", "x/a=", "x/A", "x/_", "x/a/0", "x/a0", "x-", "x0/a", "w/a", "x/aa/b", "x",
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // A file's name is the object's, changed in two ways with characters that names do not have. A folder ends with a plus
-// sign, so that the objects a and a/b can both exist. A capital letter is a comma and the small one, so that User and
-// user are two folders also where the file system does not tell them apart.
+// sign, so that the objects a and a/b can both exist. A capital letter becomes a comma and the small letter, so that
+// User and user are two folders on every file system.
 const (
 	folderMark  = '+'
 	capitalMark = ','
@@ -33,8 +33,8 @@ func encode(name string) string {
 	return b.String()
 }
 
-// decode returns the name of the object behind a file's path or, for a folder's, the beginning of the names in it, with
-// its slash. It is false for what encode does not make, such as files that others leave there.
+// decode returns the name of the object of a file's path. For a folder's path it returns the beginning of the names in
+// it, with its slash. It is false for files that encode does not make, such as those of other programs.
 func decode(file string, folder bool) (name string, ours bool) {
 	if file == objects {
 		return "", folder
@@ -56,7 +56,7 @@ func decode(file string, folder bool) (name string, ours bool) {
 		b.WriteByte(c)
 	}
 	name = b.String()
-	// Whatever was skipped or misread above shows in the way back.
+	// The encoding of the result shows anything that was skipped or misread above.
 	if blob.CheckName(name) != nil || encode(name)+marked != file {
 		return "", false
 	}

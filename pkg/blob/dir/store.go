@@ -39,7 +39,8 @@ type Store struct {
 
 var _ blob.Store = (*Store)(nil)
 
-// New opens or creates the directory and removes what a crash left half-written there: nobody was told that it was put.
+// New opens or creates the directory and removes bodies that a crash left half-written: no caller received a success
+// for them.
 func New(directory string) (*Store, error) {
 	s := &Store{synced: map[string]bool{}}
 	if err := s.open(directory); err != nil {
@@ -163,8 +164,8 @@ func (s *Store) List(ctx context.Context, prefix string, limit int, after string
 	return names[:min(limit, len(names))], nil
 }
 
-// mayHold says whether a folder, whose decoded name ends with a slash or is empty for the topmost, can hold names that
-// begin with the prefix and come behind after.
+// mayHold reports whether a folder can contain names that begin with the prefix and are greater than after. The
+// folder's decoded name ends with a slash, or is empty for the topmost.
 func mayHold(folder, prefix, after string) bool {
 	if !strings.HasPrefix(folder, prefix) && !strings.HasPrefix(prefix, folder) {
 		return false
@@ -212,8 +213,8 @@ func (s *Store) folder(name string) error {
 	return nil
 }
 
-// sync makes the names in a folder durable. Windows cannot open a folder for that, and needs it less: NTFS journals its
-// names.
+// sync makes the names in a folder durable. Windows cannot open a folder for that; NTFS journals its names, so it is
+// needed less.
 func (s *Store) sync(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -225,7 +226,7 @@ func (s *Store) sync(folder string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// syncParent does so for the folder that holds the store's own.
+// syncParent does so for the parent of the store's folder.
 func syncParent(directory string) error {
 	if runtime.GOOS == "windows" {
 		return nil

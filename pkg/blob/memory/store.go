@@ -1,5 +1,5 @@
 // Package memory is an object store in memory for the simulation and for tests of the code above the port. It promises
-// what the port does, except that nothing outlives the process, and lets faults be injected around every call.
+// what the port does, except that nothing outlives the process, and allows faults to be injected around every call.
 package memory
 
 import (
@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/blob"
 )
 
-// Fault is asked before (after is false) and after each call; its error is returned instead of going on, or of the
-// success. The operations are "put", "get", "delete" and "list", the name the object's or the prefix.
+// Fault is called before (after is false) and after each call. Its error ends the call, or replaces its success. The
+// operations are "put", "get", "delete" and "list", the name the object's or the prefix.
 type Fault func(op, name string, after bool) error
 
 // Store is the adapter.
@@ -88,7 +88,7 @@ func (s *Store) List(ctx context.Context, prefix string, limit int, after string
 	return names, nil
 }
 
-// do runs one call under the lock, between the questions to the fault hook.
+// do runs one call under the lock, between two calls of the fault hook.
 func (s *Store) do(ctx context.Context, op, name string, invalid error, call func() error) error {
 	if invalid != nil {
 		return fmt.Errorf("%s object %q: %w", op, name, invalid)

@@ -6,9 +6,9 @@ import (
 	"nexus/pkg/blob"
 )
 
-// sentinel says which of the port's errors the client's error is. Missing rights, a missing bucket and expired
-// credentials count as unavailable: the object is as good as before, and the call succeeds once the deployment is put
-// right. So does a body damaged on its way.
+// sentinel maps the client's error to one of the port's errors. Missing rights, a missing bucket and expired
+// credentials count as unavailable: the object is unchanged, and the call succeeds once the deployment is corrected.
+// So does a body damaged on its way.
 func sentinel(err error) error {
 	if portaws.IsThrottled(err) {
 		return blob.ErrThrottled

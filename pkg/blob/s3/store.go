@@ -1,9 +1,9 @@
-// Package s3 keeps objects in one Amazon S3 bucket, below a prefix.
+// Package s3 stores objects in one Amazon S3 bucket, under a prefix.
 //
-// It promises what the port does; S3 is strongly consistent for reads and lists. Every body travels with its checksum,
-// which S3 compares before it acknowledges, and which is compared again when the object is read. The bucket's rules
-// (versions, encryption, expiry) are the deployment's. The caller's role needs s3:ListBucket beside the object rights:
-// without it S3 answers a missing object with 403, and it would never be not found.
+// It promises what the port does; S3 is strongly consistent for reads and lists. Every body carries its checksum: S3
+// compares it before it acknowledges, and the reader compares it again. The deployment decides the bucket's rules
+// (versions, encryption, expiry). The caller's role needs s3:ListBucket in addition to the object rights: without it
+// S3 answers a missing object with 403, and the adapter could never report it as not found.
 package s3
 
 import (
@@ -24,11 +24,11 @@ import (
 	"nexus/pkg/blob"
 )
 
-// Config says where objects are kept.
+// Config names the bucket and the prefix of the objects.
 type Config struct {
-	// Bucket is needed.
+	// Bucket is required.
 	Bucket string
-	// Prefix goes before every name: empty, or a name with a slash behind it.
+	// Prefix precedes every name: empty, or a name that ends with a slash.
 	Prefix string
 }
 
@@ -93,7 +93,7 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	return body, nil
 }
 
-// readBody reads to the end, where the client compares the checksum, but not more than an object of ours can have.
+// readBody reads to the end, where the client compares the checksum, but not more than the largest object.
 func readBody(in io.ReadCloser) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(in, blob.MaxBody+1))
 	if err = errors.Join(err, in.Close()); err != nil {
@@ -117,8 +117,8 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// List implements the port. S3 lists in the order of bytes but may end a page early, so pages are read until the limit
-// or the end; each page that is not the last moves on, which bounds their number by the limit.
+// List implements the port. S3 lists in the order of bytes but may end a page early, so List reads pages until the
+// limit or the end. Each page but the last advances, so the limit bounds their number.
 func (s *Store) List(ctx context.Context, prefix string, limit int, after string) ([]string, error) {
 	if err := blob.CheckList(prefix, limit, after); err != nil {
 		return nil, fmt.Errorf("list objects %q: %w", prefix, err)
@@ -141,7 +141,7 @@ func (s *Store) List(ctx context.Context, prefix string, limit int, after string
 	}
 }
 
-// page reads one page and says whether there is more behind it.
+// page reads one page and reports whether another follows.
 func (s *Store) page(
 	ctx context.Context, prefix string, limit int, after string,
 ) (names []string, more bool, err error) {
@@ -173,7 +173,7 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// checksum is the body's CRC-32C as S3 wants it: big-endian, in base64.
+// checksum returns the body's CRC-32C in S3's form: big-endian, in base64.
 func checksum(body []byte) string {
 	sum := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum))

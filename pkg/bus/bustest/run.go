@@ -17,10 +17,10 @@ import (
 	"nexus/pkg/bus"
 )
 
-// Subject is an empty bus with a listener that hears everything.
+// Subject is an empty bus with a listener that receives everything.
 type Subject struct {
 	Bus bus.Bus
-	// Received returns what is on the bus, in any order.
+	// Received returns the events on the bus, in any order.
 	Received func(t *testing.T) []bus.Event
 }
 
@@ -57,7 +57,7 @@ func numbered(n, size int) []bus.Event {
 	return events
 }
 
-// text is an event in a form that equals that of every faithful copy.
+// text returns an event in a form that all faithful copies share.
 func text(t *testing.T, e bus.Event) string {
 	t.Helper()
 	var detail any

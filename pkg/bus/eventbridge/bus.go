@@ -1,7 +1,7 @@
 // Package eventbridge publishes events on an Amazon EventBridge bus.
 //
-// It promises what the port does: Publish returns nil only when EventBridge accepted every entry. Entries that were
-// refused for a passing reason are sent again a bounded number of times, which repeats none of the accepted ones. It
+// It promises what the port does: Publish returns nil only when EventBridge accepted every entry. It sends entries
+// that were refused for a temporary reason again a bounded number of times, and repeats none of the accepted ones. It
 // must never drop an entry that the answer does not report as accepted.
 package eventbridge
 
@@ -25,17 +25,17 @@ const (
 	maxBytes   = 256<<10 - 1
 )
 
-// Sending again what was refused for a passing reason.
+// Bounds of the repetition after a temporary refusal.
 const (
 	maxAttempts = 4
 	firstPause  = 100 * time.Millisecond // doubles with each attempt
 )
 
-// Config says where events go.
+// Config names the bus.
 type Config struct {
-	// BusName is the name or ARN of the bus. Needed: without it events would land on the account's default bus.
+	// BusName is the name or ARN of the bus. Required: without it events would go to the account's default bus.
 	BusName string
-	// Pause waits between attempts or returns the context's error. Nil waits for real.
+	// Pause waits between attempts or returns the context's error. Nil waits in real time.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
@@ -91,7 +91,7 @@ func firstBatch(events []bus.Event) []bus.Event {
 	return events
 }
 
-// size is what EventBridge counts for an entry: the texts and 14 bytes for the time.
+// size returns the bytes that EventBridge counts for an entry: the texts and 14 bytes for the time.
 func size(e bus.Event) int { return 14 + len(bus.Source) + len(e.Type) + len(e.Detail) }
 
 func (b *Bus) entry(e bus.Event) types.PutEventsRequestEntry {

@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/bus"
 )
 
-// sentinel says which of the port's errors the failure of a whole request is. Missing rights and expired credentials
-// count as unavailable: the events are as good as before, and the call succeeds once the deployment is put right.
+// sentinel maps the failure of a whole request to one of the port's errors. Missing rights and expired credentials
+// count as unavailable: the events are valid, and the call succeeds once the deployment is corrected.
 func sentinel(err error) error {
 	if portaws.IsThrottled(err) {
 		return bus.ErrThrottled
@@ -18,8 +18,8 @@ func sentinel(err error) error {
 	return bus.ErrUnavailable
 }
 
-// entryFailure says the same of one entry's code (EventBridge, PutEventsResultEntry), and whether sending it again at
-// once can help.
+// entryFailure maps one entry's code likewise (EventBridge, PutEventsResultEntry), and reports whether an immediate
+// repetition can help.
 func entryFailure(code string) (kind error, passing bool) {
 	switch code {
 	case "ThrottlingException":
@@ -29,5 +29,5 @@ func entryFailure(code string) (kind error, passing bool) {
 	case "MalformedDetail", "InvalidArgument":
 		return bus.ErrInvalid, false
 	}
-	return bus.ErrUnavailable, false // rights and accounts: for whoever deploys to put right
+	return bus.ErrUnavailable, false // rights and accounts: the operator must correct the deployment
 }

@@ -1,9 +1,9 @@
-// Package local is the bus of the local platform and of the simulation: events in memory and, given a directory, in an
-// append-only file, for people to look at and for listeners in the same process.
+// Package local is the bus of the local platform and of the simulation: events in memory and, with a directory, in an
+// append-only file. People can read them there, and listeners in the same process receive them.
 //
-// It promises what the port does: published events are on disk when Publish returns and survive a SIGKILL. It keeps the
-// order of publication and repeats nothing by itself. A slow listener never holds up a publisher: it loses its
-// subscription instead. The file is never trimmed. One directory belongs to one bus at a time.
+// It promises what the port does: published events are on disk when Publish returns and survive a SIGKILL. It
+// preserves the order of publication and repeats nothing by itself. A slow listener never delays a publisher: it loses
+// its subscription instead. It must never trim the file. One directory belongs to one bus at a time.
 package local
 
 import (
@@ -18,16 +18,16 @@ import (
 	"nexus/pkg/bus"
 )
 
-// TailSize is how many of the latest events a bus with a directory keeps in memory. One without keeps all.
+// TailSize is the number of latest events that a bus with a directory holds in memory. One without holds all.
 const TailSize = 1000
 
-// Fault is asked before (after is false) and after each event of a Publish; its error ends the call there, so that the
-// events before it are published and the ones behind it are not. The operation is "publish", the name the event's type.
+// Fault is called before (after is false) and after each event of a Publish. Its error ends the call there: the
+// earlier events are published, the later ones are not. The operation is "publish", the name the event's type.
 type Fault func(op, name string, after bool) error
 
-// Config says where events are kept.
+// Config holds the directory of the events.
 type Config struct {
-	Dir   string // created if missing; empty keeps events in memory only
+	Dir   string // created if missing; empty: memory only
 	Fault Fault  // nil injects nothing
 }
 
@@ -45,8 +45,8 @@ type Bus struct {
 
 var _ bus.Bus = (*Bus)(nil)
 
-// New returns a bus with the events found in the directory. What a crash left half-written at the end of the file is
-// cut off: nobody was told that it was published. Anything else that cannot be read is an error.
+// New returns a bus with the events found in the directory. It cuts off a half-written end of the file, which a crash
+// left: no caller received a success for it. Any other unreadable content is an error.
 func New(cfg Config) (*Bus, error) {
 	b := &Bus{fault: cfg.Fault, listeners: map[int]chan bus.Event{}}
 	if b.fault == nil {
@@ -81,7 +81,7 @@ func (b *Bus) Publish(ctx context.Context, events ...bus.Event) error {
 	return nil
 }
 
-// accept returns own copies of the events up to the first injected fault, and the fault.
+// accept returns private copies of the events up to the first injected fault, and the fault.
 func (b *Bus) accept(events []bus.Event) ([]bus.Event, error) {
 	accepted := make([]bus.Event, 0, len(events))
 	for _, e := range events {
@@ -100,7 +100,7 @@ func (b *Bus) accept(events []bus.Event) ([]bus.Event, error) {
 	return accepted, nil
 }
 
-// normal is the form in which an event comes back from memory and from disk alike.
+// normal returns the form that an event has when it is read, from memory and from disk alike.
 func normal(e bus.Event) (bus.Event, error) {
 	var detail bytes.Buffer
 	if err := json.Compact(&detail, e.Detail); err != nil {
@@ -150,7 +150,7 @@ func (b *Bus) All() ([]bus.Event, error) {
 	return all, nil
 }
 
-// Tail returns the latest n events, fewer if there are fewer or, with a directory, more than [TailSize] are asked for.
+// Tail returns the latest n events. It returns fewer if there are fewer or, with a directory, if n exceeds [TailSize].
 func (b *Bus) Tail(n int) []bus.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +161,7 @@ func (b *Bus) Tail(n int) []bus.Event {
 }
 
 // Before returns the latest n events before the one with that number, in the order of publication, and the number of
-// the first of them. Events are numbered from 0; a number behind the last event, or below 0, stands for all of them.
+// the first of them. Events are numbered from 0; a number after the last event, or below 0, selects from all of them.
 func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +179,7 @@ func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
 }
 
 // Subscribe returns a channel on which each event arrives from now on, and a function that ends it. The channel is
-// closed when that is called, when the bus is closed, and when the listener falls behind by more than buffer events.
+// closed by that function, by closing the bus, and when the listener is more than buffer events late.
 func (b *Bus) Subscribe(buffer int) (<-chan bus.Event, func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +194,7 @@ func (b *Bus) Subscribe(buffer int) (<-chan bus.Event, func()) {
 	}
 }
 
-// tell hands the event to every listener that has room and drops the others.
+// tell sends the event to every listener that has room and drops the others.
 func (b *Bus) tell(e bus.Event) {
 	for id, events := range b.listeners {
 		select {

@@ -19,11 +19,11 @@ import (
 // fileName is the log's name in the directory.
 const fileName = "events.ndjson"
 
-// log is the file: one event a line, only ever appended to.
+// log is the file: one event a line. It is only appended to.
 type log struct {
 	file *os.File
 	size int64 // up to here every line is whole and durable
-	// broken is why the file may end in half a line that could not be cut off; then nothing may be appended behind it.
+	// broken is set if the file may end in half a line that could not be cut off; then nothing may be appended.
 	broken error
 }
 
@@ -35,7 +35,7 @@ type line struct {
 	Detail json.RawMessage `json:"detail"`
 }
 
-// DamagedError says that a line between events is none.
+// DamagedError says that a line between events is no event.
 type DamagedError struct {
 	File string
 	Line int // from 1
@@ -46,7 +46,7 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s is damaged: line %d: %v", e.File, e.Line, e.Err)
 }
 
-// Unwrap returns what is wrong with the line.
+// Unwrap returns the mistake in the line.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 // openLog opens or creates the file and visits the events in it.
@@ -87,12 +87,12 @@ func (l *log) recover(dir string, visit func(bus.Event)) error {
 	return l.file.Sync()
 }
 
-// scan visits the events in the first size bytes and returns where the last of them ends. Bytes behind it that are no
-// events are the rest of an append that did not finish; between events they are damage, and an error.
+// scan visits the events in the first size bytes and returns where the last of them ends. Bytes after it that are no
+// events are the rest of an unfinished append; between events they are damage, and an error.
 func (l *log) scan(size int64, visit func(bus.Event)) (int64, error) {
 	lines := bufio.NewReader(io.NewSectionReader(l.file, 0, size))
 	var end, offset int64
-	var broken *DamagedError // the first line behind the last event that is none
+	var broken *DamagedError // the first line after the last event that is no event
 	for number := 1; ; number++ {
 		text, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {

@@ -1,9 +1,9 @@
-// Package access is what each function may do, and with what: the rights of its role, as data.
+// Package access lists the rights of each function's role, as data.
 //
-// It promises that a right stands here only if the function uses it, and only for the rows, indexes and objects that it
-// uses it for. The infrastructure writes the roles from this list and from nowhere else; what it adds is what Lambda
-// itself does in a function's name (read the stream, keep failed batches, write the log). It must never have an action
-// that reads rows without naming a partition.
+// It promises that a right is listed only if the function uses it, and only for the rows, indexes and objects that it
+// uses it for. The infrastructure writes the roles from this list alone. It adds only what Lambda itself does in a
+// function's name (read the stream, store failed batches, write the log). It must never have an action that reads rows
+// without naming a partition.
 package access
 
 import (
@@ -16,14 +16,14 @@ import (
 
 // Grant is a set of actions on one thing.
 type Grant struct {
-	// Variable names the thing: it is the variable by which the function knows it.
+	// Variable identifies the thing: the variable in which the function has its name.
 	Variable string
-	// Index, of the table, is what the grant is for in its place.
+	// Index, of the table, replaces the table as the subject of the grant.
 	Index table.Index
 	// Actions are those of IAM (Service Authorization Reference).
 	Actions []string
 	// Within are patterns of partitions, of the table or of the index, or of the names of objects or schedules: a star
-	// stands for anything. None is for the thing as a whole.
+	// matches anything. Without patterns the grant covers the whole thing.
 	Within []string
 }
 
@@ -35,11 +35,12 @@ const (
 	PutItem      = "dynamodb:PutItem"
 	UpdateItem   = "dynamodb:UpdateItem"
 	DeleteItem   = "dynamodb:DeleteItem"
-	// BatchWriteItem is the right to a batch, which needs none of those to the single writes.
+	// BatchWriteItem is the right to a batch, which needs no right to the single writes.
 	BatchWriteItem = "dynamodb:BatchWriteItem"
-	// ConditionCheckItem is the right to a check in a transaction, whose writes need those to the single ones.
+	// ConditionCheckItem is the right to a check in a transaction; the transaction's writes need the rights to the single
+	// ones.
 	ConditionCheckItem = "dynamodb:ConditionCheckItem"
-	// DescribeTable tells how much the table holds.
+	// DescribeTable reports how much the table holds.
 	DescribeTable = "dynamodb:DescribeTable"
 )
 
@@ -48,7 +49,7 @@ const (
 	GetObject    = "s3:GetObject"
 	PutObject    = "s3:PutObject"
 	DeleteObject = "s3:DeleteObject"
-	// ListBucket is what makes S3 say that an object is not there; without it a missing one is forbidden.
+	// ListBucket lets S3 report a missing object as missing; without it S3 answers forbidden.
 	ListBucket     = "s3:ListBucket"
 	PutEvents      = "events:PutEvents"
 	CreateSchedule = "scheduler:CreateSchedule"
@@ -57,7 +58,7 @@ const (
 	PassRole       = "iam:PassRole"
 )
 
-// anything stands for every value of a key's part or of a name's rest.
+// anything matches every value of a key's part or of a name's rest.
 const anything = "*"
 
 // Of returns the function's rights.
@@ -66,7 +67,7 @@ func Of(f env.Function) []Grant {
 	case env.Command:
 		return []Grant{
 			rows(all(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
-			rows(snapshots(), BatchWriteItem), // what goes ahead of a commit that is too large for one transaction
+			rows(snapshots(), BatchWriteItem), // rows written before a commit that is too large for one transaction
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: copies()},
 			{Variable: env.ArchiveBucket, Actions: []string{ListBucket}},
 		}
@@ -103,11 +104,11 @@ func index(name table.Index, within []string) Grant {
 	return Grant{Variable: env.TableName, Index: name, Actions: []string{Query}, Within: within}
 }
 
-// items are the partitions of users' items and of what follows from them; all are these and those of the repositories.
+// items returns the partitions of users' items and of derived rows. all returns these and those of the repositories.
 func items() []string { return []string{entity.UserPK(anything)} }
 func all() []string   { return append(items(), snapshots()...) }
 
-// snapshots are the partitions of the repositories.
+// snapshots returns the partitions of the repositories.
 func snapshots() []string { return []string{entity.RepositoryPK(anything)} }
 
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
@@ -118,7 +119,7 @@ func parking() Grant {
 	}
 }
 
-// reminding is what the two functions that remind have in common.
+// reminding returns the rights that the two functions for reminders share.
 func reminding() []Grant {
 	return []Grant{
 		{Variable: env.BusName, Actions: []string{PutEvents}},

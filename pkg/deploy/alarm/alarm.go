@@ -1,9 +1,8 @@
-// Package alarm is what somebody is woken for: which metric, how much of it, for how long. What each means and what to
-// do is in docs/operations.md, under the alarm's name.
+// Package alarm lists the alarms that wake an operator: which metric, how much of it, for how long. docs/operations.md
+// says, under each alarm's name, what it means and what to do.
 //
-// It promises that every alarm on a metric of our own is on one that a function emits (pkg/deploy/metric). The
-// infrastructure makes the alarms from this list and from nowhere else; what it has to fill in is the names that its
-// resources get.
+// It promises that every alarm on a Nexus metric is on one that a function emits (pkg/deploy/metric). The
+// infrastructure makes the alarms from this list alone and fills in only the names of its resources.
 package alarm
 
 import (
@@ -22,11 +21,11 @@ const (
 	Gateway  = "AWS/ApiGateway"
 )
 
-// Dimensions of the services' own metrics. Of these, and only of these, a subject's value is not the dimension's: it is
-// what Nexus calls the thing, and the infrastructure knows what it has named it.
+// Dimensions of the services' own metrics. Only for these, a subject's value is Nexus's name of the thing instead of
+// the dimension's value; the infrastructure knows the resource's name.
 const (
 	FunctionName = "FunctionName"
-	// Mapping stands for a function's event source mapping. Its metrics have to be switched on (MetricsConfig:
+	// Mapping identifies a function's event source mapping. Its metrics have to be switched on (MetricsConfig:
 	// EventCount).
 	Mapping   = "EventSourceMappingUUID"
 	TableName = "TableName"
@@ -63,16 +62,16 @@ type Alarm struct {
 	Name      string
 	Namespace string
 	Metric    string
-	// Of says whose metric it is. Of several, the sum counts.
+	// Of lists the subjects of the metric. Of several, the sum counts.
 	Of []Subject
-	// Operations, if there are any, are values of [Operation]: the metric is there for each, and the sum counts. An alarm
-	// adds up ten metrics at most (CloudWatch User Guide, "Using metric math").
+	// Operations are values of [Operation]: the metric exists for each, and the sum counts. Empty for a metric without
+	// operations. An alarm adds up ten metrics at most (CloudWatch User Guide, "Using metric math").
 	Operations []string
 	Statistic  string
 	Above      float64
 	Period     time.Duration
 	Periods    int
-	// Says is the alarm's description: what has happened, in a line.
+	// Says is the alarm's description: what has happened, in one line.
 	Says string
 }
 
@@ -83,23 +82,23 @@ func (a Alarm) Metrics() int { return len(a.Of) * max(1, len(a.Operations)) }
 type Subject struct{ Dimension, Value string }
 
 const (
-	// quick and steady are periods: of what is urgent or bursts, and of what has to last.
+	// quick is the period of urgent or short conditions, steady of those that have to last.
 	quick  = time.Minute
 	steady = 5 * time.Minute
-	// storage is the period of what DynamoDB counts every six hours.
+	// storage is the period of a figure that DynamoDB updates every six hours.
 	storage = 24 * time.Hour
-	// behind is when readers are late enough for somebody to look: users see it.
+	// behind is the delay of readers at which an operator must look: users notice it.
 	behind = 5 * time.Minute
-	// losing is when there is half a day left until records are given up.
+	// losing is the delay at which half a day is left until records are given up.
 	losing = 12 * time.Hour
-	// unitsPerSecond is what the table is expected never to use, as the source document has it, and storedBytes what it is
-	// expected never to hold.
+	// unitsPerSecond is the use that the table is expected never to reach, as in the source document, and storedBytes the
+	// size that it is expected never to reach.
 	unitsPerSecond = 500
 	storedBytes    = 80e9
 )
 
-// All returns every alarm of a deployment with these readers, in the order of the document. Alarms of what loses
-// something until an operator acts come first.
+// All returns every alarm of a deployment with these readers, in the order of the document. Alarms of losses that
+// continue until an operator acts are first.
 func All(table []readers.Reader) []Alarm {
 	var out []Alarm
 	for _, r := range table {
@@ -135,7 +134,7 @@ func All(table []readers.Reader) []Alarm {
 	return append(out, ofTable()...)
 }
 
-// ofReader returns the alarms about how far a stream function is behind.
+// ofReader returns the alarms about the delay of a stream function.
 func ofReader(name string) []Alarm {
 	age := func(suffix string, above time.Duration, says string) Alarm {
 		return Alarm{
@@ -185,7 +184,7 @@ func ofReminders() []Alarm {
 	}
 }
 
-// ofFunction returns the alarms that every function has, and those of the two that face users.
+// ofFunction returns the alarms that every function has, and those of the two that serve users.
 func ofFunction(f env.Function) []Alarm {
 	name := "nexus-" + string(f)
 	lambda := func(suffix, metricName string, above float64, says string) Alarm {
@@ -208,8 +207,8 @@ func ofFunction(f env.Function) []Alarm {
 	return out
 }
 
-// ofTable returns the alarms of the source document on the table. DynamoDB has no metric of what a table stores, so
-// that one is ours.
+// ofTable returns the alarms of the source document on the table. DynamoDB has no metric of a table's size, so Nexus
+// emits that one.
 func ofTable() []Alarm {
 	table := []Subject{{TableName, "table"}}
 	used := unitsPerSecond * quick.Seconds()

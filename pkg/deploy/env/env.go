@@ -1,8 +1,8 @@
-// Package env is what the functions are configured by: the names of their environment variables, which function needs
+// Package env is the configuration of the functions: the names of their environment variables, which function needs
 // which, and the reading of them.
 //
 // It promises that a function with a missing or malformed variable does not start, and that one error names all of
-// them. The infrastructure sets exactly the variables listed here. It must never fall back on a value of its own, and
+// them. The infrastructure sets exactly the variables listed here. It must never fall back on a built-in value, and
 // never put a value that may be a secret into an error.
 package env
 
@@ -33,11 +33,11 @@ const (
 	ParkingBucket = "PARKING_BUCKET"
 	// BusName is the name or ARN of the event bus.
 	BusName = "BUS_NAME"
-	// ScheduleGroup is the schedule group that everything is scheduled in.
+	// ScheduleGroup is the schedule group of all schedules.
 	ScheduleGroup = "SCHEDULE_GROUP"
-	// ScheduleTargetARN is what a schedule calls: the notify function.
+	// ScheduleTargetARN is the target of every schedule: the notify function.
 	ScheduleTargetARN = "SCHEDULE_TARGET_ARN"
-	// ScheduleRoleARN is the role with which it is called.
+	// ScheduleRoleARN is the role that calls it.
 	ScheduleRoleARN = "SCHEDULE_ROLE_ARN"
 	// ScheduleDeadLetterARN is the queue of calls that could not be made.
 	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
@@ -51,9 +51,8 @@ const (
 	sessionToken    = "AWS_SESSION_TOKEN"
 )
 
-// endpointURL begins the variables that lead clients to another place than the region's endpoints: alone for all
-// services, with an underscore and a service's name for that one (AWS SDKs and Tools Reference Guide, "Service-specific
-// endpoints").
+// endpointURL begins the variables that replace the region's endpoints for clients. Alone it is for all services, with
+// an underscore and a service's name for that one (AWS SDKs and Tools Reference Guide, "Service-specific endpoints").
 const endpointURL = "AWS_ENDPOINT_URL"
 
 // Service is a service that the functions call, named as it is in endpoint variables.
@@ -69,8 +68,8 @@ const (
 
 func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler} }
 
-// Variables returns the names of the variables that the deployment has to set for the function, sorted. All are needed,
-// and there are no others.
+// Variables returns the names of the variables that the deployment has to set for the function, sorted. All are
+// required, and there are no others.
 func (f Function) Variables() []string {
 	schedule := []string{ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN}
 	names := []string{TableName}

@@ -2,8 +2,8 @@ package env
 
 import "strings"
 
-// The forms are those of the services' API references. They are written out: compiled when the process begins, as
-// regular expressions are, they were the largest part of a start.
+// The forms follow the services' API references. They are hand-written functions: as regular expressions, which a
+// process compiles when it starts, they took the largest part of a start.
 
 func tableForm(s string) bool { return 3 <= len(s) && len(s) <= 255 && only(s, word, ".-") }
 
@@ -11,7 +11,7 @@ func bucketForm(s string) bool {
 	return 3 <= len(s) && len(s) <= 63 && only(s, lowerOrDigit, ".-") && only(s[:1]+s[len(s)-1:], lowerOrDigit, "")
 }
 
-// busForm takes a name or an ARN.
+// busForm accepts a name or an ARN.
 func busForm(s string) bool {
 	if strings.HasPrefix(s, "arn:") {
 		return arn(s, "events", regional, func(resource string) bool {
@@ -26,7 +26,7 @@ func busName(s string) bool { return 1 <= len(s) && len(s) <= 256 && only(s, wor
 
 func groupForm(s string) bool { return 1 <= len(s) && len(s) <= 64 && only(s, word, ".-") }
 
-// lambdaForm takes a function, or one of its versions or aliases.
+// lambdaForm accepts a function, or one of its versions or aliases.
 func lambdaForm(s string) bool {
 	return arn(s, "lambda", regional, func(resource string) bool {
 		rest, isFunction := strings.CutPrefix(resource, "function:")
@@ -46,7 +46,7 @@ func queueForm(s string) bool {
 	return arn(s, "sqs", regional, func(resource string) bool { return some(resource, word, "-") })
 }
 
-// regionForm takes two letters, words, and a number: eu-central-1.
+// regionForm accepts two letters, words, and a number: eu-central-1.
 func regionForm(s string) bool {
 	parts := strings.Split(s, "-")
 	if len(parts) < 3 || len(parts[0]) != 2 {
@@ -60,7 +60,7 @@ func regionForm(s string) bool {
 	return some(parts[len(parts)-1], digit, "")
 }
 
-// arn takes a name of the service's, arn:partition:service:region:account:resource (AWS General Reference, "Amazon
+// arn accepts an ARN of the service, arn:partition:service:region:account:resource (AWS General Reference, "Amazon
 // Resource Names").
 func arn(s, service string, region, resource func(string) bool) bool {
 	parts := strings.SplitN(s, ":", 6)
@@ -80,7 +80,7 @@ func some(s string, class func(byte) bool, others string) bool {
 	return s != "" && only(s, class, others)
 }
 
-// only is the same for a text that may be empty.
+// only is [some] for a text that may be empty.
 func only(s string, class func(byte) bool, others string) bool {
 	for i := range len(s) {
 		if !class(s[i]) && strings.IndexByte(others, s[i]) < 0 {

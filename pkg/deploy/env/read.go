@@ -23,7 +23,7 @@ type Settings struct {
 	AWS AWS
 }
 
-// AWS is what clients of the services are made of.
+// AWS configures the clients of the services.
 type AWS struct {
 	Region          string
 	AccessKeyID     string
@@ -33,7 +33,7 @@ type AWS struct {
 	Endpoints map[Service]string
 }
 
-// Error says what is wrong with a function's environment: each variable once, in order.
+// Error lists the faults of a function's environment: each variable once, in order.
 type Error struct {
 	Function Function
 	Problems []Problem
@@ -107,9 +107,9 @@ func endpoint(service Service, lookup func(string) string) (string, *Problem) {
 type variable struct {
 	name     string
 	what     string
-	form     func(string) bool // nil takes any text
+	form     func(string) bool // nil accepts any text
 	field    func(*Settings) *string
-	always   bool // whatever the function
+	always   bool // for every function
 	optional bool
 }
 

@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// gatherFor is how long numbers that nobody waits for are gathered into one line: a line for each invocation would cost
-// more than the invocation.
+// gatherFor is how long non-urgent figures are gathered into one line: a line for each invocation would cost more than
+// the invocation.
 const gatherFor = time.Minute
 
 type subject struct{ dimension, value string }
@@ -18,7 +18,7 @@ type gathered struct {
 	used    table.TotalsByOperation
 }
 
-// urgent are the metrics that alarms are set on (pkg/deploy/alarm).
+// urgent reports whether an alarm is set on the metric (pkg/deploy/alarm).
 func urgent(name string) bool {
 	switch name {
 	case RecordsParked, RecordsUnfinished, ServerErrors, RemindersMissed, RemindersLate, TableBytes:
@@ -27,9 +27,9 @@ func urgent(name string) bool {
 	return false
 }
 
-// Add gathers under one dimension what [Writer.Write] would write, and writes the sum once a minute, the first time of
-// a process at once. Of RecordAge the greatest counts. What somebody is woken for is written at once, with all that was
-// gathered. What is gathered when the process is taken away, at most a minute's, is lost: it is for graphs.
+// Add gathers under one dimension what [Writer.Write] would write. It writes the sum once a minute, and at once the
+// first time in a process. Of RecordAge the greatest counts. It writes a figure with an alarm at once, with everything
+// gathered so far. If the process ends, the figures gathered since, at most a minute's, are lost: they are for graphs.
 func (w *Writer) Add(dimension, value string, values Values, used table.TotalsByOperation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package metric is what the functions count, as lines that CloudWatch turns into metrics (CloudWatch User Guide,
-// "Embedded metric format"). Alarms are set on the names given here (pkg/deploy/alarm).
+// Package metric writes the counts of the functions as lines that CloudWatch turns into metrics (CloudWatch User
+// Guide, "Embedded metric format"). Alarms are set on the names given here (pkg/deploy/alarm).
 //
-// It promises one line a call, written whole, and never a user's id or anything else that has many values in a
-// dimension: each combination of dimensions is a metric of its own, and paid for. What is finer than that stands in the
-// line beside the metrics, where a query of the log finds it.
+// It promises one line a call, written whole. It must never put a user's id or another value of many into a dimension:
+// each combination of dimensions is a separate metric, and paid for. Finer detail is in the line beside the metrics,
+// where a query of the log finds it.
 package metric
 
 import (
@@ -29,16 +29,17 @@ const (
 	ByFunction = "Function"
 )
 
-// Metrics by consumer: what became of the records of a batch. Their sum without the last three is what was delivered.
+// Metrics by consumer: the outcome of a batch's records. Their sum without the last three is the number of records
+// delivered.
 const (
 	RecordsDone       = "RecordsDone"
 	RecordsParked     = "RecordsParked"
 	RecordsUnfinished = "RecordsUnfinished"
 	// RecordsAlreadyDone is the part of RecordsDone that had been done before.
 	RecordsAlreadyDone = "RecordsAlreadyDone"
-	// RecordsRetried counts attempts that failed, each record as often as it did.
+	// RecordsRetried counts failed attempts, each record once per failure.
 	RecordsRetried = "RecordsRetried"
-	// RecordAge is how old the oldest record of a batch was when the batch had been dealt with, in seconds.
+	// RecordAge is the age of a batch's oldest record when the batch had been processed, in seconds.
 	RecordAge = "RecordAge"
 )
 
@@ -48,7 +49,7 @@ const (
 	ServerErrors = "ServerErrors"
 )
 
-// Metrics by function of what became of reminders.
+// Metrics by function: the outcome of reminders.
 const (
 	RemindersDelivered = "RemindersDelivered"
 	RemindersLate      = "RemindersLate"
@@ -56,10 +57,10 @@ const (
 	RemindersDropped   = "RemindersDropped"
 )
 
-// TableBytes is what the table and its indexes hold, a metric of the function that looks it up.
+// TableBytes is the size of the table and its indexes, a metric of the function that reads it.
 const TableBytes = "TableBytes"
 
-// Metrics of the table's use, of stream functions by consumer, of the others by function.
+// Metrics of the table's use: of stream functions by consumer, of the others by function.
 const (
 	ReadUnits  = "ReadUnits"
 	WriteUnits = "WriteUnits"
@@ -79,7 +80,7 @@ func Names(dimension string) []string {
 	return names
 }
 
-// unit is what CloudWatch shows a metric in.
+// unit returns the CloudWatch unit of a metric.
 func unit(name string) string {
 	switch name {
 	case RecordAge:
@@ -116,12 +117,12 @@ func (w *Writer) Count(dimension, value string, counts map[string]int) {
 // Values are metrics by their names.
 type Values map[string]float64
 
-// operations is the member of a line that has the table's use by operation: as a dimension it would be a metric for
-// each consumer and operation.
+// operations is the member of a line with the table's use by operation: as a dimension it would make a metric for each
+// consumer and operation.
 const operations = "operations"
 
-// Write writes metrics under one dimension, those of the table's use among them, with what that was made of besides.
-// Values of 0 are left out, and a line without any is none.
+// Write writes metrics under one dimension, including those of the table's use. The line also holds the use by
+// operation. It omits values of 0, and writes no line without values.
 func (w *Writer) Write(dimension, value string, values Values, used table.TotalsByOperation) {
 	type metric struct {
 		Name string
@@ -156,6 +157,6 @@ func (w *Writer) Write(dimension, value string, values Values, used table.Totals
 	if err != nil {
 		panic(fmt.Sprintf("metric: %v", err)) // texts and numbers always have a JSON form
 	}
-	// Nobody is left to tell if standard output is gone.
+	// If standard output is gone, there is no other place to report it.
 	_, _ = w.out.Write(append(text, '\n'))
 }

@@ -1,8 +1,8 @@
-// Package readers is the deployment table: which stream readers there are, and which consumers each of them feeds. The
-// local platform runs it, the functions are built by it, and the infrastructure deploys it.
+// Package readers is the deployment table: the stream readers, and the consumers that each of them feeds. The local
+// platform runs it, the functions are built by it, and the infrastructure deploys it.
 //
-// It promises that all three read the same lines. It must never import a function or a consumer: it knows consumers by
-// their names.
+// It promises that all three read the same lines. It must never import a function or a consumer: it refers to
+// consumers by name.
 package readers
 
 import (
@@ -14,38 +14,39 @@ import (
 	"nexus/pkg/product"
 )
 
-// giveUpAge is the age at which a record that still fails is handed to the on-failure destination: an hour before the
-// stream, which keeps 24, would lose it.
+// giveUpAge is the age at which a record that still fails goes to the on-failure destination: an hour before the
+// stream, which retains 24, would lose it.
 const giveUpAge = 23 * time.Hour
 
-// giveUpAttempts is the most that Lambda takes, one every eight seconds until [giveUpAge]: an outage is waited out.
+// giveUpAttempts is Lambda's maximum, one every eight seconds until [giveUpAge]: readers wait out an outage.
 const giveUpAttempts = eventsource.MaxRetryAttempts
 
-// Reader is one line of the deployment table: an event source mapping and the consumers behind it.
+// Reader is one line of the deployment table: an event source mapping and its consumers.
 type Reader struct {
 	eventsource.Config
-	// Consumers are named as they name themselves; they share the reader, and each gets every record on its own.
+	// Consumers are the names of the consumers. They share the reader, and each gets every record independently.
 	Consumers []string
-	// Parallel is how many batches of one shard Lambda works on at a time (its ParallelizationFactor); records of one item
-	// stay in their order. The local platform works on one.
+	// Parallel is the number of batches of one shard that Lambda processes at a time (its ParallelizationFactor); records
+	// of one item stay in their order. The local platform processes one.
 	Parallel int
 }
 
-// How many batches of a shard a reader works on at a time. Projections finish a batch in a few calls, and two batches
-// with records of one user would compete for that user's statistics. Effects wait for other services most of the time.
+// The number of batches of a shard that a reader processes at a time. Projections finish a batch in a few calls, and
+// two batches with records of one user would compete for that user's statistics. Effects wait for other services most
+// of the time.
 const (
 	projectionsParallel = 1
 	effectsParallel     = 4
 )
 
 // effectsWindow is how long Lambda gathers records for effects: an invocation for each record would cost more than its
-// work. No user waits for effects: a schedule is set a minute ahead at least, and archive counts in hours. Users wait
+// work. No user waits for effects: a schedule is set at least a minute ahead, and archive works in hours. Users wait
 // for projections, so their reader gathers nothing.
 const effectsWindow = 10 * time.Second
 
-// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric tells of
-// it. To regroup, move a name here and its constructor in the function's main. Further projections, of another product,
-// join the reader of the projections.
+// Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric shows
+// that. To regroup, move a name here and its constructor in the function's main. Further projections, of another
+// product, join the reader of the projections.
 func Table(registry *entity.Registry, projections ...string) []Reader {
 	var items []string
 	for _, t := range registry.Types() {

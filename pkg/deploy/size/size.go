@@ -1,8 +1,8 @@
-// Package size is how large each function is made: memory, time and concurrency, as data for the infrastructure and for
-// whoever reckons what they cost.
+// Package size defines the size of each function: memory, time and concurrency, as data for the infrastructure and for
+// the cost model.
 //
-// It promises sizes that Lambda takes, and that what is given to one function leaves the others theirs. Why each is as
-// it is stands beside it.
+// It promises sizes that Lambda accepts, and that the size of one function leaves the others their share. The reason
+// for each is beside it.
 package size
 
 import (
@@ -11,14 +11,14 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// Size is what Lambda gives a function.
+// Size is a function's configuration in Lambda.
 type Size struct {
 	// MemoryMB also decides the share of a processor: 1,769 MB are one (AWS Lambda Developer Guide, "Configure function
 	// memory").
 	MemoryMB int
 	// Timeout ends an invocation.
 	Timeout time.Duration
-	// Reserved is the concurrency that is kept for the function and that it cannot exceed; 0 for its share of the
+	// Reserved is the concurrency that is reserved for the function and that it cannot exceed; 0 for its share of the
 	// account's.
 	Reserved int
 }
@@ -27,22 +27,22 @@ type Size struct {
 func Of(f env.Function) Size {
 	switch f {
 	case env.Command, env.Query:
-		// Users wait, and what they wait for at a cold start is processor time. What is only computed costs the same with
+		// Users wait for these functions, at a cold start mostly for processor time. Pure computation costs the same with
 		// twice the memory in half the time. An HTTP API waits for 30 seconds at most, so the function gives up before and
-		// answers by itself. No concurrency is reserved: the API's throttle is what bounds them.
+		// answers by itself. No concurrency is reserved: the API's throttle bounds them.
 		return Size{MemoryMB: 1024, Timeout: 28 * time.Second}
 	case env.Projections:
-		// A batch is a few calls whatever its size, and most of the time is waiting for them, which more memory would only
-		// make dearer. A minute is enough for every pause that a throttled table asks for within an invocation. The reserve
-		// is what requests cannot take: what follows from writes goes on while users use up the account's concurrency.
+		// A batch of any size is a few calls, and waiting for them takes most of the time; more memory would only cost more.
+		// A minute is enough for every pause that a throttled table requires within an invocation. The reserve is out of
+		// reach of requests: consumers continue while users exhaust the account's concurrency.
 		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 50}
 	case env.Effects:
-		// As projections; but each record that matters costs some calls of its own, and a change of zone walks through a
+		// As projections; but each record that matters costs some separate calls, and a change of zone walks through a
 		// user's items.
 		return Size{MemoryMB: 512, Timeout: 2 * time.Minute, Reserved: 50}
 	case env.Notify:
-		// One reminder, some calls. Reminders fall due together, at full hours; the reserve bounds what they take from
-		// everybody else, and what waits is delivered seconds later by Lambda's queue.
+		// One reminder, some calls. Reminders are due together, at full hours. The reserve bounds what they take from all
+		// other functions, and Lambda's queue delivers the waiting ones seconds later.
 		return Size{MemoryMB: 256, Timeout: 30 * time.Second, Reserved: 100}
 	}
 	return Size{}

@@ -1,8 +1,8 @@
 // Package tenant holds the right of one user to read and write their own rows of the table: an IAM statement as data.
 //
-// It promises that the statement reaches every partition of the user and no partition of another, also where one user's
-// id begins with another's. The infrastructure writes the statement into a policy. The streams of the table cannot be
-// limited to a user, so that roles which read them use another statement.
+// It promises that the statement covers every partition of the user and no partition of another, even if one user's id
+// begins with another's. The infrastructure writes the statement into a policy. A table's streams cannot be limited to
+// a user, so roles that read them use another statement.
 package tenant
 
 import (
@@ -15,9 +15,9 @@ import (
 
 // Policy says what the role of one user may do with the table.
 type Policy struct {
-	// Actions are those of the service that name rows by their keys. Scan and PartiQL are none of them.
+	// Actions are the service's actions that name rows by their keys. Scan and PartiQL are not among them.
 	Actions []string
-	// Indexes may be queried in addition to the table. The user's id is in the partitions of each.
+	// Indexes may be queried in addition to the table. Each has the user's id in its partitions.
 	Indexes []table.Index
 	// LeadingKeys are the patterns of the partitions: those of the user by name, and those that begin with a prefix of
 	// the user's. A pattern U#12* would match the partition of a user 123 as well.

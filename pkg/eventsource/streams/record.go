@@ -54,7 +54,7 @@ func isService(identity *types.Identity) bool {
 		aws.ToString(identity.PrincipalId) == identityPrincipal
 }
 
-// fromImage returns nil for an image that is not there; one that is has at least its key.
+// fromImage returns nil for an absent image; any other has at least its key.
 func fromImage(attributes map[string]types.AttributeValue) (item.Item, error) {
 	if len(attributes) == 0 {
 		return nil, nil

@@ -1,9 +1,9 @@
 // Package streams reads a DynamoDB stream as a source of change records.
 //
-// It promises the records of a shard in order and without loss as long as they are kept: an iterator that expired is
-// replaced by one behind the last record returned. Records that were trimmed before they were read are lost to any
-// reader; that gap is reported, never passed over in silence. It must never decide which records matter, and it does
-// not retry: whoever drives it backs off.
+// It promises the records of a shard in order and without loss as long as the stream retains them: it replaces an
+// expired iterator by one after the last record returned. Records that were trimmed before they were read are lost to
+// any reader; the source always reports that gap. It must never decide which records matter. It does not retry: the
+// caller backs off.
 package streams
 
 import (
@@ -32,11 +32,12 @@ type Client interface {
 		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// Gap is a stretch of a shard that was trimmed before it was read: the records behind After, up to the oldest one kept.
+// Gap is a part of a shard that was trimmed before it was read: the records after After, up to the oldest one
+// available.
 type Gap struct{ Shard, After string }
 
-// Source is one stream for one reader: it keeps an iterator for each shard, which two readers would take from each
-// other, at the cost of a request for each read. Safe for concurrent use.
+// Source is one stream for one reader. It holds one iterator per shard. Two readers would take it from each other, at
+// the cost of a request for each read. Safe for concurrent use.
 type Source struct {
 	client Client
 	arn    string
@@ -46,7 +47,7 @@ type Source struct {
 	cursors map[string]cursor
 }
 
-// cursor is an iterator and the place it stands at.
+// cursor is an iterator and its position.
 type cursor struct{ after, iterator string }
 
 // New returns a source over the stream. Each gap is reported to onGap before the read that found it goes on.
@@ -88,7 +89,7 @@ func (s *Source) describe(ctx context.Context) ([]types.Shard, error) {
 	}
 }
 
-// Read returns records behind the sequence number after, at most limit and at most 1,000 and 1 MB.
+// Read returns records after the sequence number after, at most limit and at most 1,000 and 1 MB.
 func (s *Source) Read(ctx context.Context, shard, after string, limit int) (change.Slice, error) {
 	out, err := s.records(ctx, shard, after, limit)
 	if expired := new(types.ExpiredIteratorException); errors.As(err, &expired) {
@@ -109,7 +110,7 @@ func (s *Source) Read(ctx context.Context, shard, after string, limit int) (chan
 	records := make([]change.Record, len(out.Records))
 	for i, r := range out.Records {
 		if records[i], err = fromRecord(r, s.arn); err != nil {
-			s.forget(shard) // the next read must not begin behind what was not handed on
+			s.forget(shard) // the next read must not begin after records that were not returned
 			return change.Slice{}, fmt.Errorf("read shard %s behind %q: %w", shard, after, err)
 		}
 	}
@@ -120,7 +121,7 @@ func (s *Source) Read(ctx context.Context, shard, after string, limit int) (chan
 	return change.Slice{Records: records, End: out.NextShardIterator == nil}, nil
 }
 
-// records reads with the shard's iterator if it stands at the place, else with a new one.
+// records reads with the shard's iterator if it is at the position, else with a new one.
 func (s *Source) records(
 	ctx context.Context, shard, after string, limit int,
 ) (*dynamodbstreams.GetRecordsOutput, error) {
@@ -140,7 +141,8 @@ func (s *Source) records(
 	return s.get(ctx, at.iterator, limit)
 }
 
-// recordsAtHorizon reads the oldest records kept, in the place of those behind after, which are gone.
+// recordsAtHorizon reads the oldest available records instead of those after the sequence number after, which are
+// gone.
 func (s *Source) recordsAtHorizon(
 	ctx context.Context, shard, after string, limit int,
 ) (*dynamodbstreams.GetRecordsOutput, error) {
@@ -153,7 +155,7 @@ func (s *Source) recordsAtHorizon(
 	return s.get(ctx, at.iterator, limit)
 }
 
-// iterator gets one and keeps it at the place, so that a read that is refused can be repeated with it.
+// iterator gets an iterator and stores it for the position, so that a refused read can be repeated with it.
 func (s *Source) iterator(
 	ctx context.Context, shard, after string, in *dynamodbstreams.GetShardIteratorInput,
 ) (cursor, error) {
@@ -179,8 +181,8 @@ func (s *Source) get(ctx context.Context, iterator string, limit int) (*dynamodb
 	return out, nil
 }
 
-// vanished decides what it means that the shard was not found: if the stream is there without it, all its records have
-// been trimmed, so it is at its end. The gap is reported because nobody can say whether they had been read.
+// vanished decides why the shard was not found. If the stream exists without it, all its records have been trimmed, so
+// it is at its end. The gap is reported because it is unknown whether they had been read.
 func (s *Source) vanished(ctx context.Context, shard, after string, cause error) (change.Slice, error) {
 	s.forget(shard)
 	shards, err := s.Shards(ctx)

@@ -1,7 +1,7 @@
 // Package aws reads the errors of the AWS SDK for Go for the adapters of ports.
 //
-// It promises to read an error by its code and its status, never by its type: not every operation's model knows each
-// error of its service. It must never decide what an error means to a port.
+// It promises to read an error by its code and its status, never by its type: an operation's model may lack errors of
+// its service. It must never decide what an error means to a port.
 package aws
 
 import (

@@ -13,10 +13,10 @@ import (
 
 var _ schedule.Lister = (*Scheduler)(nil)
 
-// listPage is the number of schedules in a page, as many as the service allows (EventBridge Scheduler, ListSchedules).
+// listPage is the number of schedules in a page, the service's maximum (EventBridge Scheduler, ListSchedules).
 const listPage = 100
 
-// Find implements [schedule.Lister]. One that somebody else wrote, in another form, has the zero instant.
+// Find implements [schedule.Lister]. A schedule that another program wrote in another form has the zero instant.
 func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, error) {
 	if err := schedule.CheckName(name); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("find schedule %q: %w", name, err)
@@ -41,7 +41,7 @@ func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, e
 	return found, nil
 }
 
-// Each implements [schedule.Lister]. It knows a page of names at a time.
+// Each implements [schedule.Lister]. It holds one page of names at a time.
 func (s *Scheduler) Each(ctx context.Context, prefix string, visit func(name string) error) error {
 	in := &scheduler.ListSchedulesInput{GroupName: aws.String(s.cfg.GroupName), MaxResults: aws.Int32(listPage)}
 	if prefix != "" {

@@ -1,10 +1,10 @@
-// Package eventbridge keeps schedules in Amazon EventBridge Scheduler, all in one schedule group with one target.
+// Package eventbridge stores schedules in Amazon EventBridge Scheduler, all in one schedule group with one target.
 //
-// It promises what the port does; EventBridge calls the target within 60 seconds after the instant, at least once,
-// repeats a failed call within the configured bounds and then hands it to the dead-letter queue. It never asks for
+// It promises what the port does. EventBridge calls the target within 60 seconds after the instant, at least once. It
+// repeats a failed call within the configured bounds and then sends it to the dead-letter queue. It must never ask for
 // automatic deletion after completion: that could remove the next occurrence's schedule, put under the same name. The
-// caller's rights are those of the client; the role named in the configuration is the one EventBridge calls the target
-// with, and the client needs iam:PassRole for it.
+// caller's rights are those of the client. EventBridge calls the target with the role named in the configuration, and
+// the client needs iam:PassRole for it.
 package eventbridge
 
 import (
@@ -31,16 +31,16 @@ const (
 // writer's success, so more than a few mean that something is wrong.
 const maxRounds = 4
 
-// Config says where schedules are kept and what they call. Every field is needed.
+// Config names the group of the schedules and their target. Every field is required.
 type Config struct {
 	GroupName     string // the schedule group; it must exist
-	TargetARN     string // what is called
+	TargetARN     string // the target of the call
 	RoleARN       string // the role EventBridge assumes for the call
 	DeadLetterARN string // the queue that gets calls which failed for good
 
-	// EventAge is how long a failed call is repeated, in whole seconds from [MinEventAge] to [MaxEventAge].
+	// EventAge bounds how long a failed call is repeated, in whole seconds from [MinEventAge] to [MaxEventAge].
 	EventAge time.Duration
-	// Retries is how often a failed call is repeated, 0 to [MaxRetries].
+	// Retries bounds how often a failed call is repeated, 0 to [MaxRetries].
 	Retries int
 }
 
@@ -78,9 +78,9 @@ func New(client *scheduler.Client, cfg Config) (*Scheduler, error) {
 	return &Scheduler{client: client, cfg: cfg}, nil
 }
 
-// Put updates first and creates what is missing: schedules are put anew at every edit of their item and at every
-// occurrence of a series, but created once. UpdateSchedule replaces every field. Between the two calls another writer
-// may create or delete the same name; then it starts over, a bounded number of times.
+// Put updates first and creates a missing schedule. Every edit of an item and every occurrence of a series puts a
+// schedule again, but it is created once. UpdateSchedule replaces every field. Between the two calls another writer
+// may create or delete the same name; then Put starts again, a bounded number of times.
 func (s *Scheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	if err := in.Check(); err != nil {
 		return fmt.Errorf("put schedule %q: %w", in.Name, err)
@@ -163,10 +163,10 @@ func (s *Scheduler) target(payload []byte) *types.Target {
 	}
 }
 
-// zone is the one in which every expression is written.
+// zone is the zone of every expression.
 const zone = "UTC"
 
-// atLayout is how the service wants an instant: no zone letter, no fraction.
+// atLayout is the service's form of an instant: no zone letter, no fraction.
 const atLayout = "at(2006-01-02T15:04:05)"
 
 func expression(at time.Time) string { return at.UTC().Format(atLayout) }

@@ -15,19 +15,19 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// disk keeps one file for each schedule and for each call that is left of one. A file appears by a rename, so that it
-// is always whole, and its name says how far its call has come: that the call begins and that it succeeds costs a
-// rename and one wait for the directory, no more writing. A nil disk keeps nothing.
+// disk stores one file for each schedule and for each unfinished call of a former one. A file appears by a rename, so
+// that it is always whole. Its name holds the state of its call: the beginning and the success of a call each cost a
+// rename and one sync of the directory, and no further write. A nil disk stores nothing.
 type disk struct{ dir string }
 
-// record is a file's content. The payload is text, not nested JSON, because its bytes must come back as they were.
+// record is a file's content. The payload is text, not nested JSON, because its bytes must be preserved.
 type record struct {
 	Name    string    `json:"name"`
 	At      time.Time `json:"at"`
 	Payload string    `json:"payload"`
 }
 
-// slot is the part of a file's name behind the schedule's.
+// slot is the part of a file's name after the schedule's.
 type slot string
 
 const (
@@ -40,12 +40,12 @@ const (
 	temporary   = ".tmp"
 )
 
-// formerSlot is the slot of a call whose schedule was replaced or deleted.
+// formerSlot returns the slot of a call whose schedule was replaced or deleted.
 func formerSlot(number uint64) slot {
 	return slot(formerStart + strconv.FormatUint(number, 10) + extension)
 }
 
-// slot returns where the entry's file is.
+// slot returns the slot of the entry's file.
 func (e *entry) slot() slot {
 	switch {
 	case e.Former:

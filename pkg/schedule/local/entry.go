@@ -10,23 +10,23 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// entry is a schedule, or what is left of one when its call has begun. Its Schedule never changes.
+// entry is a schedule, or the call that remains of one. Its Schedule never changes.
 type entry struct {
 	Entry
-	// number tells the calls of one name apart and is their order; zero until the call begins.
+	// number distinguishes the calls of one name and orders them; zero until the call begins.
 	number uint64
-	// tried is the last Fire that took it up.
+	// tried is the last Fire that tried it.
 	tried uint64
-	// unsaved: a write of its files failed, so they may show this state or the one that was not reached.
+	// unsaved says that a write of its files failed: they may show this state or the one that was not reached.
 	unsaved bool
 }
 
-// waitsFor reports whether the entry is this schedule, with a call still to come, and surely on disk.
+// waitsFor reports whether the entry is this schedule, not yet called, and certainly on disk.
 func (e *entry) waitsFor(s schedule.Schedule) bool {
 	return e != nil && !e.unsaved && e.State != Completed && e.At.Equal(s.At) && bytes.Equal(e.Payload, s.Payload)
 }
 
-// schedule returns a copy of what never changes; unlike [entry.copied] it needs no lock.
+// schedule returns a copy of the immutable part; unlike [entry.copied] it needs no lock.
 func (e *entry) schedule() schedule.Schedule {
 	out := e.Schedule
 	out.Payload = bytes.Clone(e.Payload)
@@ -39,7 +39,7 @@ func (e *entry) copied() Entry {
 	return out
 }
 
-// compare is the order of calls. Of one name and instant, what began earlier comes earlier, and what has not begun
+// compare orders calls. Of one name and instant, an earlier beginning sorts first; a call that has not begun sorts
 // last.
 func (e *entry) compare(f *entry) int {
 	return cmp.Or(e.At.Compare(f.At), cmp.Compare(e.Name, f.Name), cmp.Compare(e.number-1, f.number-1))
@@ -93,7 +93,7 @@ func inOrder(a, b queue) iter.Seq[*entry] {
 	}
 }
 
-// add takes up an entry; a former one is a call alone, any other is what its name stands for from now on.
+// add registers an entry. A former one is only a call; any other becomes the entry of its name.
 func (s *Scheduler) add(e *entry) {
 	if !e.Former {
 		s.schedules[e.Name] = e
@@ -106,7 +106,7 @@ func (s *Scheduler) add(e *entry) {
 	}
 }
 
-// retire takes its name from an entry, if there is one. A call that has begun goes on without it.
+// retire removes an entry, if there is one, from its name. A call that has begun continues without it.
 func (s *Scheduler) retire(e *entry) {
 	if e == nil {
 		return
@@ -120,8 +120,8 @@ func (s *Scheduler) retire(e *entry) {
 	}
 }
 
-// All returns every schedule, the completed ones included, in the order of names, and before the schedule of a name its
-// former calls that did not succeed yet.
+// All returns every schedule, including completed ones, in the order of names. The unfinished former calls of a name
+// precede its schedule.
 func (s *Scheduler) All() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Scheduler) All() []Entry {
 	for _, e := range s.schedules {
 		all = append(all, e.copied())
 	}
-	// Former calls stand before all others and among themselves in the order of calls: a stable sort keeps that.
+	// Former calls are before all others and in the order of calls: a stable sort preserves that.
 	slices.SortStableFunc(all, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

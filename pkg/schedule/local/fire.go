@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	// maxCalls bounds one Fire; a target that keeps putting schedules into the past must not hold its driver for ever.
+	// maxCalls bounds one Fire; a target that continues to put schedules into the past must not block its driver for
+	// ever.
 	maxCalls = 10_000
 	// maxErrors bounds the errors that one Fire reports in full.
 	maxErrors = 10
 )
 
 // Fire makes the calls that began earlier and did not succeed, and those of the schedules whose instant is not after
-// now, all in the order of instants and then names, and returns how many succeeded and were marked so. What a call
-// itself puts at or before now is called too, in its place. One that fails does not hold up the rest: it stays to be
-// made and is not tried again before the next Fire; the errors come back joined. At most 10,000 calls are made at once;
-// Next tells whether some are left.
+// now. It makes them in the order of instants and then names, and returns how many succeeded and were marked so. A
+// schedule that a call itself puts at or before now is called too, in its order. A failed call does not delay the
+// rest: the next Fire tries it again. The errors are returned joined. One Fire makes at most 10,000 calls; Next shows
+// whether some are left.
 func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err error) {
 	s.firing.Lock()
 	defer s.firing.Unlock()
@@ -50,7 +51,7 @@ func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err err
 	return fired, errors.Join(errs...)
 }
 
-// take returns what is to be called first of all that this Fire has not taken up yet; nil if nothing is.
+// take returns the first call that this Fire has not tried yet; nil if there is none.
 func (s *Scheduler) take(now time.Time) *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +75,7 @@ func (s *Scheduler) call(ctx context.Context, e *entry) (succeeded bool, err err
 	if err := s.target(ctx, e.schedule()); err != nil {
 		return false, &callError{e, err}
 	}
-	// The call was made: a caller that gives up now must not leave it unmarked.
+	// The call was made: if the caller gives up now, it must still be marked.
 	if err := s.complete(context.WithoutCancel(ctx), e); err != nil {
 		return false, err
 	}
@@ -118,7 +119,7 @@ func (s *Scheduler) complete(ctx context.Context, e *entry) error {
 	})
 }
 
-// stopped notes how a call ended.
+// stopped records how a call ended.
 func (s *Scheduler) stopped(e *entry, failure *error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +134,7 @@ func (s *Scheduler) stopped(e *entry, failure *error) {
 	}
 }
 
-// callError says which call the target failed.
+// callError names the call that the target failed.
 type callError struct {
 	called *entry
 	cause  error

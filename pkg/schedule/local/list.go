@@ -11,7 +11,7 @@ import (
 
 var _ schedule.Lister = (*Scheduler)(nil)
 
-// Find implements [schedule.Lister]. A former call has no schedule any more.
+// Find implements [schedule.Lister]. A former call has no schedule.
 func (s *Scheduler) Find(ctx context.Context, name string) (schedule.Schedule, error) {
 	if err := ctx.Err(); err != nil {
 		return schedule.Schedule{}, err
@@ -35,7 +35,7 @@ func (s *Scheduler) Each(ctx context.Context, prefix string, visit func(name str
 		}
 	}
 	s.mu.Unlock()
-	slices.Sort(names) // so that two runs meet them alike
+	slices.Sort(names) // so that two runs visit them in the same order
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -17,7 +17,7 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", e.File, e.Err) }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the mistake in the file.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 type opened struct {
@@ -25,8 +25,8 @@ type opened struct {
 	entries []*entry
 }
 
-// openDisk makes the directory, removes what a crash left half-written (nobody was told that it was there), reads the
-// rest, and finishes the transitions that a crash cut short.
+// openDisk makes the directory and removes files that a crash left half-written: no caller received a success for
+// them. It reads the rest and finishes the transitions that a crash interrupted.
 func openDisk(dir string) (opened, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return opened{}, err
@@ -62,9 +62,9 @@ func openDisk(dir string) (opened, error) {
 	return opened{d, entries}, err
 }
 
-// mend leaves each name at most one schedule and gives each call its number. Where a crash left two files of one
-// schedule, the one whose call is still to be made counts: a pending one was put over the other, and a call that
-// succeeded but may not be marked so is made again.
+// mend leaves each name at most one schedule and gives each call its number. If a crash left two files of one
+// schedule, the one whose call is still due counts. A pending file had replaced the other. A call that succeeded but
+// may not be marked so is made again.
 func (d *disk) mend(found []*entry) ([]*entry, error) {
 	var number uint64
 	pending, called := map[string]bool{}, map[string]bool{}

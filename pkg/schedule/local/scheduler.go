@@ -1,19 +1,22 @@
-// Package local is the scheduler of the local platform and of the simulation: schedules in memory and, given a
-// directory, in one file each, called when its driver says that their time has come.
+// Package local is the scheduler of the local platform and of the simulation: schedules in memory and, with a
+// directory, in one file each. Its driver says which time it is, and the scheduler then calls what is due.
 //
-// It promises what the port does: a schedule put is on disk when Put returns and survives a SIGKILL, and it is called
-// at least once, in the order of instants. A schedule that was called stays listed as completed until it is replaced or
+// It promises what the port does. A schedule is on disk when Put returns and survives a SIGKILL, and it is called at
+// least once, in the order of instants. A schedule that was called stays listed as completed until it is replaced or
 // deleted, as EventBridge Scheduler keeps one without an action after completion.
 //
-// A call, once begun, is a thing of its own, as it is in AWS, where the scheduler hands it to the function's
-// asynchronous queue. That it has begun is on disk before the target is called. From then on it is made again, at every
-// later Fire and after every restart, until it succeeds, with the payload that fell due, whatever becomes of its
-// schedule meanwhile: code that is called may replace or delete its own schedule long before it is done, and die in
-// between. A schedule put during its own call waits for its own instant beside it. Nothing is called twice at once, and
-// without a failure or a crash nothing is called twice. A call that keeps failing is never given up and holds up no
-// other one: which error is final is the target's to say, by answering none.
+// A call that has begun is independent of its schedule, as in AWS, where the scheduler passes it to the function's
+// asynchronous queue:
+//   - Its beginning is on disk before the target is called.
+//   - From then on every Fire repeats it, also after a restart, until it succeeds, with the payload that was due. Its
+//     schedule may change while the call runs: called code may replace or delete its own schedule long before it ends,
+//     and crash in between.
+//   - A schedule put during its own call waits for its own instant.
+//   - Nothing is called twice at once, and without a failure or a crash nothing is called twice.
+//   - A call that fails every time is never given up and delays no other. The target decides which error is final, by
+//     returning none.
 //
-// It has no clock and starts no goroutine: it must never call anything outside Fire. One directory belongs to one
+// It must never call anything outside Fire. It has no clock and starts no goroutine. One directory belongs to one
 // scheduler at a time.
 package local
 
@@ -28,7 +31,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// State says how far a schedule's call has come.
+// State is the state of a schedule's call.
 type State string
 
 const (
@@ -40,32 +43,32 @@ const (
 	Completed State = "COMPLETED"
 )
 
-// Entry is a schedule, or a call that is left of one, as it is listed.
+// Entry is a listed schedule, or the call that remains of one.
 type Entry struct {
 	schedule.Schedule
 	State State
-	// Former says that the schedule was replaced or deleted after its call had begun, so that only the call is left. It is
-	// Called then, and gone once it succeeds.
+	// Former says that the schedule was replaced or deleted after its call had begun, so that only the call is left. It
+	// is Called then, and disappears once it succeeds.
 	Former bool
-	// Attempts counts how often the call was tried in vain since the schedule was put or the process started.
+	// Attempts counts the failed attempts of the call since the schedule was put or the process started.
 	Attempts int
-	// LastError is what the last of them failed with.
+	// LastError is the error of the last failed attempt.
 	LastError string
 }
 
-// Target is what a due schedule calls. An error leaves the call unfinished, so that the next Fire makes it again. It
-// may put and delete schedules, its own included, but must not call Fire.
+// Target receives the call of a due schedule. An error leaves the call unfinished, so that the next Fire makes it
+// again. It may put and delete schedules, including its own, but must not call Fire.
 type Target func(ctx context.Context, s schedule.Schedule) error
 
-// Fault is asked before (after is false) and after each effect; its error is returned instead of going on, or of the
+// Fault is called before (after is false) and after each effect. Its error ends the operation, or replaces its
 // success. The operations are "put", "delete", "begin", the mark that a call is about to be made, and "complete", the
 // mark that it succeeded.
 type Fault func(op, name string, after bool) error
 
-// Config says where schedules live and what they call.
+// Config holds the directory of the schedules and their target.
 type Config struct {
 	Dir    string // created if missing; empty keeps schedules in memory only
-	Target Target // needed
+	Target Target // required
 	Fault  Fault  // nil injects nothing
 }
 
@@ -79,11 +82,11 @@ type Scheduler struct {
 	fires  uint64     // counts them; under firing
 
 	mu        sync.Mutex
-	schedules map[string]*entry // what each name stands for: pending, called or completed
+	schedules map[string]*entry // the entry of each name: pending, called or completed
 	waiting   queue             // the pending ones
-	begun     queue             // the calls that have begun and did not succeed, the former ones included
+	begun     queue             // the calls that have begun and did not succeed, including former ones
 	number    uint64            // of the last call that began
-	running   *entry            // what Fire is at
+	running   *entry            // the call that Fire is making
 }
 
 var _ schedule.Scheduler = (*Scheduler)(nil)
@@ -113,8 +116,8 @@ func New(cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// Put implements the port. Putting a schedule that waits for its call, the first or the next after a failure, again as
-// it is changes nothing: that call will come after the put.
+// Put implements the port. A second Put of an unchanged schedule changes nothing while its call is pending, first or
+// after a failure: that call will be made after the put.
 func (s *Scheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	if err := in.Check(); err != nil {
 		return fmt.Errorf("put schedule %q: %w", in.Name, err)
@@ -161,8 +164,8 @@ func (s *Scheduler) Due(now time.Time) []schedule.Schedule {
 	return due
 }
 
-// Next returns the earliest instant for which a call is still to be made or to succeed, one under way included; false
-// if none is. The instant of a call that has begun is past: it is due at once.
+// Next returns the earliest instant of a call that is still to be made or to succeed, including a running one; false
+// if there is none. The instant of a call that has begun is past: it is due at once.
 func (s *Scheduler) Next() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +176,7 @@ func (s *Scheduler) Next() (time.Time, bool) {
 	return (*q)[0].At, true
 }
 
-// effect runs one change under the lock, between the questions to the fault hook.
+// effect makes one change under the lock, between two calls of the fault hook.
 func (s *Scheduler) effect(ctx context.Context, op, name string, change func() error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s schedule %q: %w: %w", op, name, schedule.ErrUnavailable, err)

@@ -2,12 +2,12 @@ package local
 
 import "nexus/pkg/schedule"
 
-// The transitions of a schedule's files. Each is asked for under the scheduler's lock, before the entry itself changes,
-// and returns when the files are durable. An entry whose transition failed is unsaved: its files are put right before
-// the next one. Wherever one stops half-way, mend finds out what there was.
+// The transitions of a schedule's files. Each is called under the scheduler's lock, before the entry itself changes,
+// and returns when the files are durable. An entry whose transition failed is unsaved: its files are restored before
+// the next one. If a crash interrupts a transition, mend resolves the remaining files.
 
-// replace puts the schedule where the old entry was, if there was one. The new file comes first, so that a crash never
-// leaves less than there was; a call that has begun keeps its file.
+// replace puts the schedule in the place of the old entry, if there was one. It writes the new file first, so that a
+// crash never leaves less than before; a call that has begun keeps its file.
 func (d *disk) replace(old *entry, in schedule.Schedule) error {
 	return d.transition(old, func() error {
 		if err := d.save(in, pendingSlot); err != nil {
@@ -20,10 +20,10 @@ func (d *disk) replace(old *entry, in schedule.Schedule) error {
 	})
 }
 
-// delete removes the old entry, if there was one, but for a call that has begun.
+// delete removes the old entry, if there was one, except a call that has begun.
 func (d *disk) delete(old *entry, name string) error {
 	return d.transition(old, func() error {
-		// Also without an entry there may be a file, of a put that failed.
+		// A put that failed may have left a file without an entry.
 		dropped, err := d.drop(name, pendingSlot)
 		if err != nil || !dropped && old == nil {
 			return err
@@ -35,7 +35,7 @@ func (d *disk) delete(old *entry, name string) error {
 	})
 }
 
-// part takes from its schedule what the old entry has on disk beside a pending file.
+// part separates the files of the old entry's call from its schedule, except a pending file.
 func (d *disk) part(old *entry) error {
 	switch {
 	case old == nil || old.State == Pending:
@@ -73,7 +73,7 @@ func (d *disk) complete(e *entry) error {
 	})
 }
 
-// transition changes the files of an entry, after putting them right if that is needed.
+// transition changes the files of an entry, after restoring them if necessary.
 func (d *disk) transition(e *entry, change func() error) error {
 	if d == nil {
 		return nil
@@ -91,13 +91,13 @@ func (d *disk) transition(e *entry, change func() error) error {
 	return err
 }
 
-// restore makes the files say what the entry says.
+// restore writes the files according to the entry.
 func (d *disk) restore(e *entry) error {
 	if err := d.save(e.Schedule, e.slot()); err != nil {
 		return err
 	}
 	if e.Former {
-		return d.sync() // the other slots belong to the schedule that came after it
+		return d.sync() // the other slots belong to the schedule that replaced it
 	}
 	var others []slot
 	for _, at := range []slot{pendingSlot, calledSlot, completedSlot, formerSlot(e.number)} {

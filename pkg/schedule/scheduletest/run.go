@@ -1,6 +1,6 @@
-// Package scheduletest is the conformance suite of the schedule port. Every adapter runs it, so that the code above the
-// port may be tested on any of them. It promises that an adapter which passes behaves as the port says, as far as that
-// can be seen without waiting for real time.
+// Package scheduletest is the conformance suite of the schedule port. Every adapter runs it, so the code above the
+// port may be tested on any of them. It promises that an adapter which passes behaves as the port says, as far as a
+// test can observe it without waiting for real time.
 package scheduletest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// Subject is an empty scheduler with the view of it that the port does not offer.
+// Subject is an empty scheduler with access to state that the port does not offer.
 type Subject struct {
 	Scheduler interface {
 		schedule.Scheduler
@@ -27,7 +27,7 @@ type Subject struct {
 	}
 	// Pending returns the schedules that wait for their call, in any order.
 	Pending func(t *testing.T) []schedule.Schedule
-	// Fire lets the time come to now and returns the calls made, in any order. It is called with growing times.
+	// Fire moves the time to now and returns the calls made, in any order. It is called with growing times.
 	Fire func(t *testing.T, now time.Time) []schedule.Schedule
 }
 
@@ -58,7 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// noon is where the suite's time starts; far ahead, so that a real clock takes no part.
+// noon is the suite's first instant, far in the future, so that no real clock reaches it.
 var noon = time.Date(2130, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func one(name string, at time.Time) schedule.Schedule {

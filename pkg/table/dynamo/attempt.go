@@ -9,13 +9,13 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// attempts watches the attempts that the SDK makes in one call.
+// attempts observes the attempts that the SDK makes in one call.
 type attempts struct {
 	// inDoubt says that an attempt ended without the service's refusal: its request may have been applied.
 	inDoubt bool
 }
 
-// watch adds the observation to one call. It sits behind the retry loop, so it sees each attempt by itself.
+// watch adds the observation to one call. It runs inside the retry loop, so it observes each attempt separately.
 func (a *attempts) watch(o *dynamodb.Options) {
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("WatchAttempts", a.handle), "Retry", middleware.After)

@@ -20,8 +20,8 @@ const (
 )
 
 // NewClient returns a DynamoDB client for cfg: region, credentials and, for another endpoint than the region's,
-// BaseEndpoint. It retries as the SDK's standard mode does, with waits that suit single-digit-millisecond calls, and
-// gives each attempt 5 seconds unless cfg brings its own HTTP client.
+// BaseEndpoint. It retries as the SDK's standard mode does, with waits that suit single-digit-millisecond calls. Each
+// attempt has 5 seconds, unless cfg has its own HTTP client.
 func NewClient(cfg aws.Config) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
@@ -34,8 +34,8 @@ func NewClient(cfg aws.Config) *dynamodb.Client {
 	})
 }
 
-// newBackoff is the SDK's exponential backoff with full jitter, scaled down: the SDK counts attempts from 1 and waits
-// up to two seconds before the second.
+// newBackoff returns the SDK's exponential backoff with full jitter, scaled down: the SDK counts attempts from 1 and
+// waits up to two seconds before the second.
 func newBackoff() retry.BackoffDelayer {
 	const scale = 2 * time.Second / firstDelay
 	jitter := retry.NewExponentialJitterBackoff(maxDelay * scale)

@@ -8,9 +8,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// CreateInput is the request that creates the table as the schema describes it: on-demand billing, every key attribute
-// a string, the stream on. TTL is switched on by [TTLInput] once the table is there. What only a deployment needs
-// (point in time recovery, deletion protection) belongs to the infrastructure.
+// CreateInput returns the request that creates the table as the schema describes it: on-demand billing, every key
+// attribute a string, the stream on. [TTLInput] switches TTL on once the table exists. The infrastructure sets what
+// only a deployment needs (point in time recovery, deletion protection).
 func CreateInput(schema table.Schema) *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(schema.Name),
@@ -37,7 +37,7 @@ func CreateInput(schema table.Schema) *dynamodb.CreateTableInput {
 	return in
 }
 
-// TTLInput is the request that has the service remove rows past the schema's TTL attribute.
+// TTLInput returns the request that lets the service remove rows past the schema's TTL attribute.
 func TTLInput(schema table.Schema) *dynamodb.UpdateTimeToLiveInput {
 	return &dynamodb.UpdateTimeToLiveInput{
 		TableName: aws.String(schema.Name),

@@ -14,11 +14,11 @@ import (
 	"nexus/pkg/table"
 )
 
-// ErrNoTable: the table does not exist. Wiring is wrong, or the table is still being created.
+// ErrNoTable says that the table does not exist. Wiring is wrong, or the table is still being created.
 var ErrNoTable = errors.New("no such table")
 
-// translate maps what a call returned to the port's errors; the cause stays in the chain. Of a write whose earlier
-// attempt may have been applied it never says that nothing was written.
+// translate maps a call's error to the port's errors; the cause stays in the chain. If an earlier attempt of a write
+// may have been applied, it never claims that nothing was written.
 func translate(ctx context.Context, err error, seen *attempts) error {
 	sentinel := verdict(ctx, err)
 	if seen.inDoubt && (sentinel == table.ErrThrottled || sentinel == table.ErrConflict || sentinel == table.ErrInvalid) {
@@ -30,8 +30,8 @@ func translate(ctx context.Context, err error, seen *attempts) error {
 	return fmt.Errorf("%w: %w", sentinel, err)
 }
 
-// verdict is the port's error for what a call returned, the context's if it ended the call, or nil for what no caller
-// decides on (refused credentials, say).
+// verdict returns the port's error for a call's error, or the context's if it ended the call. It returns nil for
+// errors on which no caller decides, such as refused credentials.
 func verdict(ctx context.Context, err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -66,7 +66,7 @@ func codeVerdict(code string) error {
 	case "TransactionConflictException", "ReplicatedWriteConflictException":
 		return table.ErrConflict
 	case "TransactionInProgressException":
-		// A former attempt of the same transaction is still at work, and may succeed.
+		// An earlier attempt of the same transaction is still running, and may succeed.
 		return table.ErrUnavailable
 	case "ItemCollectionSizeLimitExceededException", "ValidationException", "SerializationException",
 		"IdempotentParameterMismatchException":
@@ -79,7 +79,7 @@ func codeVerdict(code string) error {
 	return nil
 }
 
-// httpStatus is the answer's status, or 0 if none came.
+// httpStatus returns the answer's status, or 0 if there was no answer.
 func httpStatus(err error) int {
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) && response.Response != nil && response.Response.Response != nil {
@@ -95,7 +95,7 @@ func isRefusedBySDK(err error) bool {
 	return errors.As(err, &params) || errors.As(err, &serialization)
 }
 
-// isTransport says that the connection failed, or that what came back was no answer of the service.
+// isTransport reports whether the connection failed, or the response was no answer of the service.
 func isTransport(err error) bool {
 	var send *smithyhttp.RequestSendError
 	var response *smithyhttp.ResponseError
@@ -105,9 +105,9 @@ func isTransport(err error) bool {
 		errors.As(err, &network)
 }
 
-// cancelled maps a cancelled transaction. A conflict or throttling comes before everything: the repetition it asks for
-// finds out whether the conditions hold. Then come the conditions, even beside an action that is invalid: the caller
-// decides anew on the rows that came back, and the action may not be the same then.
+// cancelled maps a cancelled transaction. A conflict or throttling has priority: the repetition that it requires finds
+// out whether the conditions hold. Failed conditions come next, even beside an invalid action: the caller decides
+// again on the returned rows, and the action may then differ.
 func cancelled(err *types.TransactionCanceledException) error {
 	var failed []table.Failure
 	var conflict, throttled, invalid bool

@@ -14,7 +14,7 @@ import (
 )
 
 // expression collects the placeholders of one request. Names and values enter an expression only through it, so that
-// neither a reserved word nor anything that a client sent can change what the expression says.
+// neither a reserved word nor a client's input can change its meaning.
 type expression struct {
 	names  map[string]string // placeholder -> attribute name
 	values map[string]types.AttributeValue
@@ -48,7 +48,7 @@ func (x *expression) value(v item.Value) (string, error) {
 	return placeholder, nil
 }
 
-// condition is the text of a condition; nil if it always holds.
+// condition returns the text of a condition; nil if it always holds.
 func (x *expression) condition(c table.Condition) (*string, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (x *expression) condition(c table.Condition) (*string, error) {
 	return &text, nil
 }
 
-// always is a condition that holds whatever the row: a check must have one, and is worth sending even so, because it
-// makes the transaction conflict with others on that row.
+// always returns a condition that holds for any row. A check must have a condition. It is worth sending even so,
+// because it makes the transaction conflict with others on that row.
 func (x *expression) always() *string {
 	text := x.rowExists() + " OR " + x.rowMissing()
 	return &text
@@ -113,7 +113,8 @@ func (x *expression) test(t table.Test) (string, error) {
 	return x.name(t.Attr) + operator + v, nil
 }
 
-// update is the text of an update's changes, in the order of their names so that equal updates send equal requests.
+// update returns the text of an update's changes, in the order of their names so that equal updates send equal
+// requests.
 func (x *expression) update(u table.Update) (*string, error) {
 	if err := checkChanges(u); err != nil {
 		return nil, err
@@ -139,8 +140,8 @@ func (x *expression) update(u table.Update) (*string, error) {
 	return &text, nil
 }
 
-// checkChanges refuses an update that names the row's key, one attribute twice, or none. The service refuses the same
-// but for an update of none, which it takes outside a transaction only.
+// checkChanges refuses an update that names the row's key, one attribute twice, or none. So does the service, except
+// that outside a transaction it accepts an update of none.
 func checkChanges(u table.Update) error {
 	named := make(map[string]bool, len(u.Set)+len(u.Remove))
 	for _, attr := range slices.Concat(slices.Collect(maps.Keys(u.Set)), u.Remove) {

@@ -15,8 +15,8 @@ import (
 // maxBatchWrite is the number of rows DynamoDB takes in one BatchWriteItem.
 const maxBatchWrite = 25
 
-// Load implements [table.Writer]. Two rows with one key are [table.ErrInvalid]: in no order, neither would be the last.
-// Repeating a load is safe: it writes the same rows again.
+// Load implements [table.Writer]. Two rows with one key are [table.ErrInvalid]: without an order, neither would be the
+// last. Repeating a load is safe: it writes the same rows again.
 func (s *Store) Load(ctx context.Context, rows []item.Item) error {
 	requests, err := loadRequests(rows)
 	if err != nil {
@@ -51,7 +51,8 @@ func loadRequests(rows []item.Item) ([]types.WriteRequest, error) {
 	return requests, nil
 }
 
-// load sends up to [maxBatchWrite] rows until none is left. What throttling leaves unprocessed is sent again.
+// load sends up to [maxBatchWrite] rows at a time until none is left, and sends again what throttling leaves
+// unprocessed.
 func (s *Store) load(ctx context.Context, rest []types.WriteRequest) error {
 	rounds := s.newRounds()
 	for len(rest) > 0 {

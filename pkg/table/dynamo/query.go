@@ -88,7 +88,7 @@ func (s *Store) count(ctx context.Context, q table.Query) (int, error) {
 	}
 }
 
-// queryInput is the request without its place and size.
+// queryInput returns the request without its position and size.
 func (s *Store) queryInput(q table.Query) (*dynamodb.QueryInput, error) {
 	index, ok := s.schema.Index(q.Index)
 	if !ok {
@@ -176,8 +176,8 @@ func (x *expression) anyTag(attr string, tags []string, or string) (*string, err
 	return &text, nil
 }
 
-// startAt sets the place to go on from. The place must lie in the query, or a client's cursor could lead the read
-// astray; the service checks the same, but other engines of its kind do not.
+// startAt sets the position to continue from. The position must lie in the query: otherwise a client's cursor could
+// make the query read other rows. The service checks the same, but other engines of its kind do not.
 func (s *Store) startAt(in *dynamodb.QueryInput, q table.Query) error {
 	if len(q.Start) == 0 {
 		return nil
@@ -201,7 +201,7 @@ func (s *Store) startAt(in *dynamodb.QueryInput, q table.Query) error {
 	return nil
 }
 
-// within says that a sort key lies in the range.
+// within reports whether a sort key lies in the range.
 func within(r table.Range, sk string) bool {
 	return strings.HasPrefix(sk, r.Prefix) && sk >= r.From && (r.To == "" || sk <= r.To)
 }

@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// maxIdleRounds bounds how often in a row a batch is sent again that the service left wholly unprocessed; with the
-// waits between, about two seconds.
+// maxIdleRounds bounds the consecutive rounds in which a batch stays wholly unprocessed; with the waits between, about
+// two seconds.
 const maxIdleRounds = 6
 
 // rounds paces the repetitions of one batch request.

@@ -9,12 +9,12 @@ import (
 	"nexus/pkg/table"
 )
 
-// sameRow says that the stored row is the one that was to be written.
+// sameRow reports whether the stored row equals the row to write.
 func sameRow(stored, intended item.Item) bool {
 	return stored != nil && normalRow(stored).Equal(normalRow(intended))
 }
 
-// isUpdated says that the stored row looks as the update leaves it.
+// isUpdated reports whether the stored row is as the update leaves it.
 func isUpdated(stored item.Item, u table.Update) bool {
 	if stored == nil {
 		return false
@@ -35,8 +35,8 @@ func normalRow(it item.Item) item.Item {
 	return out
 }
 
-// normal is the value with everything the service may change of it put into one form: the text of numbers ("1.50"
-// comes back as "1.5") and the order of sets.
+// normal returns the value in a form that hides what the service may change: the text of numbers ("1.50" returns as
+// "1.5") and the order of sets.
 func normal(v item.Value) item.Value {
 	switch v := v.(type) {
 	case item.Number:

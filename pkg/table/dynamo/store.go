@@ -17,7 +17,7 @@ type Store struct{ settings }
 
 var _ table.Store = (*Store)(nil)
 
-// New returns the store behind the client, which should come from [NewClient].
+// New returns the store that uses the client, which should come from [NewClient].
 func New(client *dynamodb.Client, options ...Option) *Store {
 	return &Store{newSettings(client, options)}
 }
@@ -28,8 +28,8 @@ type Option func(*settings)
 // WithTable names the table; the default is the schema's name.
 func WithTable(name string) Option { return func(s *settings) { s.schema.Name = name } }
 
-// WithObserver has every call reported, with the units that the service says it consumed. A call that the service
-// refused or did not answer is reported with no rows and no units: the service does not tell.
+// WithObserver reports every call to the observer, with the units that the service says it consumed. A call that the
+// service refused or did not answer is reported with no rows and no units, because the service returns no figure.
 func WithObserver(observe table.Observer) Option { return func(s *settings) { s.observe = observe } }
 
 // WithTokens sets the source of the transactions' client tokens: 1 to 36 characters each, never the same twice. The

@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// Transact implements [table.Writer]. One action that writes is sent as a single write, for half the units; see the
-// package comment for what that means when an answer is lost.
+// Transact implements [table.Writer]. One action that writes is sent as a single write, for half the units. The
+// package comment says what that means when an answer is lost.
 func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 	if len(actions) == 0 || len(actions) > table.MaxActions {
 		return fmt.Errorf("transact: %w: %d actions, want 1 to %d", table.ErrInvalid, len(actions), table.MaxActions)
@@ -65,7 +65,8 @@ func (s *Store) transact(ctx context.Context, actions []table.Action) error {
 		return nil
 	}
 	s.reportWrite("Transact", 0)
-	// The token makes a cancellation final: had a former attempt been applied, the service would have said success.
+	// The token makes a cancellation final: if an earlier attempt had been applied, the service would have reported
+	// success.
 	var cancel *types.TransactionCanceledException
 	if errors.As(err, &cancel) {
 		return cancelled(cancel)

@@ -6,10 +6,10 @@ import (
 	"nexus/pkg/table"
 )
 
-// Every call asks for what it consumed, by index.
+// Every call requests its consumed capacity, by index.
 const reportCapacity = types.ReturnConsumedCapacityIndexes
 
-// reportRead tells the observer of one read.
+// reportRead reports one read to the observer.
 func (s *settings) reportRead(op string, rows int, consumed ...types.ConsumedCapacity) {
 	usage := table.Consumption{Op: op, Rows: rows}
 	for _, c := range consumed {
@@ -18,7 +18,7 @@ func (s *settings) reportRead(op string, rows int, consumed ...types.ConsumedCap
 	s.observe(usage)
 }
 
-// reportWrite tells the observer of one write.
+// reportWrite reports one write to the observer.
 func (s *settings) reportWrite(op string, rows int, consumed ...types.ConsumedCapacity) {
 	usage := table.Consumption{Op: op, Rows: rows}
 	for _, c := range consumed {
@@ -40,7 +40,7 @@ func units(n *float64) float64 {
 	return *n
 }
 
-// given is what a call consumed, as a list that is empty if the service did not say.
+// given returns the consumed capacity as a list, which is empty if the service did not report it.
 func given(c *types.ConsumedCapacity) []types.ConsumedCapacity {
 	if c == nil {
 		return nil

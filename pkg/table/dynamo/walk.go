@@ -11,21 +11,20 @@ import (
 	"nexus/pkg/table"
 )
 
-// Walker is a [table.Walker] on one DynamoDB table: the one place that scans. It is a type of its own, so that whoever
-// is handed a [Store] cannot.
+// Walker is a [table.Walker] on one DynamoDB table. Only this type scans: code that receives a [Store] cannot.
 type Walker struct{ settings }
 
 var _ table.Walker = (*Walker)(nil)
 
-// NewWalker returns the walker behind the client.
+// NewWalker returns the walker that uses the client.
 func NewWalker(client *dynamodb.Client, options ...Option) *Walker {
 	return &Walker{newSettings(client, options)}
 }
 
-// maxSegments is the most parts that a walk may be cut into (DynamoDB, Scan, TotalSegments).
+// maxSegments is the largest number of parts of a walk (DynamoDB, Scan, TotalSegments).
 const maxSegments = 1_000_000
 
-// Walk implements [table.Walker]. Each row is as it was at some moment of the walk.
+// Walk implements [table.Walker]. It returns each row as it was at some moment of the walk.
 func (w *Walker) Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error {
 	if total < 1 || total > maxSegments || segment < 0 || segment >= total {
 		return fmt.Errorf("walk: %w: segment %d of %d", table.ErrInvalid, segment, total)

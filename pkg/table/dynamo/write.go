@@ -61,7 +61,7 @@ func (s *Store) put(ctx context.Context, op string, p table.Put) error {
 	return nil
 }
 
-// update returns the new row if asked for by returns.
+// update writes the row and returns the new one if returns requests it.
 func (s *Store) update(
 	ctx context.Context, op string, u table.Update, returns types.ReturnValue,
 ) (item.Item, error) {
@@ -113,8 +113,8 @@ func (s *Store) delete(ctx context.Context, op string, d table.Delete) error {
 	return nil
 }
 
-// repeated maps the error of a single write. If its condition failed on the row it was to make, and an earlier attempt
-// may have made it, the write is done: then it returns that row and no error.
+// repeated maps the error of a single write. If its condition failed on the intended row, and an earlier attempt may
+// have written that row, the write is done: repeated then returns that row and no error.
 func repeated(
 	ctx context.Context, err error, seen *attempts, isDone func(old item.Item) bool,
 ) (item.Item, error) {

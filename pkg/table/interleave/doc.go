@@ -1,11 +1,10 @@
-// Package interleave plays a few workers on one store in every order that their calls can come in, and lets a worker
-// die or lose an answer at each call. It is for tests of packages whose promise is to be exact whatever happens between
-// two calls.
+// Package interleave runs a few workers on one store in every possible order of their calls. At each call it can kill
+// a worker or lose its answer. It is for tests of packages that promise exact results for any event between two calls.
 //
-// A play is one order of calls from the beginning to the end, in a world of its own. What a play leads to depends on
-// the order of its calls alone, so a worker must not look at the time of day, at chance, or at anything that another
-// worker changes besides the store. Of plays that differ in the order of calls which do not touch the same rows only
-// one is played (Godefroid's sleep sets); a call that a fault befalls is held to be a neighbour of every other fault.
+// A play is one order of calls from the beginning to the end, in a fresh world. Its result depends on the order of its
+// calls alone. A worker must therefore not read the clock, use randomness, or read state outside the store that
+// another worker changes. Of plays that differ only in the order of calls on different rows, only one runs
+// (Godefroid's sleep sets). A call with a fault counts as dependent on every other fault.
 package interleave
 
 import (
@@ -16,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Worker is one of those that work at the same time.
+// Worker is one of the concurrent workers.
 type Worker struct {
 	Name string
 	// Run does the worker's work. Every call of the store is one step; between two steps others may work.
@@ -25,24 +24,24 @@ type Worker struct {
 	Reliable bool
 }
 
-// World is what one play begins with.
+// World is the initial state of one play.
 type World struct {
 	Store   table.Store
 	Workers []Worker
-	// Judge says what is wrong at the end of the play, after everybody stopped; nil for nothing.
+	// Judge checks the end of the play, after all workers stopped, and returns an error if the result is wrong.
 	Judge func() error
 }
 
-// Fault is what befalls one call.
+// Fault is the fault of one call.
 type Fault int
 
 const (
 	None Fault = iota
-	// Death: the call is carried out, and its worker is never heard of again.
+	// Death carries out the call and ends its worker there.
 	Death
-	// Lost: the call is carried out, and the worker gets [table.ErrUnavailable].
+	// Lost carries out the call, and the worker gets [table.ErrUnavailable].
 	Lost
-	// Refused: the call is not carried out, and the worker gets [table.ErrUnavailable].
+	// Refused does not carry out the call, and the worker gets [table.ErrUnavailable].
 	Refused
 )
 
@@ -52,21 +51,21 @@ func (f Fault) String() string {
 
 // Options bound an exploration.
 type Options struct {
-	// Faults is how many befall one play at most.
+	// Faults bounds the faults of one play.
 	Faults int
 	// Refusals plays refused calls, too, reads among them.
 	Refusals bool
-	// Plays ends the exploration with an error if there are more; zero for no bound.
+	// Plays bounds the plays: the exploration ends with an error if there are more; zero for no bound.
 	Plays int
 }
 
 // Result counts an exploration.
 type Result struct {
-	Plays int // judged
+	Plays int // played to the end and checked
 	Cut   int // given up because another order of the same calls was played
 }
 
-// Violation is the first play that was judged to be wrong.
+// Violation is the first play with a wrong result.
 type Violation struct {
 	Steps []string
 	Err   error

@@ -7,33 +7,33 @@ import (
 	"slices"
 )
 
-// ErrTooMany: there are more plays than the options allow.
+// ErrTooMany says that there are more plays than the options allow.
 var ErrTooMany = errors.New("more plays than allowed")
 
-// step is what can come next in a play: a worker's call, and what befalls it.
+// step is a possible next step of a play: a worker's call and its fault.
 type step struct {
 	lane  int
 	fault Fault
 	call  call
 }
 
-// commutes says that two steps of different workers can be exchanged. No more than a number of faults befall a play, so
-// that one may be in the way of another.
+// commutes reports whether two steps of different workers can be exchanged. Two faults cannot, because the number of
+// faults of a play is bounded.
 func (s step) commutes(other step) bool {
 	return s.lane != other.lane && s.call.commutes(other.call) && (s.fault == None || other.fault == None)
 }
 
 func (s step) is(other step) bool { return s.lane == other.lane && s.fault == other.fault }
 
-// node is a place in the tree of all plays.
+// node is a position in the tree of all plays.
 type node struct {
 	options []step
 	at      int
-	// asleep are steps that lead to nothing new from here.
+	// asleep are steps that lead to no new result from here.
 	asleep []step
 }
 
-// below are the steps asleep behind the option at hand.
+// below returns the steps that are asleep after the current option.
 func (n *node) below() []step {
 	taken := n.options[n.at]
 	var asleep []step
@@ -45,7 +45,7 @@ func (n *node) below() []step {
 	return asleep
 }
 
-// Explore plays every order. It returns a [*Violation] for the first play that its judge finds wrong.
+// Explore plays every order. It returns a [*Violation] for the first play with a wrong result.
 func Explore(ctx context.Context, world func() World, o Options) (Result, error) {
 	e := exploration{world: world, o: o}
 	for {
@@ -68,7 +68,7 @@ type exploration struct {
 	result Result
 }
 
-// advance moves on to the next play, and says whether there is one.
+// advance moves to the next play and reports whether there is one.
 func (e *exploration) advance() bool {
 	for len(e.path) > 0 {
 		last := e.path[len(e.path)-1]
@@ -80,7 +80,7 @@ func (e *exploration) advance() bool {
 	return false
 }
 
-// play begins anew, goes along the path, and takes the first step that there is from its end on.
+// play starts a fresh world, replays the path, and from its end on takes the first possible step.
 func (e *exploration) play(ctx context.Context) error {
 	w := e.world()
 	lanes := make([]*lane, len(w.Workers))
@@ -126,7 +126,7 @@ func (e *exploration) play(ctx context.Context) error {
 	return judge(w, lanes, trace)
 }
 
-// enabled are the steps that can come next, those without a fault first.
+// enabled returns the possible next steps, those without a fault first.
 func (e *exploration) enabled(lanes []*lane, faults int) []step {
 	var sound, faulty []step
 	for i, l := range lanes {

@@ -6,12 +6,12 @@ import (
 	"runtime"
 )
 
-// lane is one worker of a play, which goes on only when it is told to.
+// lane is one worker of a play. It continues only on the play's signal.
 type lane struct {
 	worker Worker
 	next   call // valid while the worker waits
 	ended  bool
-	// came tells the play that the worker waits or has ended; turn tells the worker what befalls its call.
+	// came signals the play that the worker waits or has ended; turn sends the worker the fault of its call.
 	came chan bool
 	turn chan Fault
 	quit chan struct{} // closed when the play is over before the worker
@@ -34,7 +34,7 @@ func start(ctx context.Context, w Worker, world World) *lane {
 	return l
 }
 
-// wait is called by the worker at each of its steps.
+// wait blocks the worker before each of its steps.
 func (l *lane) wait(c call) Fault {
 	l.next = c
 	l.came <- true

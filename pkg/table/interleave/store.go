@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Store is the store as one worker sees it: each call waits for its turn.
+// Store is a worker's view of the store: each call waits for its turn.
 type Store struct {
 	store table.Store
 	lane  *lane
@@ -22,7 +22,7 @@ type call struct {
 	op     string
 	keys   []item.Key
 	writes bool
-	under  item.Key // it reads the rows of a partition whose sort keys begin like this; none if it is empty
+	under  item.Key // it reads the rows of a partition whose sort keys begin with this prefix; none if it is empty
 	all    bool     // it reads or writes rows that are not named
 }
 
@@ -34,7 +34,7 @@ func (c call) String() string {
 	return strings.TrimSpace(c.op + " " + strings.Join(names, " "))
 }
 
-// commutes says that the order of two calls makes no difference to the store or to either worker.
+// commutes reports whether the order of two calls makes no difference to the store or to either worker.
 func (c call) commutes(other call) bool {
 	if !c.writes && !other.writes {
 		return true
@@ -50,18 +50,18 @@ func (c call) touches(key item.Key) bool {
 	return isUnder || slices.Contains(c.keys, key)
 }
 
-// queryOf is a query as a step: one with a prefix in the table itself reads no other rows than those under it.
+// queryOf returns a query as a step. A query of the table itself with a prefix reads only the rows under it.
 func queryOf(op string, q table.Query) call {
 	c := call{op: op + " " + q.Range.Prefix, under: item.Key{PK: q.Partition, SK: q.Range.Prefix}}
 	c.all = q.Index != table.Base
 	return c
 }
 
-// step waits for the call's turn and takes it.
+// step waits for the call's turn and carries it out.
 func (s *Store) step(c call, act func() error) error {
 	switch s.lane.wait(c) {
 	case Death:
-		_ = act() // whatever it answers: there is nobody to hear it
+		_ = act() // the worker is dead, so the answer does not matter
 		runtime.Goexit()
 	case Lost:
 		if err := act(); err != nil {
@@ -75,14 +75,14 @@ func (s *Store) step(c call, act func() error) error {
 	return act()
 }
 
-// Do is a step that is no call of the store: it comes before or behind everything that others do. A clock that moves is
-// one.
+// Do runs a step that is no call of the store. It is ordered before or after every other step. A moving clock is such
+// a step.
 func (s *Store) Do(name string, act func()) {
 	_ = s.Call(name, func() error { act(); return nil })
 }
 
-// Call is a step that writes something besides the store, with the same faults. It is a neighbour of the calls on the
-// same keys, which are nobody else's; with none, of all calls.
+// Call runs a step that writes to something outside the store, with the same faults. It depends on the calls with the
+// same keys, which no other part uses; without keys, on all calls.
 func (s *Store) Call(name string, act func() error, on ...item.Key) error {
 	return s.step(call{op: name, keys: on, writes: true, all: len(on) == 0}, act)
 }

@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// action is one member of a write, checked and in the form of the table: exactly one of put, set or remove, erase, or
-// none of them for a check.
+// action is one member of a write, checked and in the table's form: exactly one of put, set or remove, erase, or none
+// of them for a check.
 type action struct {
 	key    item.Key
 	when   table.Condition
@@ -19,14 +19,15 @@ type action struct {
 	erase  bool
 }
 
-// edit is what an action does to its row; old and new are the same where it does nothing.
+// edit is the effect of an action on its row; old and new are the same if there is none.
 type edit struct {
 	at       *slot // nil if there is no row
 	key      item.Key
 	old, new *row
 }
 
-// kind is how the service carries a write: what the table's part of it costs, and how large its rows may be together.
+// kind describes how the service carries a write: the cost of the table's part, and the largest size of its rows
+// together.
 type kind struct {
 	op       string
 	factor   float64
@@ -37,7 +38,7 @@ func oneRow(op string) kind { return kind{op, 1, table.MaxItemBytes} }
 func transaction() kind     { return kind{"Transact", 2, 4 << 20} }
 func unconditionally() kind { return kind{"Load", 1, 16 << 20} }
 
-// write applies the actions, all or none, and returns the rows they left behind.
+// write applies the actions, all or none, and returns the resulting rows.
 func (s *Store) write(w kind, actions []action) (table.Consumption, []edit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +59,8 @@ func (s *Store) write(w kind, actions []action) (table.Consumption, []edit, erro
 	return usage, edits, nil
 }
 
-// plan decides what the actions would do to the rows as they are, and changes nothing. If a condition fails, the edits
-// that come back leave every row as it is: they are what the attempt is charged for.
+// plan computes the effect of the actions on the present rows, and changes nothing. If a condition fails, the returned
+// edits leave every row unchanged; the attempt is charged for them.
 func (s *Store) plan(actions []action, maxBytes int) ([]edit, error) {
 	edits := make([]edit, len(actions))
 	var failures []table.Failure

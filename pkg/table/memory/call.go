@@ -8,34 +8,35 @@ import (
 	"nexus/pkg/table"
 )
 
-// Stage says on which side of its effect a call is.
+// Stage says whether a hook runs before or after the effect of a call.
 type Stage int
 
 const (
-	// Before: nothing has happened yet. An error here is the call's answer, and nothing happens.
+	// Before: nothing has happened yet. An error here becomes the call's answer, and nothing happens.
 	Before Stage = iota
-	// After: the effect, if any, is there. An error here replaces the call's answer: the caller does not learn the
+	// After: the effect, if any, is there. An error here replaces the call's answer, so the caller does not receive the
 	// outcome.
 	After
 )
 
-// Call is one round trip to the store, as a fault hook sees it. An operation that the service splits (BatchGet and Load
-// by their number of rows, Count and Walk by pages) makes several, and a fault in one leaves those before it done. The
-// hook runs outside the store's locks: it may call the store, and so act between another's read and write.
+// Call is one round trip to the store, as a fault hook receives it. The service splits some operations (BatchGet and
+// Load by their number of rows, Count and Walk by pages). They make several calls, and a fault in one leaves the
+// earlier ones done. The hook runs outside the store's locks: it may call the store, and so act between a caller's
+// read and write.
 type Call struct {
 	// Op is the port's operation: Get, BatchGet, Query, Count, Put, Update, Delete, Transact, Load, Walk.
 	Op    string
 	Stage Stage
 	// Keys are the rows named, a transaction's in the order of its actions; none for Query, Count and Walk.
 	Keys []item.Key
-	// Query is what a Query or Count asks; nil otherwise.
+	// Query is the query of a Query or Count; nil otherwise.
 	Query *table.Query
-	// Err is what the call will answer unless the hook changes it; only After. An unknown outcome of a write that took
-	// effect is an error where this is nil.
+	// Err is the call's answer unless the hook changes it; only After. A hook that returns an error where this is nil
+	// simulates an unknown outcome of a write that took effect.
 	Err error
 }
 
-// effect is the part of a call that reads or changes the table. What it consumed counts even if it fails.
+// effect is the part of a call that reads or changes the table. Its consumption counts even if it fails.
 type effect func() (table.Consumption, error)
 
 // do makes one round trip: context, fault, effect, observer, fault.

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// normal returns the condition with its numbers in the form in which the table stores numbers.
+// normal returns the condition with its numbers in the table's form.
 func normal(c table.Condition) (table.Condition, error) {
 	if err := c.Validate(); err != nil {
 		return c, err

@@ -8,13 +8,14 @@ import (
 	"nexus/pkg/item"
 )
 
-// expiryYears is how long past its time an item may be and still be removed: the service ignores older ones, which
-// keeps a ttl in another unit from emptying a table.
+// expiryYears bounds how far past its time an item is still removed. The service ignores older ones, so a ttl in
+// another unit cannot empty a table.
 const expiryYears = 5
 
-// Sweep removes rows whose ttl is before now, as the TTL service does, oldest first and at most limit of them (all if
-// limit is 0), and returns their keys. The records say Expired. The service may take days: until a sweep, a row past
-// its ttl is read like any other. Faults and the observer do not see it: it is no call of a client and costs nothing.
+// Sweep removes rows whose ttl is before now, as the TTL service does, oldest first, and returns their keys. It
+// removes at most limit of them (all if limit is 0). Their records have Expired set. The service may take days: until
+// a sweep, readers get a row past its ttl like any other. A sweep is no client's call: it has no faults, no cost, and
+// is not observed.
 func (s *Store) Sweep(now time.Time, limit int) []item.Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,17 +11,17 @@ import (
 
 // Errors on which a reader of the feed decides. They are matched with errors.Is.
 var (
-	// ErrUnknownShard: there is no such shard, or it was trimmed away whole.
+	// ErrUnknownShard says that there is no such shard, or that it was trimmed away whole.
 	ErrUnknownShard = errors.New("unknown shard")
-	// ErrTrimmed: records behind the position are trimmed; go on from the beginning of what is left.
+	// ErrTrimmed says that records after the position are trimmed; the reader continues from the oldest record left.
 	ErrTrimmed = errors.New("records behind the position are trimmed")
-	// ErrClosedShard: the shard was split before.
+	// ErrClosedShard says that the shard was split before.
 	ErrClosedShard = errors.New("shard is closed")
 )
 
-// Feed is the table's stream. Each write that changes a row appends one record to the shard that the row's key falls
-// into by its hash; so the rows of one user live on several shards, and order holds for each row alone, along the line
-// from a shard to its children. The records of a transaction stand apart. Records stay until [Feed.Trim].
+// Feed is the table's stream. Each write that changes a row appends one record to a shard, chosen by the hash of the
+// row's key. So the rows of one user are on several shards, and order holds only per row, along the line from a shard
+// to its children. The records of a transaction are separate. Records stay until [Feed.Trim].
 type Feed struct {
 	sourceARN string
 	now       func() time.Time
@@ -31,7 +31,7 @@ type Feed struct {
 	open    []*shard      // by the hashes they take
 	made    int           // shards ever made
 	last    uint64        // number of the last record
-	changed chan struct{} // nil while nobody waits
+	changed chan struct{} // nil while no reader waits
 }
 
 // shard takes the rows with hashes from low to high, both included.
@@ -65,7 +65,7 @@ func (f *Feed) newShard(parent string, low, high uint64) *shard {
 	return made
 }
 
-// append adds the record of a change. The store's lock is held, so records stand in the order of the writes.
+// append adds the record of a change. The caller holds the store's lock, so records are in the order of the writes.
 func (f *Feed) append(c edit, expired bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +77,7 @@ func (f *Feed) append(c edit, expired bool) {
 	f.signal()
 }
 
-// signal wakes whoever waits for the present channel.
+// signal wakes all readers that wait for the present channel.
 func (f *Feed) signal() {
 	if f.changed != nil {
 		close(f.changed)
@@ -85,8 +85,8 @@ func (f *Feed) signal() {
 	}
 }
 
-// Changed returns a channel that is closed at the next record or split. A reader takes it before it reads, and waits on
-// it once it has read everything: then nothing can slip between.
+// Changed returns a channel that is closed at the next record or split. A reader takes it before it reads, and waits
+// on it once it has read everything. So it misses no record.
 func (f *Feed) Changed() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +96,7 @@ func (f *Feed) Changed() <-chan struct{} {
 	return f.changed
 }
 
-// find returns the shard with the id; the feed's lock is held.
+// find returns the shard with the id; the caller holds the feed's lock.
 func (f *Feed) find(id string) (*shard, error) {
 	for _, s := range f.shards {
 		if s.id == id {

@@ -17,8 +17,8 @@ const (
 	maxExponent = 125
 )
 
-// canonical returns the number as plain decimal text without sign, zeros or point that say nothing, so that two numbers
-// are equal exactly if their texts are.
+// canonical returns the number as plain decimal text without redundant sign, zeros or point. Two numbers are equal
+// exactly if their texts are.
 func canonical(n item.Number) (item.Number, error) {
 	if isPlainInteger(string(n)) {
 		return n, nil
@@ -115,5 +115,5 @@ func compareNumbers(a, b item.Number) int {
 	return strings.Compare(xFraction, yFraction)
 }
 
-// clip keeps an error message short whatever was sent.
+// clip keeps an error message short for any input.
 func clip(s string) string { return text.Clip(s, 64) }

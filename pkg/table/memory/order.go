@@ -8,19 +8,19 @@ import (
 	"nexus/pkg/item"
 )
 
-// chunkSize bounds the entries that one insertion may have to move; an order of a million rows then has some thousand
-// chunks, and both levels are searched by halving.
+// chunkSize bounds the entries that one insertion may move. An order of a million rows has some thousand chunks, and
+// both levels are searched by halving.
 const chunkSize = 256
 
-// slot is where a row lives: every index that lists the row points here, so a write that changes no index key touches
-// no index.
+// slot is the place of a row. Every index that lists the row points to it, so a write that changes no index key
+// changes no index.
 type slot struct {
 	key item.Key
 	row *row
 }
 
-// place is a position in an order: the sort key, and the row's own key where several rows share it, as they may in an
-// index.
+// place is a position in an order: the sort key, and the row's own key, because several rows of an index may share a
+// sort key.
 type place struct {
 	sk  string
 	key item.Key
@@ -49,8 +49,8 @@ type order struct {
 // cursor names one entry of an order; it is good until the next insertion or removal.
 type cursor struct{ chunk, at int }
 
-// search returns the first entry for which is holds; is must hold for every entry after one for which it holds. Without
-// such an entry the cursor is behind the last.
+// search returns the first entry for which is holds; is must hold for every entry after one for which it holds.
+// Without such an entry the cursor is after the last.
 func (o *order) search(is func(entry) bool) cursor {
 	chunk := sort.Search(len(o.chunks), func(i int) bool {
 		c := o.chunks[i]
@@ -75,7 +75,7 @@ func (o *order) find(at place) *slot {
 	return nil
 }
 
-// entry returns the entry at the cursor; ok is false before the first and behind the last.
+// entry returns the entry at the cursor; ok is false before the first and after the last.
 func (o *order) entry(c cursor) (e entry, ok bool) {
 	if c.chunk < 0 || c.chunk >= len(o.chunks) {
 		return entry{}, false
@@ -134,7 +134,7 @@ func (o *order) remove(at place) {
 	o.join(c.chunk)
 }
 
-// join keeps chunks from staying small after removals: an empty one goes, a small one moves into its neighbour.
+// join prevents small chunks after removals: an empty one is dropped, a small one moves into its neighbour.
 func (o *order) join(chunk int) {
 	if len(o.chunks[chunk]) == 0 {
 		o.chunks = slices.Delete(o.chunks, chunk, chunk+1)

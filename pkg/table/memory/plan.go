@@ -12,14 +12,14 @@ import (
 // maxTags bounds the filter: an item has no more tags than this.
 const maxTags = 50
 
-// queryPlan is a query that was checked.
+// queryPlan is a checked query.
 type queryPlan struct {
 	index      table.IndexSchema // for the table itself, its own keys
 	which      int               // position of the index in the schema, -1 for the table
 	partition  string
 	prefix     string
 	from, to   string
-	tags       string // the attribute in which anyTag is looked up
+	tags       string // the attribute that anyTag filters by
 	anyTag     []string
 	anyTagOr   string
 	limit      int
@@ -64,7 +64,7 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 	return p, err
 }
 
-// keyAttributes are the names of the table's keys and the index's.
+// keyAttributes returns the names of the table's keys and the index's.
 func keyAttributes(index table.IndexSchema) []string {
 	if index.PK == item.AttrPK {
 		return []string{item.AttrPK, item.AttrSK}
@@ -115,7 +115,7 @@ func (p queryPlan) first(rows *order) cursor {
 	return rows.search(func(e entry) bool { return e.sk >= lower })
 }
 
-// above reports whether the sort key lies behind the range.
+// above reports whether the sort key is after the range.
 func (p queryPlan) above(sk string) bool {
 	if p.prefix != "" {
 		return sk > p.prefix && !strings.HasPrefix(sk, p.prefix)

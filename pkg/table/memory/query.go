@@ -70,7 +70,7 @@ func (s *Store) Count(ctx context.Context, q table.Query) (int, error) {
 
 func describe(q table.Query) string { return string(q.Index) + " " + clip(q.Partition) }
 
-// page is what one round trip read: rows before the filter and projection.
+// page is the result of one round trip: rows before the filter and projection.
 type page struct {
 	rows  []*row
 	bytes int
@@ -123,7 +123,7 @@ func (p queryPlan) usage(op string, page page) table.Consumption {
 	return table.Consumption{Op: op, Rows: len(page.rows), ReadUnits: readUnits(page.bytes, p.which < 0)}
 }
 
-// keeps is the tag filter.
+// keeps applies the tag filter.
 func (p queryPlan) keeps(r *row) bool {
 	if len(p.anyTag) == 0 {
 		return true
@@ -138,7 +138,7 @@ func (p queryPlan) keeps(r *row) bool {
 	return slices.ContainsFunc(p.anyTag, func(tag string) bool { return slices.Contains(tags, tag) })
 }
 
-// project returns the row as the index holds it.
+// project returns the row as the index stores it.
 func (p queryPlan) project(r *row) item.Item {
 	if p.which < 0 || !p.index.KeysOnly {
 		return r.image()

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// logged is one record as the feed keeps it: the images are shared with the table, which never changes them.
+// logged is one record of the feed. It shares its images with the table, which never changes them.
 type logged struct {
 	number   uint64
 	at       int64 // seconds since the epoch
@@ -41,8 +41,8 @@ func (l logged) record(sourceARN string) change.Record {
 	return r
 }
 
-// formatSequence writes the number of a record in 21 digits, as short as the service's get: too long for an int64, so a
-// reader that takes it for one fails here and not first there. 0 is no record.
+// formatSequence writes the number of a record in 21 digits, the service's shortest length. That is too long for an
+// int64, so a reader that parses it as one fails here and not first in AWS. 0 is no record.
 func formatSequence(number uint64) string {
 	if number == 0 {
 		return ""

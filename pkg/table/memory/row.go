@@ -12,15 +12,15 @@ import (
 // maxDepth is DynamoDB's bound of the nesting of lists and maps.
 const maxDepth = 32
 
-// row is one image of a row. It never changes once it is made: a write makes another.
+// row is one image of a row. It is immutable: a write makes another.
 type row struct {
 	item item.Item
 	size int
-	// witness is a copy of the item that nobody else has; nil without [Options.Witnessed].
+	// witness is a private copy of the item; nil without [Options.Witnessed].
 	witness item.Item
 }
 
-// image returns the row's item, which is the store's and its readers' in common; nil if there is no row.
+// image returns the row's item, which the store shares with its readers; nil if there is no row.
 func (r *row) image() item.Item {
 	if r == nil {
 		return nil
@@ -28,7 +28,7 @@ func (r *row) image() item.Item {
 	return r.item
 }
 
-// newRow makes a row of an admitted item, which it keeps.
+// newRow makes a row of an admitted item, of which it takes ownership.
 func (s *Store) newRow(it item.Item) (*row, error) {
 	r := &row{item: it, size: item.Size(it)}
 	if s.witnessed {
@@ -104,7 +104,7 @@ func admitValue(v item.Value, depth int) (item.Value, error) {
 	}
 }
 
-// admitBytes admits the values without nesting that a copy would share memory with.
+// admitBytes admits the unnested values whose copy would otherwise share memory.
 func admitBytes(v item.Value) (item.Value, error) {
 	switch typed := v.(type) {
 	case item.StringSet:

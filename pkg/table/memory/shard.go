@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/change"
 )
 
-// maxRead is the number of records one read of a shard returns at most, as in the service.
+// maxRead bounds the records of one read of a shard, as in the service.
 const maxRead = 1000
 
 // Shards returns all shards that still have records or may get some, parents before their children. A shard whose
@@ -32,9 +32,9 @@ func (f *Feed) Shards(ctx context.Context) ([]change.Shard, error) {
 	return out, nil
 }
 
-// Read returns the records of a shard behind the sequence number, in order; "" is the beginning of what is left. A
-// limit outside 1 to 1,000 means 1,000. The images are the caller's to keep. Errors: [ErrUnknownShard], and
-// [ErrTrimmed] if a record behind the position is lost.
+// Read returns the records of a shard after the sequence number, in order; "" is the beginning of what is left. A
+// limit outside 1 to 1,000 means 1,000. The caller owns the images. Errors: [ErrUnknownShard], and [ErrTrimmed] if a
+// record after the position is lost.
 func (f *Feed) Read(ctx context.Context, id, after string, limit int) (change.Slice, error) {
 	if err := ctx.Err(); err != nil {
 		return change.Slice{}, err
@@ -69,11 +69,11 @@ func (f *Feed) read(id, after string, limit int) (records []logged, end bool, er
 	}
 	from := sort.Search(len(s.records), func(i int) bool { return s.records[i].number > number })
 	to := min(from+limit, len(s.records))
-	// A copy, because a trim moves what the shard keeps.
+	// A copy, because a trim moves the shard's records.
 	return slices.Clone(s.records[from:to]), s.closed && to == len(s.records), nil
 }
 
-// Head returns the sequence number of the last record that went into the shard, trimmed or not; "" if none ever did. A
+// Head returns the sequence number of the last record of the shard, trimmed or not; "" if there never was one. A
 // reader whose position is every shard's head has caught up.
 func (f *Feed) Head(id string) (string, error) {
 	f.mu.Lock()
@@ -85,15 +85,15 @@ func (f *Feed) Head(id string) (string, error) {
 	return formatSequence(s.head), nil
 }
 
-// Last returns the sequence number of the last record of the whole feed, "" if there is none yet: it grows with every
-// record, so two equal answers say that nothing was written between them.
+// Last returns the sequence number of the last record of the whole feed, "" before the first. It grows with every
+// record, so two equal answers mean that nothing was written between them.
 func (f *Feed) Last() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return formatSequence(f.last)
 }
 
-// Split closes the shard and returns the two that share its rows from now on, by hash of the row's key. Errors:
+// Split closes the shard and returns the two that take its rows from now on, by hash of the row's key. Errors:
 // [ErrUnknownShard], [ErrClosedShard].
 func (f *Feed) Split(id string) (children [2]string, err error) {
 	f.mu.Lock()
@@ -117,8 +117,8 @@ func (f *Feed) Split(id string) (children [2]string, err error) {
 	return [2]string{left.id, right.id}, nil
 }
 
-// Trim forgets the records that were made before the time, as the service does after 24 hours, and then the shards that
-// were closed before it and have none left.
+// Trim forgets the records made before the time, as the service does after 24 hours. Then it forgets the shards that
+// were closed before it and have no records left.
 func (f *Feed) Trim(before time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

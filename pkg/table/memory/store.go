@@ -1,14 +1,17 @@
 // Package memory is the store port in one process: the table, its indexes, its stream and its TTL service, for tests,
 // the simulation and the local platform.
 //
-// It promises what pkg/table promises, and more where a test needs certainty: a transaction is one instant, indexes
-// never lag, the stream holds the record of every write as soon as the write returns, and the same calls in the same
-// order give the same answers, sequence numbers and event ids. Bounds, page sizes and consumed units follow DynamoDB's
-// rules, so that what works here works there. Faults come only from [Options.Fault].
+// It promises what pkg/table promises, and more where a test needs certainty:
+//   - A transaction is one instant, and indexes never lag.
+//   - The stream has the record of every write as soon as the write returns.
+//   - The same calls in the same order give the same answers, sequence numbers and event ids.
 //
-// Rows are immutable: an item is copied on its way in, so a caller may change what it handed over, and never on its way
-// out, so what a caller is given it must not change, as the port says. It must never be the store of anything that has
-// to outlive the process.
+// Bounds, page sizes and consumed units follow DynamoDB's rules, so that code which works here works there. Faults
+// come only from [Options.Fault].
+//
+// Rows are immutable. The store copies an item on its way in, so a caller may change the item that it passed. It never
+// copies on the way out, so a caller must not change an item that it received, as the port says. It must never be the
+// store of data that has to outlive the process.
 package memory
 
 import (
@@ -25,18 +28,17 @@ var (
 	_ table.Walker = (*Store)(nil)
 )
 
-// Options are the parts of a store that a caller may want otherwise. The zero Options are a store with one shard, no
-// faults and no observer.
+// Options configure a store. The zero Options give a store with one shard, no faults and no observer.
 type Options struct {
 	// Shards is the number of shards the stream begins with; 0 means 1.
 	Shards int
-	// SourceARN is what every record names as its stream; empty means an ARN of the schema's table name.
+	// SourceARN names the stream in every record; empty means an ARN of the schema's table name.
 	SourceARN string
-	// Fault is asked before and after the effect of each call; see [Call].
+	// Fault is called before and after the effect of each call; see [Call].
 	Fault func(Call) error
-	// Observer is told what each call consumed.
+	// Observer receives the consumption of each call.
 	Observer table.Observer
-	// Witnessed keeps a second copy of every row, so that [Store.Tampered] can tell who changed what was only to be read.
+	// Witnessed keeps a second copy of every row, so that [Store.Tampered] can find rows that a reader changed.
 	Witnessed bool
 }
 
@@ -83,7 +85,7 @@ func New(now func() time.Time, o Options) *Store {
 	return &Store{s, o.Observer}
 }
 
-// Observed returns a store on the same table whose calls this observer is told of, and no other.
+// Observed returns a store on the same table that reports its calls to this observer only.
 func (s *Store) Observed(observe table.Observer) *Store { return &Store{s.state, observe} }
 
 // Feed returns the table's stream.
@@ -100,8 +102,8 @@ func (s *Store) Len() int {
 	return rows
 }
 
-// Tampered returns the keys of the rows that a caller changed after it was given them, in no order: those that stand in
-// the table, of a store with [Options.Witnessed].
+// Tampered returns the keys of the rows in the table that a caller changed after it received them, in no order. It
+// needs [Options.Witnessed].
 func (s *Store) Tampered() []item.Key {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -118,7 +120,7 @@ func (s *Store) Tampered() []item.Key {
 	return keys
 }
 
-// partitions are the rows of the table or of one index, by partition key. An empty partition is not kept.
+// partitions are the rows of the table or of one index, by partition key. It has no empty partition.
 type partitions map[string]*order
 
 func (p partitions) find(key item.Key) *slot {

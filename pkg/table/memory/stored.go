@@ -2,14 +2,15 @@ package memory
 
 import "nexus/pkg/table"
 
-// Stored is how much the table, or one of its indexes, holds. DynamoDB bills 100 bytes more for each row of either.
+// Stored counts the content of the table or of one of its indexes. DynamoDB bills 100 bytes more for each row of
+// either.
 type Stored struct {
 	Index table.Index // [table.Base] for the table
 	Rows  int
 	Bytes int64
 }
 
-// Stored returns what the table and each of its indexes hold, the table first.
+// Stored returns the content of the table and each of its indexes, the table first.
 func (s *Store) Stored() []Stored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -9,7 +9,7 @@ const (
 	writeUnitBytes = 1 << 10
 )
 
-// readUnits is the cost of reading so many bytes in one piece; nothing found costs as much as the smallest.
+// readUnits returns the cost of reading so many bytes in one piece; a missing row costs as much as the smallest.
 func readUnits(bytes int, consistent bool) float64 {
 	units := float64(max(1, (bytes+readUnitBytes-1)/readUnitBytes))
 	if !consistent {
@@ -29,9 +29,9 @@ func size(r *row) int {
 	return r.size
 }
 
-// charge adds what one action consumes: on the table the larger image, whether or not anything changed, times the
-// factor of its kind; on each index one write where the entry appears, disappears or changes, and two where its key
-// moves.
+// charge adds the consumption of one action. On the table it is the larger image, whether or not anything changed,
+// times the factor of its kind. On each index it is one write if the entry appears, disappears or changes, and two if
+// its key moves.
 func (s *Store) charge(u *table.Consumption, c edit, factor float64) {
 	u.WriteUnits += factor * writeUnits(max(size(c.old), size(c.new)))
 	if c.old == c.new {
@@ -70,7 +70,7 @@ func indexUnits(index table.IndexSchema, c edit) float64 {
 	}
 }
 
-// projectedSize is the size of the row as the index holds it.
+// projectedSize returns the size of the row as the index stores it.
 func projectedSize(index table.IndexSchema, r *row) int {
 	if !index.KeysOnly {
 		return r.size

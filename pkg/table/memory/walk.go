@@ -12,8 +12,8 @@ import (
 // maxSegments bounds the segments of a walk, as the service does.
 const maxSegments = 1_000_000
 
-// Walk implements [table.Walker]. A segment holds whole partitions. Rows that are written while the walk goes on may be
-// visited or not; visit runs outside the store's locks and may use the store.
+// Walk implements [table.Walker]. A segment contains whole partitions. Rows that are written during the walk may be
+// visited or not. visit runs outside the store's locks and may use the store.
 func (s *Store) Walk(ctx context.Context, segment, total int, visit func(item.Item) error) error {
 	const op = "Walk"
 	on := fmt.Sprintf("segment %d of %d", segment, total)

@@ -30,7 +30,7 @@ func (s *Store) Delete(ctx context.Context, d table.Delete) error {
 	return err
 }
 
-// single makes a write of one row and returns what is there afterwards.
+// single makes a write of one row and returns the resulting row.
 func (s *Store) single(ctx context.Context, op string, wanted table.Action) (*row, error) {
 	key := wanted.Target()
 	a, err := s.check(wanted)
@@ -123,7 +123,8 @@ func (s *Store) loadBatch(ctx context.Context, op string, batch []action) error 
 	})
 }
 
-// check refuses what the service would refuse whatever is in the table, and copies what the caller keeps.
+// check refuses what the service would refuse for any content of the table, and copies what the caller may change
+// later.
 func (s *Store) check(wanted table.Action) (action, error) {
 	var a action
 	var err error

@@ -16,14 +16,14 @@ import (
 	"nexus/pkg/table"
 )
 
-// attrText, attrCount and attrFlag are plain attributes of the suite's rows; they mean nothing.
+// attrText, attrCount and attrFlag are plain attributes of the suite's rows without a meaning.
 const (
 	attrText  = "suiteText"
 	attrCount = "suiteCount"
 	attrFlag  = "suiteFlag"
 )
 
-// fixture is a store and a user whom nobody else has.
+// fixture is a store and a user that no other test has.
 type fixture struct {
 	*require.Assertions
 	t     *testing.T
@@ -40,14 +40,14 @@ func newFixture(t *testing.T, store table.Store) *fixture {
 	}
 }
 
-// sortKey is the sort key of the user's row with this name; rows sort by their names.
+// sortKey returns the sort key of the user's row with this name; rows sort by their names.
 func sortKey(name string) string { return entity.Ref{Type: product.TypeNote, ID: name}.String() }
 
 func (f *fixture) key(name string) item.Key {
 	return entity.ItemKey(f.user, entity.Ref{Type: product.TypeNote, ID: name})
 }
 
-// row is the user's row with this name and these attributes.
+// row returns the user's row with this name and these attributes.
 func (f *fixture) row(name string, attributes item.Item) item.Item {
 	it := f.key(name).Item()
 	for attribute, v := range attributes {
@@ -93,7 +93,7 @@ func (f *fixture) absent(key item.Key) {
 	f.ErrorIs(err, table.ErrNotFound)
 }
 
-// is demands that the row is there and is exactly this one.
+// is requires that the row is there and is exactly this one.
 func (f *fixture) is(want item.Item) {
 	f.t.Helper()
 	f.same(want, f.get(want.Key()))
@@ -106,7 +106,7 @@ func (f *fixture) same(want, got item.Item) {
 	}
 }
 
-// sameRows demands the same rows in the same order.
+// sameRows requires the same rows in the same order.
 func (f *fixture) sameRows(want, got []item.Item) {
 	f.t.Helper()
 	f.Equal(names(want), names(got))
@@ -115,7 +115,7 @@ func (f *fixture) sameRows(want, got []item.Item) {
 	}
 }
 
-// names are the rows' names in their order, which tell a failed comparison better than whole rows.
+// names returns the rows' names in their order: a failed comparison of names is easier to read than whole rows.
 func names(rows []item.Item) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
@@ -129,7 +129,8 @@ func names(rows []item.Item) []string {
 	return out
 }
 
-// failed demands a condition error with the failures at these actions, each with the row that was there (nil for none).
+// failed requires a condition error with the failures at these actions, each with the row that was there (nil for
+// none).
 func (f *fixture) failed(err error, want ...table.Failure) {
 	f.t.Helper()
 	var failed *table.ConditionError
@@ -142,7 +143,7 @@ func (f *fixture) failed(err error, want ...table.Failure) {
 	}
 }
 
-// pages reads the query to its end and returns each page's rows; it gives up on a query that never ends.
+// pages reads the query to its end and returns each page's rows; it fails on a query that never ends.
 func (f *fixture) pages(q table.Query) [][]item.Item {
 	f.t.Helper()
 	const most = 1000
@@ -170,7 +171,7 @@ func (f *fixture) rows(q table.Query) []item.Item {
 	return rows
 }
 
-// mine is the query of everything in the user's own partition.
+// mine returns the query of everything in the user's own partition.
 func (f *fixture) mine() table.Query { return table.Query{Partition: entity.UserPK(f.user)} }
 
 // eventually waits for the query to answer with the rows of these names in this order.
@@ -185,7 +186,7 @@ func (f *fixture) eventuallyHas(q table.Query, want ...string) {
 	f.await(want, func() []string { return slices.Sorted(slices.Values(names(f.rows(q)))) })
 }
 
-// await asks until the answer is the one wanted, for as long as an index may reasonably lag.
+// await asks until the answer is the wanted one, for as long as an index may reasonably lag.
 func (f *fixture) await(want []string, ask func() []string) {
 	f.t.Helper()
 	const patience, pause = 10 * time.Second, 20 * time.Millisecond

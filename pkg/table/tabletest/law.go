@@ -13,14 +13,16 @@ import (
 	"nexus/pkg/table"
 )
 
-// Law is a store that lets every call through and holds each write, and each row of an entity that a write leaves,
-// against the conventions of docs/data-model.md. It must stand above a store without injected faults, because it reads
-// the rows back.
+// Law is a store that passes every call through. It checks each write, and each row of an entity that a write leaves,
+// against the conventions of docs/data-model.md. It must wrap a store without injected faults, because it reads the
+// rows back.
 //
-// Exempt are the rows that consumers and commands keep for themselves (they are no entities); the statistics, which
-// USER_META carries under an optimistic lock of their own; and the bookkeeping of a series about its exceptions, which
-// is written under the version read and its own count without adding to version: a client that holds the series'
-// version must not find it stale because another occurrence was moved.
+// Exempt are:
+//   - the rows of consumers and commands, which are no entities;
+//   - the statistics, which USER_META carries under a separate optimistic lock;
+//   - the bookkeeping of a series about its exceptions. It is written under the version read and its own count,
+//     without adding to version. A client that has the series' version must not find it outdated because another
+//     occurrence was moved.
 type Law struct {
 	table.Store
 	registry *entity.Registry
@@ -81,7 +83,7 @@ func (l *Law) Transact(ctx context.Context, actions ...table.Action) error {
 	return l.after(ctx, l.Store.Transact(ctx, actions...), actions...)
 }
 
-// Load implements the port. What it writes without a condition must be no entity.
+// Load implements the port. A row that it writes without a condition must be no entity.
 func (l *Law) Load(ctx context.Context, rows []item.Item) error {
 	for _, row := range rows {
 		if l.typeOf(row.Key()) != nil {
@@ -102,8 +104,8 @@ func (l *Law) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	return l.Store.Query(ctx, q)
 }
 
-// tagsElsewhere are the attributes of rows whose tags may stand in another row, or that speak for others with tags of
-// their own: of an exception, and of a series that has some.
+// tagsElsewhere are the attributes of rows whose tags may be in another row, or that cover other rows' tags: of an
+// exception, and of a series that has some.
 var tagsElsewhere = []string{product.AttrModifiedFields, product.AttrHasExceptions}
 
 func (l *Law) breach(key item.Key, format string, args ...any) {
@@ -118,7 +120,7 @@ func (l *Law) typeOf(key item.Key) *entity.Type {
 	return l.registry.ByName(prefix)
 }
 
-// action holds one write against the rules for keys and conditions.
+// action checks one write against the rules for keys and conditions.
 func (l *Law) action(a table.Action) {
 	key := a.Target()
 	if row, err := entity.ParseRepositoryRow(key); err == nil {
@@ -150,7 +152,7 @@ func (l *Law) action(a table.Action) {
 			l.breach(key, "an entity is put under another condition than that there is none")
 		}
 	case table.Delete:
-		// What is left of a series that has gone is nobody's to change; see deletedWithItsSeries.
+		// No command may change the rest of a deleted series; see deletedWithItsSeries.
 		if t.Name != entity.TypeInstance && !dependsOn(a.If, entity.AttrVersion) {
 			l.breach(key, "an entity is deleted without a condition on its version")
 		}
@@ -159,11 +161,11 @@ func (l *Law) action(a table.Action) {
 	}
 }
 
-// edge holds the row of an edge against its index partition, which names the user whose row it is.
+// edge checks the row of an edge against its index partition, which names the user whose row it is.
 func (l *Law) edge(key item.Key, row item.Item) {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {
-		return // told already
+		return // already reported
 	}
 	source, target, err := entity.ParseLink(key.SK)
 	if err != nil {
@@ -194,7 +196,7 @@ func (l *Law) update(key item.Key, t *entity.Type, u table.Update) {
 	case !ok:
 		l.breach(key, "an entity is updated without the condition version = :expected")
 	case u.Set.Has(entity.AttrVersion):
-		// behind its series' version, which it had meanwhile
+		// based on an older version of its series
 		comesBack := t.Name == entity.TypeInstance && u.Set.Has(product.AttrModifiedFields)
 		if added := u.Set.Int(entity.AttrVersion) - expected; added != 1 && (added < 1 || !comesBack) {
 			l.breach(key, "a change adds %d to version, not 1", u.Set.Int(entity.AttrVersion)-expected)
@@ -243,7 +245,7 @@ func (l *Law) after(ctx context.Context, err error, actions ...table.Action) err
 		}
 		row, err := l.Get(ctx, a.Target())
 		if err != nil {
-			continue // somebody deleted it meanwhile
+			continue // another writer has deleted it since
 		}
 		l.mu.Lock()
 		l.entered[t.Name] = true

@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// bySystem are the attributes that the system may change of an entity without making an edit of its user a conflict, by
-// type.
+// bySystem lists, by type, the attributes of an entity that the system may change without making its user's edit a
+// conflict.
 var bySystem = map[string][]string{
 	product.TypeReminder: {
 		entity.AttrStatus, product.AttrTriggerUtc, product.AttrSnoozeState, product.AttrLastFiredUtc,
@@ -22,15 +22,15 @@ var bySystem = map[string][]string{
 	product.TypeTask: {entity.AttrStatus, product.AttrArchivedAt, product.AttrArchiveAt},
 }
 
-// derived are the attributes that follow from every write, beside the keys of the indexes.
+// derived are the attributes, other than the keys of the indexes, that follow from every write.
 var derived = []string{
 	entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrTTL,
 	entity.AttrRestoredAt,
 }
 
-// edited holds a write against the rule for editVersion, given the row that it left. Where the attribute stands after a
-// change of version, the system wrote: it names the version that was there, or the one that it found, and only what the
-// system may change has changed.
+// edited checks a write against the rule for editVersion, given the row that it left. If the attribute is present
+// after a change of version, the system wrote. The attribute then names the version that was there, or the one that it
+// found, and only attributes that the system may change have changed.
 func (l *Law) edited(t *entity.Type, a table.Action, row item.Item) {
 	if !row.Has(entity.AttrEditVersion) {
 		return

@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// repository holds one write of a versioned repository's row against the rules that keep history: a head moves under
-// the head that was read, an entry of the log is put once, and what a snapshot says is never changed.
+// repository checks one write of a versioned repository's row against the rules that preserve history. A head moves
+// only under the head that was read, an entry of the log is put once, and a snapshot never changes.
 func (l *Law) repository(key item.Key, row entity.RepositoryRow, a table.Action) {
 	switch row.Kind {
 	case entity.HeadRow:

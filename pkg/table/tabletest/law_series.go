@@ -13,14 +13,14 @@ import (
 	"nexus/pkg/table"
 )
 
-// A series and its exceptions are rows that mean something only together. These rules keep them together.
+// A series and its exceptions are meaningful only together. These rules keep their rows consistent.
 
-// shapingFields are those of a series that decide which dates it has: exceptions stand and fall with them.
+// shapingFields are the fields of a series that decide which dates it has, and so which exceptions are valid.
 func shapingFields() []string {
 	return append(product.SpanFields(), product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 }
 
-// counted holds a change of a series against the rule that it must not overtake a write of an exception.
+// counted checks that a change of a series does not overtake a write of an exception.
 func (l *Law) counted(key item.Key, u table.Update) {
 	shapes := slices.ContainsFunc(shapingFields(), func(name string) bool {
 		return u.Set.Has(name) || slices.Contains(u.Remove, name)
@@ -30,7 +30,7 @@ func (l *Law) counted(key item.Key, u table.Update) {
 	}
 }
 
-// bookkeeping holds the one write of a series that leaves its version: that an exception of it was written.
+// bookkeeping checks the only write of a series that leaves its version: the count of writes of its exceptions.
 func (l *Law) bookkeeping(key item.Key, u table.Update) {
 	was, _ := tested(u.If, product.AttrExceptionsVersion)
 	switch {
@@ -51,8 +51,9 @@ func (l *Law) bookkeeping(key item.Key, u table.Update) {
 	}
 }
 
-// writtenWithItsSeries: an exception that counts is written in one transaction with its series' count of such writes,
-// or with the check that the series is not there yet, so that nobody who reshapes the series overlooks it.
+// writtenWithItsSeries checks that an exception that counts is written in one transaction with its series' count of
+// such writes, or with the check that the series does not exist yet. So no command that reshapes the series overlooks
+// it.
 func (l *Law) writtenWithItsSeries(row item.Item, actions []table.Action) {
 	if !row.Has(product.AttrModifiedFields) {
 		return
@@ -75,8 +76,8 @@ func holdsSeries(a table.Action) bool {
 	return false
 }
 
-// deletedWithItsSeries: the id of an exception is derived, and versions must not begin again under it, so its row stays
-// as long as the series does.
+// deletedWithItsSeries checks that an exception's row stays as long as the series does: its id is derived, and
+// versions must not begin again under it.
 func (l *Law) deletedWithItsSeries(ctx context.Context, key item.Key) {
 	if _, err := l.Get(ctx, masterKey(key)); err == nil {
 		l.breach(key, "an exception is deleted while its series lives")
@@ -91,7 +92,7 @@ func masterKey(key item.Key) item.Key {
 
 var instanceKey = regexp.MustCompile(`^INSTANCE#mst_([A-Za-z0-9_-]{1,50})#([0-9]{8})$`)
 
-// checkInstanceKey: an exception's key and id say the same (AP2 computes one from the other).
+// checkInstanceKey checks that an exception's key and id agree (AP2 computes one from the other).
 func checkInstanceKey(row item.Item) []string {
 	parts := instanceKey.FindStringSubmatch(row.Str(item.AttrSK))
 	if parts == nil {
@@ -107,7 +108,8 @@ func checkInstanceKey(row item.Item) []string {
 	return broken
 }
 
-// checkSeriesKeys holds the keys of GSI2, which only series and exceptions have, and what else their indexes ask.
+// checkSeriesKeys checks the keys of GSI2, which only series and exceptions have, and the other rules of their
+// indexes.
 func checkSeriesKeys(t *entity.Type, row item.Item) []string {
 	got := row.Str(item.AttrGSI2PK) + " / " + row.Str(item.AttrGSI2SK)
 	want := " / "

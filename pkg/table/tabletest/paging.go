@@ -53,7 +53,7 @@ func pagingCases() []testCase {
 			}
 			_, err := table.All(f.ctx, f.store, q, 2)
 			f.ErrorIs(err, table.ErrTooMany)
-			for row, err := range table.Rows(f.ctx, f.store, q, 1) { // whoever has seen enough leaves
+			for row, err := range table.Rows(f.ctx, f.store, q, 1) { // a caller that has read enough stops
 				f.NoError(err)
 				f.Equal(want[0], names([]item.Item{row})[0])
 				break
@@ -113,8 +113,8 @@ func pagingCases() []testCase {
 	return append(cases, testCase{"positions in the table", func(f *fixture) { tryPositions(f, base) }})
 }
 
-// tryPositions pages through rows of which many share their place in the index: a position that held the index's keys
-// alone would lose or repeat some of them.
+// tryPositions pages through rows of which many share their place in the index: a position with only the index's keys
+// would lose or repeat some of them.
 func tryPositions(f *fixture, index table.IndexSchema) {
 	const n = 12
 	partition := entity.LinkedPK(f.user, entity.Ref{Type: product.TypeNote, ID: "note_1"})

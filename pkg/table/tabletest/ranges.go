@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// rangeNames are the rows of the range cases; in the order of bytes, which is that of the table.
+// rangeNames returns the rows of the range cases in the order of bytes, which is that of the table.
 func rangeNames() []string {
 	return []string{"A", "B", "Z", "a", "a1", "a10", "a2", "ab", "b", "z", "é", "漢"}
 }

@@ -1,8 +1,8 @@
-// Package tabletest is the conformance suite of the store port: what pkg/table promises, as tests that run alike on
-// every adapter.
+// Package tabletest is the conformance suite of the store port: tests of the promises of pkg/table that run on every
+// adapter.
 //
-// Each test holds on the real service. What only an in-process store can promise (faults, virtual time, the stream) is
-// tested beside it. The suite must never be loosened for one adapter.
+// Each test holds on the real service. Promises of an in-process store alone (faults, virtual time, the stream) have
+// separate tests. The suite must never be loosened for one adapter.
 package tabletest
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 // Run runs the suite. Each test calls open once. It must return a store of a table with [table.ProductSchema], and
-// register with the test what has to be closed. The store may be empty or shared: each test works in partitions of its
-// own, of users and link targets with random ids, and leaves its rows there. Tests run in parallel with each other. A
-// read of an index is repeated for some seconds until it answers as expected, because an index may lag.
+// register with the test what has to be closed. The store may be empty or shared: each test works in separate
+// partitions, of users and link targets with random ids, and leaves its rows there. Tests run in parallel with each
+// other. A read of an index is repeated for some seconds until it answers as expected, because an index may lag.
 func Run(t *testing.T, open func(t *testing.T) table.Store) {
 	t.Helper()
 	for _, c := range slices.Concat(

@@ -117,7 +117,7 @@ func transactionCases() []testCase {
 	}
 }
 
-// puts are n creations of rows named 000, 001, ...
+// puts returns n creations of rows named 000, 001, ...
 func (f *fixture) puts(n int) []table.Action {
 	actions := make([]table.Action, n)
 	for i := range actions {
