@@ -30,7 +30,7 @@ func (h *history) damage(user string) {
 		h.damageSum(s)
 		return
 	case 1, 2:
-		err = h.loseRow(s.ledgers[pick(h.luck, stats.Name, links.Name)])
+		err = h.loseRow(h.losable(s.ledgers[pick(h.luck, stats.Name, links.Name)]))
 	case 3:
 		err = h.loseRow(s.links)
 	case 4:
@@ -126,6 +126,16 @@ func (h *history) loseRow(rows map[string]item.Item) error {
 	row := rows[names[h.luck.IntN(len(names))]]
 	h.strikeAt(row.Key())
 	return h.store.Delete(noContext, table.Delete{Key: row.Key()})
+}
+
+// losable returns the ledger rows without young tombstones. Nothing but such a row says that its item is gone, so no
+// repair can find that it was lost; docs/verify.md says so.
+func (h *history) losable(ledgers map[string]item.Item) map[string]item.Item {
+	out := maps.Clone(ledgers)
+	maps.DeleteFunc(out, func(_ string, row item.Item) bool {
+		return row.Has(entity.AttrTTL) && row.Int(entity.AttrTTL) > h.now.Add(tombstoneLife-agedAfter).Unix()
+	})
+	return out
 }
 
 // strikeAt notes the item that a damaged row belongs to.

@@ -53,12 +53,13 @@ func (h *history) distort(s *shelf) error {
 	return h.loseLedgers(s)
 }
 
-// loseLedgers removes every ledger row of the user.
+// loseLedgers removes every ledger row of the user that may be lost.
 func (h *history) loseLedgers(s *shelf) error {
 	var keys []item.Key
 	for _, name := range []string{stats.Name, ownName, links.Name} {
-		for _, id := range slices.Sorted(maps.Keys(s.ledgers[name])) {
-			keys = append(keys, s.ledgers[name][id].Key())
+		rows := h.losable(s.ledgers[name])
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			keys = append(keys, rows[id].Key())
 		}
 	}
 	for _, key := range keys {

@@ -11,8 +11,12 @@ import (
 )
 
 const (
+	// tombstoneLife is how long a tombstone stays, agedAfter the age from which consumers do not rely on it
+	// (docs/correctness.md).
+	tombstoneLife = 30 * 24 * time.Hour
+	agedAfter     = time.Hour
 	// tombstones are gone after this long, at the latest.
-	afterTombstones = 31 * 24 * time.Hour
+	afterTombstones = tombstoneLife + 24*time.Hour
 	// maxLate bounds how many late records come at once.
 	maxLate = 8
 	// young is the age up to which a record is believed, somewhat less for the time that its delivery takes.
