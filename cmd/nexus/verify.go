@@ -135,7 +135,7 @@ func (c *verifyCommand) inTable(
 		return verify.Summary{}, err
 	}
 	defer done()
-	deployed, err := local.NewDeployed(local.Deployment{
+	deployed, err := local.NewRemotePorts(local.Remote{
 		ArchiveBucket: c.Bucket, BusName: c.Bus,
 		ScheduleGroup: c.ScheduleGroup, ScheduleTargetARN: c.ScheduleTarget, ScheduleRoleARN: c.ScheduleRole,
 		ScheduleDeadLetterARN: c.ScheduleDeadLetter,

@@ -41,7 +41,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	commands := api.New(api.Config{
-		Part: api.OnlyCommands, Registry: registry,
+		Side: api.SideCommands, Registry: registry,
 		Commands: command.New(command.Config{
 			Store: store, Registry: registry, Now: time.Now, NewID: uuid.NewString,
 			Pause: command.RandomPause(mathrand.Float64, time.Now),

@@ -36,7 +36,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	trees := values.New(publisher, uuid.NewString)
 	queries := api.New(api.Config{
 		Document: api.Document,
-		Part:     api.OnlyQueries, Registry: registry,
+		Side:     api.SideQueries, Registry: registry,
 		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now, Fold: fold.String}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),

@@ -42,14 +42,14 @@ func (d *deployment) addAPI() {
 			Issuer: jsii.String(d.settings.Issuer), Audience: jsii.Strings(d.settings.Audience...),
 		},
 	})
-	targets := map[api.Part]*string{
-		api.OnlyCommands: d.integrate(env.Command),
-		api.OnlyQueries:  d.integrate(env.Query),
+	targets := map[api.Side]*string{
+		api.SideCommands: d.integrate(env.Command),
+		api.SideQueries:  d.integrate(env.Query),
 	}
 	limits := map[string]any{} // by route; handed on as it stands, so the members have CloudFormation's names
 	var routes []awsapigatewayv2.CfnRoute
-	for _, r := range append(d.routes(), api.Route{Path: unrouted, Operation: "unrouted", Part: api.OnlyQueries}) {
-		routes = append(routes, d.addRoute(r, targets[r.Part], authorizer.Ref()))
+	for _, r := range append(d.routes(), api.Route{Path: unrouted, Operation: "unrouted", Side: api.SideQueries}) {
+		routes = append(routes, d.addRoute(r, targets[r.Side], authorizer.Ref()))
 		if r.Open {
 			limits[routeKey(r)] = map[string]any{
 				"ThrottlingRateLimit":  max(d.settings.RatePerSecond/openShare, 1),
@@ -82,7 +82,7 @@ func (d *deployment) routes() []api.Route {
 	routes := api.Routes(product.Registry())
 	if len(d.settings.AllowedOrigins) > 0 {
 		routes = append(routes, api.Route{
-			Method: http.MethodOptions, Path: everyPath, Operation: "preflight", Part: api.OnlyQueries, Open: true,
+			Method: http.MethodOptions, Path: everyPath, Operation: "preflight", Side: api.SideQueries, Open: true,
 		})
 	}
 	return routes
@@ -100,7 +100,7 @@ func (d *deployment) addRoute(r api.Route, target, authorizer *string) awsapigat
 		return route
 	}
 	scopes := d.settings.ReadScopes
-	if r.Part == api.OnlyCommands {
+	if r.Side == api.SideCommands {
 		scopes = d.settings.WriteScopes
 	}
 	props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer,

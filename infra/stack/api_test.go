@@ -14,7 +14,7 @@ import (
 )
 
 // serving holds the function that serves each part of the surface.
-var serving = map[api.Part]env.Function{api.OnlyCommands: env.Command, api.OnlyQueries: env.Query}
+var serving = map[api.Side]env.Function{api.SideCommands: env.Command, api.SideQueries: env.Query}
 
 func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
 	t.Parallel()
@@ -26,13 +26,13 @@ func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
 		routes := api.Routes(product.Registry())
 		require.Len(t, made, len(routes)+1, "and the one for all else")
 		authorizer := t.one("AWS::ApiGatewayV2::Authorizer").ref()
-		scopes := map[api.Part][]string{api.OnlyCommands: t.settings.WriteScopes, api.OnlyQueries: t.settings.ReadScopes}
+		scopes := map[api.Side][]string{api.SideCommands: t.settings.WriteScopes, api.SideQueries: t.settings.ReadScopes}
 		var open []string
-		for _, r := range append(routes, api.Route{Path: "$default", Part: api.OnlyQueries}) {
+		for _, r := range append(routes, api.Route{Path: "$default", Side: api.SideQueries}) {
 			key := strings.TrimSpace(r.Method + " " + r.Path)
 			route, ok := made[key]
 			require.True(t, ok, key)
-			integration := t.named(title(serving[r.Part])+"Integration", "AWS::ApiGatewayV2::Integration")
+			integration := t.named(title(serving[r.Side])+"Integration", "AWS::ApiGatewayV2::Integration")
 			require.Equal(t, "integrations/"+integration.ref(), route.text("Target"), key)
 			if r.Open {
 				open = append(open, key)
@@ -41,7 +41,7 @@ func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
 			}
 			require.Equal(t, "JWT", route.text("AuthorizationType"), key)
 			require.Equal(t, authorizer, route.text("AuthorizerId"), key)
-			require.Equal(t, scopes[r.Part], texts(route.at("AuthorizationScopes")), key)
+			require.Equal(t, scopes[r.Side], texts(route.at("AuthorizationScopes")), key)
 		}
 		require.ElementsMatch(t, []string{
 			"GET /healthz", "HEAD /healthz", "GET /openapi.json", "HEAD /openapi.json", "GET /feed/{address}",

@@ -150,14 +150,14 @@ func (w *world) assemble() error {
 		w.readers = append(w.readers, &reader{r.Line, loop})
 	}
 	ports.NewID, ports.NewRevisionID, ports.Random, ports.Pause = w.newID, w.newID, w.ids, noWait
-	for function, side := range map[string]api.Part{commandFunction: api.OnlyCommands, queryFunction: api.OnlyQueries} {
+	for function, side := range map[string]api.Side{commandFunction: api.SideCommands, queryFunction: api.SideQueries} {
 		ports.Store = func(string) table.Store { return w.storeOf(function) }
 		ports.Log = func(string) *slog.Logger { return w.logOf(function) }
 		served, err := system.New(w.registry, ports)
 		if err != nil {
 			return err
 		}
-		w.surfaces[function] = served.API(api.Config{Part: side, Authenticate: api.BearerIsUser, Now: w.clock})
+		w.surfaces[function] = served.API(api.Config{Side: side, Authenticate: api.BearerIsUser, Now: w.clock})
 	}
 	return nil
 }

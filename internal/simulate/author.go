@@ -199,7 +199,7 @@ func (a author) settings() (command.Command, *int64, string) {
 func (a author) isNew() bool { return len(a.items) == 0 }
 
 func (a author) restore(typ *entity.Type, id string) command.Command {
-	return command.External{Name: "restore", Type: typ, ID: id,
+	return command.DelegatedCommand{Name: "restore", Type: typ, ID: id,
 		Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
 			return a.system.Archive.Restore(ctx, typ, a.shelf.user, id, more...)
 		}}

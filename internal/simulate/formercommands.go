@@ -49,7 +49,7 @@ func (o *otherRelease) command(user string, cmd command.Command) (asked oldcomma
 		return oldcommand.AddLink{Type: named(c.Type), ID: c.ID, Target: oldentity.Ref(c.Target), Relation: c.Relation}, true
 	case command.RemoveLink:
 		return oldcommand.RemoveLink{Type: named(c.Type), ID: c.ID, Target: oldentity.Ref(c.Target)}, true
-	case command.External: // the restore of an item
+	case command.DelegatedCommand: // the restore of an item
 		write := func(ctx context.Context, more ...oldtable.Action) (oldentity.Item, error) {
 			return o.archive.Restore(ctx, named(c.Type), user, c.ID, more...)
 		}

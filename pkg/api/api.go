@@ -14,16 +14,16 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// Part is what of the surface a handler serves; the rest is 404 there.
-type Part int
+// Side says which part of the surface a handler serves; the rest is 404 there.
+type Side int
 
 const (
-	// Everything is for one process that does both.
-	Everything Part = iota
-	// OnlyCommands serves what changes something: the command function.
-	OnlyCommands
-	// OnlyQueries serves what reads, and the document: the query function.
-	OnlyQueries
+	// SideAll is for one process that does both.
+	SideAll Side = iota
+	// SideCommands serves what changes something: the command function.
+	SideCommands
+	// SideQueries serves what reads, and the document: the query function.
+	SideQueries
 )
 
 // Config is what an [API] works with. All but Part, Origins, Docs and Observe are required. Commands are needed where
@@ -36,7 +36,7 @@ type Config struct {
 	Calendar *calendar.Service
 	Values   *values.Service
 	Plans    *plan.Service
-	Part     Part
+	Side     Side
 	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as
 	// nobody.
 	Authenticate func(*http.Request) (userID string, ok bool)
@@ -82,7 +82,7 @@ func New(c Config) *API {
 	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Values == nil || c.Plans == nil,
 		c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
 		panic("api: a part of the Config is missing")
-	case c.Part != OnlyQueries && c.Commands == nil, c.Part != OnlyCommands && (c.Queries == nil || c.Document == nil):
+	case c.Side != SideQueries && c.Commands == nil, c.Side != SideCommands && (c.Queries == nil || c.Document == nil):
 		panic("api: the service of a part that is served is missing")
 	}
 	for _, origin := range c.Origins {
@@ -109,10 +109,10 @@ func New(c Config) *API {
 
 // serves says whether the handler's part has the operation.
 func (a *API) serves(o *operation) bool {
-	switch a.cfg.Part {
-	case OnlyCommands:
+	switch a.cfg.Side {
+	case SideCommands:
 		return o.writes || o.everywhere
-	case OnlyQueries:
+	case SideQueries:
 		return !o.writes
 	}
 	return true

@@ -41,7 +41,7 @@ func archiveOperations() []*operation {
 				if t == nil {
 					return answer{}, archive.ErrNoCopy
 				}
-				return s.do(ctx, c, command.External{
+				return s.do(ctx, c, command.DelegatedCommand{
 					Name: "restore", Type: t, ID: id,
 					Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
 						return s.archive.Restore(ctx, t, c.user, id, more...)

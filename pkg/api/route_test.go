@@ -77,12 +77,12 @@ func TestAuthenticate_refusesAMalformedUserID(t *testing.T) {
 
 func TestRoutes_servesItsOwnOperationsOnly(t *testing.T) {
 	t.Parallel()
-	for part, want := range map[api.Part]struct{ write, read, document int }{
-		api.OnlyCommands: {201, 404, 404},
-		api.OnlyQueries:  {404, 200, 200},
-		api.Everything:   {201, 200, 200},
+	for part, want := range map[api.Side]struct{ write, read, document int }{
+		api.SideCommands: {201, 404, 404},
+		api.SideQueries:  {404, 200, 200},
+		api.SideAll:      {201, 200, 200},
 	} {
-		b := setup(t, func(c *api.Config) { c.Part = part })
+		b := setup(t, func(c *api.Config) { c.Side = part })
 		b.want(want.write, post("/v1/notes", `{"title":"a"}`))
 		b.want(want.read, get("/v1/notes?state=recent"))
 		b.want(want.read, get("/v1/me"))

@@ -35,7 +35,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !isClean(r) {
 		// The mux would redirect; an id is never made of such a path.
-		x.refuseUnknown(r)
+		x.writeNotFound(r)
 		return
 	}
 	a.mux.ServeHTTP(x, r)
@@ -74,7 +74,7 @@ func (a *API) routes() *http.ServeMux {
 	if a.cfg.Docs != nil {
 		a.mountDocs(mux)
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { w.(*exchange).refuseUnknown(r) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { w.(*exchange).writeNotFound(r) })
 	return mux
 }
 
@@ -302,9 +302,9 @@ func (x *exchange) refuse(p *Problem) {
 	x.write(p.Status, problemType, p.json())
 }
 
-// refuseUnknown answers about a path that leads nowhere; that it does is told to users only, and to browsers that ask
-// before they send who the user is.
-func (x *exchange) refuseUnknown(r *http.Request) {
+// writeNotFound answers a request for an unknown path: 404 for an authenticated user and for a browser's preflight
+// request, which does not say who the user is, and 401 for anyone else.
+func (x *exchange) writeNotFound(r *http.Request) {
 	if isPreflight(r) {
 		x.refuse(refuse(notFound, "There is no such resource."))
 		return

@@ -13,8 +13,8 @@ type Route struct {
 	Path string
 	// Operation is the operation's id in the document.
 	Operation string
-	// Part serves the route: [OnlyCommands] or [OnlyQueries].
-	Part Part
+	// Side serves the route: [SideCommands] or [SideQueries].
+	Side Side
 	// Open routes need no user.
 	Open bool
 }
@@ -24,9 +24,9 @@ type Route struct {
 func Routes(r *entity.Registry) []Route {
 	var routes []Route
 	for _, o := range operations(r) {
-		route := Route{Method: o.method, Path: o.path, Operation: o.id, Part: OnlyQueries, Open: o.open}
+		route := Route{Method: o.method, Path: o.path, Operation: o.id, Side: SideQueries, Open: o.open}
 		if o.writes {
-			route.Part = OnlyCommands
+			route.Side = SideCommands
 		}
 		routes = append(routes, route)
 		if o.reads() {

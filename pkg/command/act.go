@@ -8,11 +8,11 @@ import (
 	"nexus/pkg/item"
 )
 
-// Act is how another product adds a command of its own on one of its entities: what the command is called, and what
-// becomes of the entity. It goes the way of every change: one read, one write under the version read, begun anew if
-// somebody else's write came between, ttl removed, everything derived anew, the whole entity validated.
+// CustomCommand is how another product adds a command of its own on one of its entities: what the command is called,
+// and what becomes of the entity. It goes the way of every change: one read, one write under the version read, begun
+// again if another write came between, ttl removed, everything derived again, the whole entity validated.
 // [ErrOwnCommands] for a type that has commands of its own.
-type Act struct {
+type CustomCommand struct {
 	// Name tells this command from others under the same idempotency key.
 	Name string
 	Type *entity.Type
@@ -25,11 +25,11 @@ type Act struct {
 	Apply func(before item.Item, now time.Time) (after item.Item, err error)
 }
 
-func (cmd Act) content() []any {
+func (cmd CustomCommand) content() []any {
 	return []any{"act", cmd.Name, typeName(cmd.Type), cmd.ID, cmd.Arguments}
 }
 
-func (cmd Act) run(ctx context.Context, c call) (Result, error) {
+func (cmd CustomCommand) run(ctx context.Context, c call) (Result, error) {
 	ref, err := c.check(cmd.Type, cmd.ID)
 	if err != nil {
 		return Result{}, err

@@ -15,8 +15,8 @@ func TestService_carriesOutACommandOfAnotherProduct(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
-	act := func(apply func(before item.Item, now time.Time) (item.Item, error)) command.Act {
-		return command.Act{Name: "raise", Type: product.Task(), ID: id, Apply: apply}
+	act := func(apply func(before item.Item, now time.Time) (item.Item, error)) command.CustomCommand {
+		return command.CustomCommand{Name: "raise", Type: product.Task(), ID: id, Apply: apply}
 	}
 	raise := act(func(before item.Item, _ time.Time) (item.Item, error) {
 		after := before.Clone()
@@ -47,7 +47,7 @@ func TestService_holdsACustomCommandAgainstThePreferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.create(product.Task(), `{"title":"t"}`)
-	done := b.must(command.Act{Name: "finish", Type: product.Task(), ID: id,
+	done := b.must(command.CustomCommand{Name: "finish", Type: product.Task(), ID: id,
 		Apply: func(before item.Item, _ time.Time) (item.Item, error) {
 			after := before.Clone()
 			after["status"] = item.String("COMPLETED")

@@ -129,9 +129,9 @@ func (c call) checkTargets(
 	return steps, nil
 }
 
-// besides adds the checks of links' targets to the steps that write. A transaction names each row once, so a row that
-// the steps write themselves, under a condition that it is there, is not checked again.
-func besides(steps, targets []step) []step {
+// withTargetChecks adds the checks of links' targets to the steps that write. A transaction names each row once, so a
+// row that the steps write themselves, under a condition that it is there, is not checked again.
+func withTargetChecks(steps, targets []step) []step {
 	written := map[item.Key]bool{}
 	for _, s := range steps {
 		written[s.action.Target()] = true

@@ -124,7 +124,7 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	}
 	ref := n.typ.Ref(it)
 	steps := append([]step{n.put(ref, it)}, targets...)
-	steps = append(steps, n.unused(c)...)
+	steps = append(steps, n.checkIDUnused(c)...)
 	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, it.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
 	}
@@ -138,8 +138,9 @@ func (n creation) put(ref entity.Ref, it item.Item) step {
 	}
 }
 
-// unused are the steps that hold an id to being new, if the client chose it; nobody else's choice was used before.
-func (n creation) unused(c call) []step {
+// checkIDUnused returns checks that the id was never used. Only an id chosen by the client needs them: the server's own
+// ids are random.
+func (n creation) checkIDUnused(c call) []step {
 	if !n.chosen {
 		return nil
 	}

@@ -107,7 +107,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	}
 	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
-	steps = append(steps, n.unused(c)...)
+	steps = append(steps, n.checkIDUnused(c)...)
 	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, n.bare.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
 	}

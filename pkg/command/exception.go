@@ -176,7 +176,7 @@ func (c call) writeException(
 	if err != nil {
 		return Result{}, err
 	}
-	steps := besides([]step{putRow(o.row, after), countException(o.master)}, targets)
+	steps := withTargetChecks([]step{putRow(o.row, after), countException(o.master)}, targets)
 	if _, err := c.commit(ctx, steps, effect{doneChange, o.ref, after.Int(entity.AttrVersion)}); err != nil {
 		return Result{}, err
 	}

@@ -11,10 +11,10 @@ import (
 	"nexus/pkg/table"
 )
 
-// External is a command whose write another package makes. What it gets here is its receipt: a repetition under the
-// same idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write come back
-// wrapped.
-type External struct {
+// DelegatedCommand is a command whose write another package makes. What it gets here is its receipt: a repetition under
+// the same idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write come
+// back wrapped.
+type DelegatedCommand struct {
 	// Name tells the command from others about the same entity.
 	Name string
 	Type *entity.Type
@@ -24,9 +24,11 @@ type External struct {
 	Write func(ctx context.Context, more ...table.Action) (item.Item, error)
 }
 
-func (cmd External) content() []any { return []any{"external", cmd.Name, typeName(cmd.Type), cmd.ID} }
+func (cmd DelegatedCommand) content() []any {
+	return []any{"external", cmd.Name, typeName(cmd.Type), cmd.ID}
+}
 
-func (cmd External) run(ctx context.Context, c call) (Result, error) {
+func (cmd DelegatedCommand) run(ctx context.Context, c call) (Result, error) {
 	ref, err := c.check(cmd.Type, cmd.ID)
 	if err != nil {
 		return Result{}, err
@@ -51,7 +53,7 @@ func (cmd External) run(ctx context.Context, c call) (Result, error) {
 	return res, err
 }
 
-func (cmd External) attempt(ctx context.Context, c call, ref entity.Ref) (Result, error) {
+func (cmd DelegatedCommand) attempt(ctx context.Context, c call, ref entity.Ref) (Result, error) {
 	var more []table.Action
 	if c.receipt != nil {
 		// The version is known only once the write is planned; 0 lets a replay take whatever it reads, and it reads later.

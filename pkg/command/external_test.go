@@ -17,7 +17,7 @@ import (
 )
 
 // rename is a command of another package: it gives a task another title, in a transaction of its own.
-func (b *bench) rename(id, title string) command.External {
+func (b *bench) rename(id, title string) command.DelegatedCommand {
 	write := func(ctx context.Context, more ...table.Action) (item.Item, error) {
 		row := b.stored(product.Task(), id)
 		after := row.Clone()
@@ -35,7 +35,7 @@ func (b *bench) rename(id, title string) command.External {
 		}
 		return nil, told
 	}
-	return command.External{Name: "rename", Type: product.Task(), ID: id, Write: write}
+	return command.DelegatedCommand{Name: "rename", Type: product.Task(), ID: id, Write: write}
 }
 
 func TestService_makesAnExternalWriteOnce(t *testing.T) {
@@ -63,7 +63,7 @@ func TestService_refusesAnExternalWriteOfAnIDOutsideItsType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, id := range []string{"a#b", "note_" + uuid(1), ""} {
-		_, err := b.do(command.External{Name: "rename", Type: product.Task(), ID: id}, key("k"))
+		_, err := b.do(command.DelegatedCommand{Name: "rename", Type: product.Task(), ID: id}, key("k"))
 		requireNotFound(t, err, "")
 	}
 }

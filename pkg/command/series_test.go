@@ -81,11 +81,11 @@ func TestUpdate_leavesSeriesToTheirOwnCommands(t *testing.T) {
 		command.Create{Type: product.Master(), Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY"}`)},
 		command.Update{Type: product.Master(), ID: id, Patch: doc(`{"title":"x"}`)},
 		command.Delete{Type: product.Master(), ID: id},
-		command.Act{Name: "x", Type: product.Master(), ID: id},
+		command.CustomCommand{Name: "x", Type: product.Master(), ID: id},
 		command.Create{Type: product.Instance(), Fields: doc(`{"title":"x"}`)},
 		command.Update{Type: product.Instance(), ID: exception, Patch: doc(`{"title":"y"}`)},
 		command.Delete{Type: product.Instance(), ID: exception},
-		command.Act{Name: "x", Type: product.Instance(), ID: exception},
+		command.CustomCommand{Name: "x", Type: product.Instance(), ID: exception},
 		command.AddLink{Type: product.Instance(), ID: exception, Target: target},
 		command.RemoveLink{Type: product.Instance(), ID: exception, Target: target},
 	} {

@@ -66,7 +66,7 @@ type Request struct {
 
 // Command is one of this package's command types: [Create], [Update], [Delete], [AddLink], [RemoveLink],
 // [CreateSeries], [UpdateSeries], [EndSeries], [SplitSeries], [DeleteSeries], [PutInstance], [CancelInstance],
-// [SnoozeReminder], [CompleteReminder], [DismissReminder], [UpdateMe], [Act], [External].
+// [SnoozeReminder], [CompleteReminder], [DismissReminder], [UpdateMe], [CustomCommand], [DelegatedCommand].
 type Command interface {
 	// run carries the command out.
 	run(ctx context.Context, c call) (Result, error)

@@ -129,7 +129,7 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err := w.stage(ctx, before, p); err != nil {
 		return Result{}, err
 	}
-	steps := besides([]step{
+	steps := withTargetChecks([]step{
 		{table.Diff(before, p.ended, unchanged(before)), w.moved},
 		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
 	}, append(targets, w.moveKept(p.kept[before.Key()], p.following)...))

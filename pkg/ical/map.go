@@ -31,7 +31,7 @@ func Map(registry *entity.Registry, document *Document) Result {
 			m.result.LeftOut = append(m.result.LeftOut, Remark{Component: calendar.Name, Line: calendar.Line, Reason: note})
 		}
 	}
-	m.settle()
+	m.resolve()
 	return m.result
 }
 

@@ -54,7 +54,7 @@ func TestTimelyAnswer_endsIfItsClientDoesNotRead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ended := make(chan time.Duration, 1)
 				at, server := newPipes(),
-					&http.Server{Handler: timely(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					&http.Server{Handler: withBodyDeadline(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 						time.Sleep(time.Hour) // what the system itself takes does not count
 						if c.goesOn {
 							goOn(w)
@@ -82,7 +82,7 @@ func TestTimelyAnswer_endsIfItsClientDoesNotRead(t *testing.T) {
 func TestTimelyAnswer_isExtendedWhileItGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		at, server := newPipes(), &http.Server{Handler: timely(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer := func(w http.ResponseWriter, _ *http.Request) {
 			goOn(w)
 			for range 100 {
 				time.Sleep(time.Minute)
@@ -91,7 +91,8 @@ func TestTimelyAnswer_isExtendedWhileItGoesOn(t *testing.T) {
 					return
 				}
 			}
-		}))}
+		}
+		at, server := newPipes(), &http.Server{Handler: withBodyDeadline(http.HandlerFunc(answer))}
 		go func() { _ = server.Serve(at) }()
 		client := &http.Client{Transport: &http.Transport{
 			DialContext:       func(context.Context, string, string) (net.Conn, error) { return at.dial(), nil },

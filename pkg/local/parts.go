@@ -116,7 +116,7 @@ func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
 
 // assemble builds the system, its readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
 func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
-	blobs := toldBlobs{p.blobs, p.hub}
+	blobs := observedBlobs{p.blobs, p.hub}
 	p.schedules = &schedulerDriver{clock: p.clock, poked: make(chan struct{}, 1), log: p.log}
 	p.sweeps = &sweepDriver{sweepRows: p.backend.sweep, rows: p.rows, clock: p.clock, log: p.log}
 
@@ -144,8 +144,8 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),         // real: a moved clock moves no pause
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child here
-		Scheduler:          toldScheduler{p.scheduler, p.hub, p.schedules.poke},
-		Bus:                toldBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
+		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
+		Bus:                observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
 		Wait: port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
 	}, p.options.Projections...)
 	if err != nil {

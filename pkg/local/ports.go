@@ -16,13 +16,13 @@ import (
 // The ports as the consumers get them: each effect goes on to the adapter, and once it is there the hub is told. What
 // has to be done about an effect, such as looking at the schedules again, hangs on done.
 
-type toldScheduler struct {
+type observedScheduler struct {
 	schedule.Scheduler
 	hub  *hub
 	done func()
 }
 
-func (s toldScheduler) Put(ctx context.Context, in schedule.Schedule) error {
+func (s observedScheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	err := s.Scheduler.Put(ctx, in)
 	s.done() // also after an error: the schedule may be there
 	if err == nil {
@@ -33,7 +33,7 @@ func (s toldScheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	return err
 }
 
-func (s toldScheduler) Delete(ctx context.Context, name string) error {
+func (s observedScheduler) Delete(ctx context.Context, name string) error {
 	err := s.Scheduler.Delete(ctx, name)
 	if err == nil {
 		s.hub.tell("schedule", func() []byte { return line(scheduleTold{Op: "delete", Name: name}) })
@@ -48,12 +48,12 @@ type scheduleTold struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-type toldBus struct {
+type observedBus struct {
 	bus.Bus
 	hub *hub
 }
 
-func (b toldBus) Publish(ctx context.Context, events ...bus.Event) error {
+func (b observedBus) Publish(ctx context.Context, events ...bus.Event) error {
 	err := b.Bus.Publish(ctx, events...)
 	if err == nil {
 		for _, e := range events {
@@ -75,12 +75,12 @@ func shownEvent(e bus.Event) eventShown {
 	return eventShown{e.Type, bus.Source, e.Time.UTC().Truncate(time.Second), e.Detail}
 }
 
-type toldBlobs struct {
+type observedBlobs struct {
 	blob.Store
 	hub *hub
 }
 
-func (b toldBlobs) Put(ctx context.Context, name string, body []byte) error {
+func (b observedBlobs) Put(ctx context.Context, name string, body []byte) error {
 	err := b.Store.Put(ctx, name, body)
 	if err == nil {
 		kind := "blob"
@@ -92,7 +92,7 @@ func (b toldBlobs) Put(ctx context.Context, name string, body []byte) error {
 	return err
 }
 
-func (b toldBlobs) Delete(ctx context.Context, name string) error {
+func (b observedBlobs) Delete(ctx context.Context, name string) error {
 	err := b.Store.Delete(ctx, name)
 	if err == nil {
 		b.hub.tell("blob", func() []byte { return line(blobTold{Op: "delete", Name: name}) })

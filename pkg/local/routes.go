@@ -22,7 +22,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle("/", surface)
-	return timely(guard.outer(fewLarge(mux))), nil
+	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
 }
 
 // authenticate tells the user by the bearer token. On this machine everybody is believed; from elsewhere the token has

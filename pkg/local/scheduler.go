@@ -27,8 +27,8 @@ type schedulerDriver struct {
 	log       *slog.Logger
 }
 
-// poke has the driver look at the schedules again.
-func (d *schedulerDriver) poke() {
+// wake has the driver look at the schedules again.
+func (d *schedulerDriver) wake() {
 	select {
 	case d.poked <- struct{}{}:
 	default: // one look is due already

@@ -15,9 +15,9 @@ const (
 	streamBound = 10 * time.Second
 )
 
-// timely bounds the time that clients may take for bodies and answers. Timeouts of the server would end long answers,
-// such as that of /dev/stream, as well, and count the time that the system itself takes.
-func timely(next http.Handler) http.Handler {
+// withBodyDeadline bounds the time that clients may take for bodies and answers. Timeouts of the server would end long
+// answers, such as that of /dev/stream, as well, and count the time that the system itself takes.
+func withBodyDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
 		_ = connection.SetWriteDeadline(time.Time{}) // of the answer before, on the same connection

@@ -148,22 +148,22 @@ func TestSystem_servesTheAPIOfItsParts(t *testing.T) {
 	p, _ := allPorts(t)
 	s, err := system.New(product.Registry(), p)
 	require.NoError(t, err)
-	status := func(side api.Part, method, path string) int {
+	status := func(side api.Side, method, path string) int {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
 		r.Header.Set("Authorization", "Bearer ann")
 		w := httptest.NewRecorder()
-		s.API(api.Config{Part: side, Authenticate: api.BearerIsUser, Now: clock}).ServeHTTP(w, r)
+		s.API(api.Config{Side: side, Authenticate: api.BearerIsUser, Now: clock}).ServeHTTP(w, r)
 		return w.Code
 	}
-	require.Equal(t, http.StatusOK, status(api.Everything, http.MethodGet, "/v1/tasks"))
-	require.Equal(t, http.StatusNotFound, status(api.OnlyCommands, http.MethodGet, "/v1/tasks"))
-	require.Equal(t, http.StatusOK, status(api.Everything, http.MethodGet, "/openapi.json"))
+	require.Equal(t, http.StatusOK, status(api.SideAll, http.MethodGet, "/v1/tasks"))
+	require.Equal(t, http.StatusNotFound, status(api.SideCommands, http.MethodGet, "/v1/tasks"))
+	require.Equal(t, http.StatusOK, status(api.SideAll, http.MethodGet, "/openapi.json"))
 
 	p.Pause = nil
 	readOnly, err := system.New(product.Registry(), p)
 	require.NoError(t, err)
 	require.Panics(t, func() { readOnly.API(api.Config{Authenticate: api.BearerIsUser, Now: clock}) })
 	require.NotPanics(t, func() {
-		readOnly.API(api.Config{Part: api.OnlyQueries, Authenticate: api.BearerIsUser, Now: clock})
+		readOnly.API(api.Config{Side: api.SideQueries, Authenticate: api.BearerIsUser, Now: clock})
 	})
 }

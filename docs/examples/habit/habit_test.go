@@ -85,7 +85,7 @@ func habit() *entity.Type {
 // checkOff is a command of the product's own: the habit was done, and is due again a day later.
 func checkOff(id string) command.Command {
 	typ := habit()
-	return command.Act{Name: "checkOffHabit", Type: typ, ID: id,
+	return command.CustomCommand{Name: "checkOffHabit", Type: typ, ID: id,
 		Apply: func(before item.Item, _ time.Time) (item.Item, error) {
 			if before.Str(entity.AttrStatus) == paused {
 				return nil, &command.StateError{Ref: typ.Ref(before), Reason: "is paused"}

@@ -37,7 +37,7 @@ func surface(tb testing.TB, store table.Store) http.Handler {
 }
 
 func surfaceOf(s *system.System) http.Handler {
-	return s.API(api.Config{Part: api.OnlyQueries, Authenticate: api.BearerIsUser, Now: time.Now})
+	return s.API(api.Config{Side: api.SideQueries, Authenticate: api.BearerIsUser, Now: time.Now})
 }
 
 // answer is a ResponseWriter that counts.

@@ -17,15 +17,15 @@ import (
 	scheduler "nexus/pkg/schedule/eventbridge"
 )
 
-// Deployment names what a deployment has beside its table. Empty is what is not known.
-type Deployment struct {
+// Remote names the services that a deployment has besides its table. An empty name is one that is not known.
+type Remote struct {
 	ArchiveBucket                                                            string
 	BusName                                                                  string
 	ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN string
 }
 
-// Deployed is what an operator's tool reaches of a deployment; nil is what was not named.
-type Deployed struct {
+// RemotePorts are the ports through which an operator's tool reaches a deployment; nil is a service that was not named.
+type RemotePorts struct {
 	Copies    blob.Store
 	Bus       bus.Bus
 	Scheduler *scheduler.Scheduler
@@ -34,14 +34,14 @@ type Deployed struct {
 // patience is how often a call is tried. An operator's tool has time, and the functions come first.
 const patience = 10
 
-// NewDeployed returns the services that are named, with the region and credentials of the environment. It is not for
+// NewRemotePorts returns the services that are named, with the region and credentials of the environment. It is not for
 // functions.
-func NewDeployed(d Deployment) (out Deployed, err error) {
+func NewRemotePorts(d Remote) (out RemotePorts, err error) {
 	transport := http.DefaultTransport
 	if d.ArchiveBucket != "" {
 		objects := awss3.NewFromConfig(deployedConfig("S3", transport))
 		if out.Copies, err = s3.New(objects, s3.Config{Bucket: d.ArchiveBucket}); err != nil {
-			return Deployed{}, err
+			return RemotePorts{}, err
 		}
 	}
 	if d.ScheduleGroup == "" {
@@ -49,7 +49,7 @@ func NewDeployed(d Deployment) (out Deployed, err error) {
 	}
 	if out.Bus, err = eventbridge.New(awsbus.NewFromConfig(deployedConfig("EVENTBRIDGE", transport)),
 		eventbridge.Config{BusName: d.BusName}); err != nil {
-		return Deployed{}, err
+		return RemotePorts{}, err
 	}
 	out.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(deployedConfig("SCHEDULER", transport)),
 		scheduler.Config{
@@ -58,7 +58,7 @@ func NewDeployed(d Deployment) (out Deployed, err error) {
 			EventAge:      scheduler.MaxEventAge, Retries: scheduler.MaxRetries, // as the functions have it
 		})
 	if err != nil {
-		return Deployed{}, err
+		return RemotePorts{}, err
 	}
 	return out, nil
 }

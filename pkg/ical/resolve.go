@@ -18,8 +18,8 @@ type identity struct{ component, uid, date string }
 
 func (d *Draft) identity() identity { return identity{d.Component, d.UID, d.Date} }
 
-// settle keeps the latest revision of each thing and puts instances behind their series.
-func (m *mapper) settle() {
+// resolve keeps the latest revision of each thing and puts instances behind their series.
+func (m *mapper) resolve() {
 	series := m.latest(func(d *Draft) bool { return d.Kind != entity.TypeInstance })
 	for i := range m.drafts {
 		if d := &m.drafts[i]; d.Kind == entity.TypeInstance {
