@@ -12,7 +12,7 @@ import (
 )
 
 // betweenTable puts a network between the functions and the table that fails as the test demands.
-func (w *world) betweenTable() *wiretest.Network {
+func (w *fixture) betweenTable() *wiretest.Network {
 	w.Helper()
 	behind := wiretest.Forward(w.T, w.settings["AWS_ENDPOINT_URL_DYNAMODB"], nil)
 	network, _, server := wiretest.Serve(w.T, dynamoDB(), behind)

@@ -15,7 +15,7 @@ import (
 )
 
 // requireSchedules holds the scheduler against what must be in it: the instants of calls, by schedule name.
-func (w *world) requireSchedules(want map[string]time.Time) {
+func (w *fixture) requireSchedules(want map[string]time.Time) {
 	w.Helper()
 	have := map[string]string{}
 	for name, s := range w.services.waiting() {
@@ -34,7 +34,7 @@ func (w *world) requireSchedules(want map[string]time.Time) {
 }
 
 // requireEvent returns the one event of a type, after checking it against the schema beside the payloads.
-func (w *world) requireEvent(detailType string) map[string]any {
+func (w *fixture) requireEvent(detailType string) map[string]any {
 	w.Helper()
 	events := w.services.events(detailType)
 	require.Len(w, events, 1)

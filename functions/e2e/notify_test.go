@@ -12,7 +12,7 @@ import (
 )
 
 // becomeDue puts the reminders of the story into the table so that the fixed one became due half a minute ago.
-func (w *world) becomeDue() (payload []byte, due time.Time) {
+func (w *fixture) becomeDue() (payload []byte, due time.Time) {
 	w.Helper()
 	dueAt := present.Add(2 * time.Hour)
 	w.late = time.Now().Truncate(time.Second).Add(-30 * time.Second).Sub(dueAt)

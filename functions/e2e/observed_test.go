@@ -108,7 +108,7 @@ func (f *function) logged(message string) []map[string]any {
 }
 
 // recordOfRow is the stream record of a row that was just created.
-func (w *world) recordOfRow(key item.Key) []byte {
+func (w *fixture) recordOfRow(key item.Key) []byte {
 	w.Helper()
 	return change.AppendEvent(nil, []change.Record{{
 		EventID: "1", Name: change.Insert, Sequence: "140540000000000219990000001", Created: time.Now().Add(-time.Second),

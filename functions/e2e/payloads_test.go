@@ -20,7 +20,7 @@ func TestFunctions_answerEveryPayloadOfEvents(t *testing.T) {
 				t.Parallel()
 				drive := drives()[name]
 				if strings.HasPrefix(name, "stream-") {
-					drive = (*world).driveStream
+					drive = (*fixture).driveStream
 				}
 				require.NotNil(t, drive, "the right answer is not known")
 				w := setup(t)
@@ -31,43 +31,43 @@ func TestFunctions_answerEveryPayloadOfEvents(t *testing.T) {
 }
 
 // drives returns what sends each payload, except those of the stream, and knows the right answer.
-func drives() map[string]func(*world, env.Function, string) {
-	return map[string]func(*world, env.Function, string){
-		"command-create-task": func(w *world, f env.Function, name string) {
+func drives() map[string]func(*fixture, env.Function, string) {
+	return map[string]func(*fixture, env.Function, string){
+		"command-create-task": func(w *fixture, f env.Function, name string) {
 			created := w.requireStatus(w.start(f), name, http.StatusCreated)
 			require.Equal(w, createdID, created["taskId"])
 		},
-		"command-update-task": func(w *world, f env.Function, name string) {
+		"command-update-task": func(w *fixture, f env.Function, name string) {
 			fn := w.start(f)
 			w.requireStatus(fn, name, http.StatusNotFound)
 			w.requireStatus(fn, "command-create-task", http.StatusCreated)
 			require.EqualValues(w, 2, w.requireStatus(fn, name, http.StatusOK)["version"])
 			w.requireStatus(fn, name, http.StatusPreconditionFailed)
 		},
-		"command-direct": func(w *world, f env.Function, name string) {
+		"command-direct": func(w *fixture, f env.Function, name string) {
 			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusNotFound)
 		},
-		"command-direct-series": func(w *world, f env.Function, name string) {
+		"command-direct-series": func(w *fixture, f env.Function, name string) {
 			w.requireResults(f, name, http.StatusCreated, http.StatusOK, http.StatusOK, http.StatusCreated,
 				http.StatusPreconditionFailed)
 		},
-		"command-import-calendar": func(w *world, f env.Function, name string) {
+		"command-import-calendar": func(w *fixture, f env.Function, name string) {
 			require.EqualValues(w, 2, w.requireStatus(w.start(f), name, http.StatusOK)["created"])
 		},
-		"query-task": func(w *world, f env.Function, name string) {
+		"query-task": func(w *fixture, f env.Function, name string) {
 			fn := w.start(f)
 			w.requireStatus(fn, name, http.StatusNotFound)
 			w.requireStatus(w.start(env.Command), "command-create-task", http.StatusCreated)
 			require.Equal(w, createdID, w.requireStatus(fn, name, http.StatusOK)["taskId"])
 		},
-		"query-agenda": func(w *world, f env.Function, name string) {
+		"query-agenda": func(w *fixture, f env.Function, name string) {
 			fn := w.start(f)
 			require.Empty(w, w.requireStatus(fn, name, http.StatusOK)["items"])
 			w.requireStatus(w.start(env.Command), "command-create-task", http.StatusCreated)
 			require.Len(w, w.requireStatus(fn, name, http.StatusOK)["items"], 1)
 		},
-		"query-health": func(w *world, f env.Function, name string) { w.requireStatus(w.start(f), name, http.StatusOK) },
-		"notify-reminder-due": func(w *world, f env.Function, name string) {
+		"query-health": func(w *fixture, f env.Function, name string) { w.requireStatus(w.start(f), name, http.StatusOK) },
+		"notify-reminder-due": func(w *fixture, f env.Function, name string) {
 			payload, _ := w.becomeDue()
 			fn := w.start(f)
 			w.services.breakDown("bus", true)
@@ -80,7 +80,7 @@ func drives() map[string]func(*world, env.Function, string) {
 }
 
 // requireStatus sends a payload of the HTTP API and returns the answer's body.
-func (w *world) requireStatus(f *function, name string, status int) map[string]any {
+func (w *fixture) requireStatus(f *function, name string, status int) map[string]any {
 	w.Helper()
 	a := f.request(w.payload(name))
 	require.Equal(w, status, a.StatusCode, "%s: %s", name, a.Body)
@@ -88,7 +88,7 @@ func (w *world) requireStatus(f *function, name string, status int) map[string]a
 }
 
 // requireResults sends a direct invocation and compares what became of each command.
-func (w *world) requireResults(f env.Function, name string, statuses ...int) {
+func (w *fixture) requireResults(f env.Function, name string, statuses ...int) {
 	w.Helper()
 	var answer struct{ Results []struct{ Status int } }
 	require.NoError(w, json.Unmarshal(w.start(f).succeed(w.payload(name)), &answer))
@@ -102,7 +102,7 @@ func (w *world) requireResults(f env.Function, name string, statuses ...int) {
 // driveStream delivers the records of a payload followed by one that can neither be decoded nor, at first, be
 // parked: the answer names that one and no other. Then nothing stands in its way any more, and all of it is finished,
 // as often as it comes.
-func (w *world) driveStream(function env.Function, name string) {
+func (w *fixture) driveStream(function env.Function, name string) {
 	w.Helper()
 	records, err := consume.Records(w.happen(name))
 	require.NoError(w, err)

@@ -22,7 +22,7 @@ import (
 
 // recount recounts from the items of the table everything that follows from them, in the table, the scheduler and the
 // bucket of copies, and returns what differs.
-func (w *world) recount() ([]verify.Difference, verify.Summary) {
+func (w *fixture) recount() ([]verify.Difference, verify.Summary) {
 	w.Helper()
 	events, err := buslocal.New(buslocal.Config{})
 	require.NoError(w, err)
@@ -48,7 +48,7 @@ func (w *world) recount() ([]verify.Difference, verify.Summary) {
 }
 
 // schedules returns a scheduler that holds what the service does.
-func (w *world) schedules() *schedulelocal.Scheduler {
+func (w *fixture) schedules() *schedulelocal.Scheduler {
 	w.Helper()
 	out, err := schedulelocal.New(schedulelocal.Config{
 		Target: func(context.Context, schedule.Schedule) error { return nil },
@@ -63,7 +63,7 @@ func (w *world) schedules() *schedulelocal.Scheduler {
 }
 
 // copies returns a store with the objects of the archive.
-func (w *world) copies() *blobmemory.Store {
+func (w *fixture) copies() *blobmemory.Store {
 	w.Helper()
 	out := blobmemory.New(nil)
 	for _, name := range w.services.stored() {

@@ -21,7 +21,7 @@ var seriesStory = []string{
 }
 
 // occurrence is the id of the series' occurrence so many days after its first, as its payloads are moved.
-func (w *world) occurrence(days int) string {
+func (w *fixture) occurrence(days int) string {
 	return entity.InstanceID(seriesID, w.moved(present.Add(time.Hour).AddDate(0, 0, days)).Format("20060102"))
 }
 

@@ -32,14 +32,14 @@ import (
 // refusing holds the consumers of a function on adapters whose services refuse as the test demands. Their clients do
 // not repeat: what a consumer makes of an error is the same at the first attempt and at the last.
 type refusing struct {
-	*world
+	*fixture
 	consumers map[string]change.Consumer
 	networks  map[string]*wiretest.Network // by the service's name
 }
 
 func newRefusing(t *testing.T, f env.Function) *refusing {
 	t.Helper()
-	r := &refusing{world: setup(t), networks: map[string]*wiretest.Network{}}
+	r := &refusing{fixture: setup(t), networks: map[string]*wiretest.Network{}}
 	connect := func(service wiretest.Service, behind http.Handler) aws.Config {
 		network, _, server := wiretest.Serve(t, service, behind)
 		r.networks[service.Name] = network

@@ -46,8 +46,8 @@ const (
 // present is the instant that the payloads call now.
 var present = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// world is one test's table and services.
-type world struct {
+// fixture is one test's table and services.
+type fixture struct {
 	*testing.T
 	registry *entity.Registry
 	store    *dynamo.Store
@@ -57,11 +57,11 @@ type world struct {
 	late time.Duration
 }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	endpoint, name := enginetest.Table(t)
 	services, address := newServices(t)
-	return &world{
+	return &fixture{
 		T: t, registry: product.Registry(), services: services,
 		store: dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name)),
 		settings: map[string]string{
@@ -76,12 +76,12 @@ func setup(t *testing.T) *world {
 }
 
 // start runs a function with what the deployment sets for it, what Lambda sets, and the addresses of this world.
-func (w *world) start(f env.Function) *function {
+func (w *fixture) start(f env.Function) *function {
 	w.Helper()
 	return start(w.T, f, w.environment(f))
 }
 
-func (w *world) environment(f env.Function) map[string]string {
+func (w *fixture) environment(f env.Function) map[string]string {
 	out := map[string]string{}
 	names := []string{
 		"AWS_REGION", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB",
@@ -94,7 +94,7 @@ func (w *world) environment(f env.Function) map[string]string {
 }
 
 // payload reads a file of events/ as it stands.
-func (w *world) payload(name string) []byte {
+func (w *fixture) payload(name string) []byte {
 	w.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "events", name+".json"))
 	require.NoError(w, err)
@@ -109,7 +109,7 @@ var (
 )
 
 // now reads a payload and moves every instant in it, so that its present is the real one.
-func (w *world) now(name string) []byte {
+func (w *fixture) now(name string) []byte {
 	w.Helper()
 	text := instants.ReplaceAllFunc(w.payload(name), func(found []byte) []byte {
 		at, err := time.Parse(instantForm, string(found))
@@ -130,17 +130,17 @@ func (w *world) now(name string) []byte {
 	})
 }
 
-func (w *world) moved(at time.Time) time.Time { return at.Add(w.late) }
+func (w *fixture) moved(at time.Time) time.Time { return at.Add(w.late) }
 
 // happen brings the table to where it stands after the records of a stream payload, and returns the payload.
-func (w *world) happen(name string) []byte {
+func (w *fixture) happen(name string) []byte {
 	w.Helper()
 	text := w.now(name)
 	w.apply(text)
 	return text
 }
 
-func (w *world) apply(text []byte) {
+func (w *fixture) apply(text []byte) {
 	w.Helper()
 	batch, err := change.Decode(text, w.registry)
 	require.NoError(w, err)
@@ -156,7 +156,7 @@ func (w *world) apply(text []byte) {
 }
 
 // row returns a row of the table, nil if it is not there.
-func (w *world) row(key item.Key) item.Item {
+func (w *fixture) row(key item.Key) item.Item {
 	w.Helper()
 	it, err := w.store.Get(w.Context(), key)
 	if errors.Is(err, table.ErrNotFound) {
@@ -166,18 +166,18 @@ func (w *world) row(key item.Key) item.Item {
 	return it
 }
 
-func (w *world) item(typeName, id string) item.Item {
+func (w *fixture) item(typeName, id string) item.Item {
 	w.Helper()
 	return w.row(entity.ItemKey(user, entity.Ref{Type: typeName, ID: id}))
 }
 
 // stats returns the user's totals by name.
-func (w *world) stats() item.Map {
+func (w *fixture) stats() item.Map {
 	w.Helper()
 	return item.Map(w.row(entity.MetaKey(user)).Map(product.AttrStats))
 }
 
-func (w *world) requireTotals(tasks, notes, reminders int64) {
+func (w *fixture) requireTotals(tasks, notes, reminders int64) {
 	w.Helper()
 	stats := item.Item(w.stats())
 	require.Equal(w, [3]int64{tasks, notes, reminders}, [3]int64{

@@ -30,7 +30,7 @@ type announcement struct {
 
 // noteHappening takes in what a write of an entity is that the world is told of (docs/contracts.md): a task became
 // ARCHIVED, an item left the table, an item came back.
-func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
+func (h *history) noteHappening(s *userState, r *record, ref entity.Ref) {
 	what := happening{user: s.user, item: ref.ID, version: r.New.Int(entity.AttrVersion)}
 	var at string
 	switch {
@@ -44,12 +44,12 @@ func (h *history) noteHappening(s *shelf, r *record, ref entity.Ref) {
 	default:
 		return
 	}
-	if h.known.happenings[what] != nil {
+	if h.oracle.happenings[what] != nil {
 		h.violate("I6", s.user, ref.ID, "is %s at version %d a second time", what.kind, what.version)
 	}
 	a := &announcement{happening: what, at: at, record: r}
-	h.known.happenings[what] = a
-	h.known.toTell = append(h.known.toTell, a)
+	h.oracle.happenings[what] = a
+	h.oracle.toTell = append(h.oracle.toTell, a)
 }
 
 // announced judges an event of the archive in the instant in which it reaches the bus: it says what happened, says the
@@ -68,17 +68,17 @@ func (h *history) announced(e bus.Event) {
 		h.violate("I9", detail.UserID, detail.ItemID, "an event for somebody else")
 		return
 	}
-	a := h.known.happenings[happening{detail.UserID, e.Type, detail.ItemID, detail.Version}]
+	a := h.oracle.happenings[happening{detail.UserID, e.Type, detail.ItemID, detail.Version}]
 	if a == nil || a.at != detail.OccurredAt || h.registry.ByID(a.item).Name != detail.ItemType {
 		h.violate("I6", detail.UserID, detail.ItemID, "%s at version %d at %s is announced, and did not happen", e.Type,
 			detail.Version, detail.OccurredAt)
 		return
 	}
-	if other := h.known.deliveries[detail.DeliveryID]; other != nil && other != a {
+	if other := h.oracle.deliveries[detail.DeliveryID]; other != nil && other != a {
 		h.violate("I6", a.user, a.item, "%s has the deliveryId of %s of %s at version %d", a.kind, other.kind, other.item,
 			other.version)
 	}
-	h.known.deliveries[detail.DeliveryID] = a
+	h.oracle.deliveries[detail.DeliveryID] = a
 	if a.told++; a.told > 1 {
 		h.happened["archive event again"]++
 	}
@@ -93,8 +93,8 @@ func (h *history) announced(e bus.Event) {
 
 // checkAnnounced: when all is quiet, the world was told of everything that happened.
 func (h *history) checkAnnounced() {
-	for _, a := range h.known.toTell {
-		if a.told == 0 && !h.known.forgotten[archive.Name+a.record.Sequence] {
+	for _, a := range h.oracle.toTell {
+		if a.told == 0 && !h.oracle.forgotten[archive.Name+a.record.Sequence] {
 			h.violate("I6", a.user, a.item, "%s at version %d, and nobody was told", a.kind, a.version)
 		}
 	}
@@ -104,7 +104,7 @@ func (h *history) checkAnnounced() {
 const listPage = 2
 
 // checkListed: the list of cold copies is what stands in the table.
-func (h *history) checkListed(s *shelf) {
+func (h *history) checkListed(s *userState) {
 	var start table.Position
 	ids := slices.Sorted(maps.Keys(s.colds))
 	for {

@@ -21,7 +21,7 @@ import (
 // author writes commands for one user: sensible ones mostly, of few items, so that they meet.
 type author struct {
 	*history
-	*shelf
+	*userState
 }
 
 const (
@@ -201,7 +201,7 @@ func (a author) isNew() bool { return len(a.items) == 0 }
 func (a author) restore(typ *entity.Type, id string) command.Command {
 	return command.DelegatedCommand{Name: "restore", Type: typ, ID: id,
 		Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
-			return a.system.Archive.Restore(ctx, typ, a.shelf.user, id, more...)
+			return a.system.Archive.Restore(ctx, typ, a.userState.user, id, more...)
 		}}
 }
 

@@ -32,7 +32,7 @@ func zoneNamed(name string) *time.Location {
 }
 
 // zone is where the user is.
-func (s *shelf) zone() *time.Location { return zoneNamed(s.meta.Str(product.AttrDefaultTzid)) }
+func (s *userState) zone() *time.Location { return zoneNamed(s.meta.Str(product.AttrDefaultTzid)) }
 
 // wallOf is what the clock on a wall shows, labelled UTC.
 func wallOf(at time.Time, zone *time.Location) time.Time {

@@ -20,8 +20,8 @@ const (
 	maxAtOnce = 3
 )
 
-// bone is what several contend for.
-type bone struct {
+// contendedItem names the item that several workers contend for.
+type contendedItem struct {
 	user string
 	ref  entity.Ref
 }
@@ -35,7 +35,7 @@ func (h *history) contend() {
 		h.store.Sweep(h.now, 0)
 		h.absorb(nil)
 	}
-	b, ok := h.aBone()
+	b, ok := h.aContendedItem()
 	switch {
 	case !ok:
 		return
@@ -73,7 +73,7 @@ func (h *history) contend() {
 
 // onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend
 // for.
-func (h *history) onTheEve(b bone) bone {
+func (h *history) onTheEve(b contendedItem) contendedItem {
 	h.endAll()
 	names := h.schedules.names()
 	if len(names) == 0 {
@@ -92,7 +92,7 @@ func (h *history) onTheEve(b bone) bone {
 }
 
 // early has readers deliver the item whose clock is ahead.
-func (h *history) early(b bone) {
+func (h *history) early(b contendedItem) {
 	for _, r := range h.readers {
 		if batch := h.recordsOf(r, b); len(batch) > 0 {
 			w := h.handleBeside(r, batch)
@@ -107,7 +107,7 @@ const behind = 61 * time.Minute
 
 // fallBehind has its user change his mind about the item, and the records of that wait: for more than an hour, or until
 // the item is to be archived.
-func (h *history) fallBehind(b bone) {
+func (h *history) fallBehind(b contendedItem) {
 	want := h.requestAbout
 	if h.luck.one(3) {
 		want = h.requestLink
@@ -121,7 +121,7 @@ func (h *history) fallBehind(b bone) {
 	h.run(h.send(want(b)), -1)
 	h.endAll()
 	wait := behind + time.Duration(h.luck.IntN(120))*time.Minute
-	it := h.known.shelves[b.user].items[b.ref.ID]
+	it := h.oracle.users[b.user].items[b.ref.ID]
 	if at, ok := it.Time(product.AttrArchiveAt); ok && at.After(h.now) &&
 		it.Str(entity.AttrStatus) == product.StatusCompleted {
 		wait = at.Sub(h.now) + time.Second
@@ -133,11 +133,11 @@ func (h *history) fallBehind(b bone) {
 	h.absorb(nil)
 }
 
-// aBone is an item that was written of late, now and then one that was written long ago.
-func (h *history) aBone() (bone, bool) {
+// aContendedItem is an item that was written of late, now and then one that was written long ago.
+func (h *history) aContendedItem() (contendedItem, bool) {
 	records := h.stream.log
 	if len(records) == 0 {
-		return bone{}, false
+		return contendedItem{}, false
 	}
 	if !h.luck.one(4) {
 		records = records[max(0, len(records)-recent):]
@@ -147,30 +147,30 @@ func (h *history) aBone() (bone, bool) {
 			return b, true
 		}
 	}
-	return bone{}, false
+	return contendedItem{}, false
 }
 
 // boneOf is the item that a record is about, of a timer its task, of an exception its series; false for other rows.
-func boneOf(r *record) (bone, bool) {
+func boneOf(r *record) (contendedItem, bool) {
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if err != nil || sk.Prefix == entity.TypeUserMeta {
-		return bone{}, false
+		return contendedItem{}, false
 	}
 	if timer, err := entity.ParseTimer(r.Key.SK); err == nil {
-		return bone{userOf(r.Key), entity.Ref{Type: product.TypeTask, ID: timer.TaskID}}, true
+		return contendedItem{userOf(r.Key), entity.Ref{Type: product.TypeTask, ID: timer.TaskID}}, true
 	}
 	if sk.IsRow() {
-		return bone{}, false
+		return contendedItem{}, false
 	}
 	ref := sk.Ref()
 	if masterID, _, err := entity.ParseInstanceID(ref.ID); err == nil && ref.Type == entity.TypeInstance {
 		ref = entity.Ref{Type: entity.TypeMaster, ID: masterID}
 	}
-	return bone{userOf(r.Key), ref}, true
+	return contendedItem{userOf(r.Key), ref}, true
 }
 
 // join has one more of them begin, if there is something for it to do. Mostly they read by the same reader.
-func (h *history) join(at []*worker, b bone, r *reader) []*worker {
+func (h *history) join(at []*worker, b contendedItem, r *reader) []*worker {
 	var w *worker
 	switch n := h.luck.IntN(16); {
 	case n < 5:
@@ -208,7 +208,7 @@ func (h *history) join(at []*worker, b bone, r *reader) []*worker {
 }
 
 // recordsOf are some of the last records of the item that the reader passes, in any order.
-func (h *history) recordsOf(r *reader, b bone) []*record {
+func (h *history) recordsOf(r *reader, b contendedItem) []*record {
 	var batch []*record
 	skip := pick(h.luck, 0, 0, 1, 2)
 	for i := len(h.stream.log) - 1; i >= 0 && len(batch) < maxAtOnce; i-- {
@@ -228,7 +228,7 @@ func (h *history) recordsOf(r *reader, b bone) []*record {
 }
 
 // deliverNext is the reader's own course at the shard that has what comes next of the item.
-func (h *history) deliverNext(r *reader, b bone) *worker {
+func (h *history) deliverNext(r *reader, b contendedItem) *worker {
 	for _, sh := range h.stream.shards {
 		if !r.waits(sh) || r.busy[sh] != nil {
 			continue
@@ -243,14 +243,14 @@ func (h *history) deliverNext(r *reader, b bone) *worker {
 }
 
 // requestLink adds a link to the item, or removes one.
-func (h *history) requestLink(b bone) *request {
-	a := author{h, h.known.shelves[b.user]}
+func (h *history) requestLink(b contendedItem) *request {
+	a := author{h, h.oracle.users[b.user]}
 	cmd, expected, name := a.link(h.registry.ByName(b.ref.Type), b.ref.ID, a.items[b.ref.ID])
 	return &request{name: name, Request: command.Request{User: b.user, Command: cmd, ExpectedVersion: expected}}
 }
 
 // requestAbout is what a user wants of one item.
-func (h *history) requestAbout(b bone) *request {
+func (h *history) requestAbout(b contendedItem) *request {
 	h.wanted = b.ref
 	defer func() { h.wanted = entity.Ref{} }()
 	return h.requestOf(b.user)

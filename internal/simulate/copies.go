@@ -18,7 +18,7 @@ import (
 const attrObject = "object"
 
 // checkExpired: what leaves through TTL leaves a copy that is the same item (I6).
-func (h *history) checkExpired(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkExpired(s *userState, r *record, ref entity.Ref) {
 	if problem := h.copyProblem(s, ref.ID, r.Old); problem != "" {
 		h.violate("I6", s.user, ref.ID, "expired at version %d: %s", r.Old.Int(entity.AttrVersion), problem)
 	}
@@ -27,7 +27,7 @@ func (h *history) checkExpired(s *shelf, r *record, ref entity.Ref) {
 	}
 }
 
-func (h *history) copyProblem(s *shelf, id string, expired item.Item) string {
+func (h *history) copyProblem(s *userState, id string, expired item.Item) string {
 	cold := s.colds[id]
 	if cold == nil {
 		return "no row names a copy"
@@ -54,7 +54,7 @@ func (h *history) checkLeft(w *worker) {
 	for _, name := range w.copied {
 		user, rest, _ := strings.Cut(strings.TrimPrefix(name, "archive/"), "/")
 		id, file, _ := strings.Cut(rest, "/")
-		s := h.known.shelves[user]
+		s := h.oracle.users[user]
 		if _, err := h.copies.Get(noContext, name); s == nil || err != nil || h.copiedBy[name] != w ||
 			s.colds[id].Str(attrObject) == name {
 			continue
@@ -63,7 +63,7 @@ func (h *history) checkLeft(w *worker) {
 			isNext := rec.Old != nil && strings.HasSuffix(rec.Key.SK, id) &&
 				fmt.Sprintf("%d.json", rec.Old.Int(entity.AttrVersion)) == file
 			if isNext && userOf(rec.Key) == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) &&
-				h.known.done["archive"][rec.Sequence] {
+				h.oracle.done["archive"][rec.Sequence] {
 				h.violate("I6", user, name, "is left by %s, and no row names it", w.name)
 			}
 		}
@@ -77,7 +77,7 @@ var bookkept = []string{
 }
 
 // checkRestored: what comes back is what left, two versions on (I6).
-func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkRestored(s *userState, r *record, ref entity.Ref) {
 	left, ok := s.expired[ref.ID]
 	if !ok {
 		h.violate("I6", s.user, ref.ID, "was restored, and never left")
@@ -99,7 +99,7 @@ func (h *history) checkRestored(s *shelf, r *record, ref entity.Ref) {
 func (h *history) checkCopies() {
 	named := map[string]bool{}
 	for _, user := range h.users {
-		s := h.known.shelves[user]
+		s := h.oracle.users[user]
 		for _, id := range slices.Sorted(maps.Keys(s.expired)) {
 			if problem := h.copyProblem(s, id, s.expired[id]); problem != "" && s.items[id] == nil {
 				h.violate("I6", user, id, "has left: %s", problem)
@@ -131,7 +131,7 @@ func (h *history) checkCopies() {
 }
 
 // checkRetention: what is to leave has a ttl, and nothing else has (I6). A task whose time has come is archived (I7).
-func (h *history) checkRetention(s *shelf) {
+func (h *history) checkRetention(s *userState) {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
 		typ := h.registry.ByName(it.Str(entity.AttrType))
@@ -151,7 +151,7 @@ func (h *history) checkRetention(s *shelf) {
 	}
 }
 
-func (s *shelf) hasTimer(id string) bool {
+func (s *userState) hasTimer(id string) bool {
 	for sk, row := range s.timers {
 		timer, err := entity.ParseTimer(sk)
 		if err == nil && timer.TaskID == id && row.Str(product.AttrArchiveAt) == s.items[id].Str(product.AttrArchiveAt) &&

@@ -37,7 +37,7 @@ func (h *history) crowd() {
 	case entity.TypeMaster:
 		do(command.CreateSeries{Fields: document(
 			fmt.Sprintf(`{"title":"f","startUtc":%q,"reminderMinutes":[0],"rrule":"FREQ=DAILY"}`, at.Format(wallLayout)))}, nil)
-		id := h.known.shelves[user].ids[kind][0]
+		id := h.oracle.users[user].ids[kind][0]
 		for i := range min(h.luck.crowd, most*maxHeld*maxAtOnce) {
 			version := int64(1)
 			day := at.AddDate(0, 0, i)
@@ -60,7 +60,7 @@ func (h *history) crowd() {
 			}
 			do(command.Create{Type: typ, Fields: document(text)}, nil)
 		}
-		ids := h.known.shelves[user].ids[kind]
+		ids := h.oracle.users[user].ids[kind]
 		for i, id := range ids {
 			do(command.AddLink{Type: typ, ID: id, Target: entity.Ref{Type: kind, ID: ids[(i+1)%len(ids)]}}, nil)
 		}
@@ -80,10 +80,10 @@ func (h *history) stumble() {
 	}
 }
 
-// firstFence is the key of an item's fence of the earliest occurrence.
-func firstFence(s *shelf, id string) (item.Key, bool) {
-	for _, sk := range slices.Sorted(maps.Keys(s.fences)) {
-		if row := s.fences[sk]; row.Str(fenceItem) == id {
+// firstDelivery is the key of an item's delivery of the earliest occurrence.
+func firstDelivery(s *userState, id string) (item.Key, bool) {
+	for _, sk := range slices.Sorted(maps.Keys(s.deliveries)) {
+		if row := s.deliveries[sk]; row.Str(deliveryItem) == id {
 			return row.Key(), true
 		}
 	}
@@ -92,7 +92,7 @@ func firstFence(s *shelf, id string) (item.Key, bool) {
 
 // moveHouse has the first user of a crowd change zones, so that everything that floats is looked at.
 func (h *history) moveHouse() {
-	s := h.known.shelves[h.users[0]]
+	s := h.oracle.users[h.users[0]]
 	version := s.meta.Int(entity.AttrVersion)
 	zone := pick(h.luck, zoneNames...)
 	h.begin(h.send(&request{name: "settings " + zone, Request: command.Request{
@@ -110,7 +110,7 @@ func (h *history) overhaul() {
 	h.settling = true
 	defer func() { h.settling = false }()
 	w := h.repair(h.users[0])
-	for slices.Contains(h.workers, w) && !h.known.shelves[h.users[0]].isStaged() {
+	for slices.Contains(h.workers, w) && !h.oracle.users[h.users[0]].isStaged() {
 		h.run(w, 1)
 	}
 	if slices.Contains(h.workers, w) {
@@ -122,16 +122,17 @@ func (h *history) overhaul() {
 	h.pass(time.Minute) // its lease lapses
 }
 
-// manyMoves are more than a page of fences.
+// manyMoves are more than a page of deliveries.
 const manyMoves = 205
 
-// fidget has a user move an event from minute to minute, so often that its fences are more than a page, and then back.
+// fidget has a user move an event from minute to minute, so often that its deliveries are more than a page, and then
+// back.
 func (h *history) fidget() {
 	h.settling = true
 	defer func() { h.settling = false }()
 	h.endAll()
 	user := h.users[h.luck.IntN(len(h.users))]
-	s, typ := h.known.shelves[user], h.registry.ByName(product.TypeEvent)
+	s, typ := h.oracle.users[user], h.registry.ByName(product.TypeEvent)
 	first := h.now.Add(time.Minute)
 	at := func(t time.Time) string {
 		return fmt.Sprintf(`"startUtc":%q,"startTzid":"UTC"`, t.Format(time.RFC3339))
@@ -164,7 +165,7 @@ func (h *history) fidget() {
 		}
 		move(h.now.Add(time.Minute))
 	}
-	if key, ok := firstFence(s, id); ok && h.luck.one(2) {
+	if key, ok := firstDelivery(s, id); ok && h.luck.one(2) {
 		h.label(key, entity.AttrForm)
 	}
 	move(first)

@@ -19,7 +19,7 @@ import (
 // damage does what no code here does: somebody writes a user's derived rows, or removes them. From then on nothing is
 // said about the user until a repair has been through; consumers, commands and reminders go on meanwhile.
 func (h *history) damage(user string) {
-	s := h.known.shelves[user]
+	s := h.oracle.users[user]
 	var err error
 	switch h.luck.IntN(18) {
 	default:
@@ -50,7 +50,7 @@ func (h *history) damage(user string) {
 }
 
 // damageSum writes wrong statistics.
-func (h *history) damageSum(s *shelf) {
+func (h *history) damageSum(s *userState) {
 	if !s.meta.Has(product.AttrStats) {
 		return
 	}
@@ -69,7 +69,7 @@ func (h *history) damageSum(s *shelf) {
 // damageEnd puts a wrong end on one item, and has a repair work while its user goes on with it.
 func (h *history) damageEnd(user string) {
 	h.endAll()
-	s := h.known.shelves[user]
+	s := h.oracle.users[user]
 	err := pick(h.luck, h.strayEnd, h.strayEnd, h.strayCold)(s)
 	if !errors.Is(err, errNothing) {
 		h.damageDone(user, err)
@@ -84,7 +84,7 @@ func (h *history) damageDone(user string, err error) {
 	h.hurt(user)
 	h.absorb(nil)
 	if len(h.workers) == 0 && h.struck.ID != "" && h.luck.one(2) {
-		h.mendBeside(bone{user, h.struck})
+		h.repairBeside(contendedItem{user, h.struck})
 	}
 	h.struck = entity.Ref{}
 }
@@ -92,8 +92,8 @@ func (h *history) damageDone(user string, err error) {
 // maxMending bounds the turns of a repair while its user changes what it repairs.
 const maxMending = 120
 
-// mendBeside has a repair work while the user goes on with the item that was damaged.
-func (h *history) mendBeside(b bone) {
+// repairBeside has a repair work while the user goes on with the item that was damaged.
+func (h *history) repairBeside(b contendedItem) {
 	h.happened["repair beside its item"]++
 	w := h.repair(b.user)
 	if h.luck.misfortune(h) && h.luck.one(2) {
@@ -114,7 +114,7 @@ func (h *history) mendBeside(b bone) {
 
 // hurt notes that something of a user's is wrong until a repair that begins after it has been through.
 func (h *history) hurt(user string) {
-	h.damaged[user], h.toMend[user] = true, true
+	h.damaged[user], h.toRepair[user] = true, true
 	h.hurts[user]++
 }
 
@@ -155,17 +155,17 @@ const maxRepairs = 4
 // unattended is how long a delivery must have been under way before a repair sees it through.
 const unattended = 11 * time.Minute
 
-// mend repairs what was damaged, and what a repair that crashed has left, and reports whether it had to.
-func (h *history) mend() (mended bool) {
-	if len(h.toMend) > 0 {
+// repairDamage repairs what was damaged, and what a repair that crashed has left, and reports whether it had to.
+func (h *history) repairDamage() (mended bool) {
+	if len(h.toRepair) > 0 {
 		h.now = h.now.Add(unattended)
 	}
 	if h.strayed {
 		mended, h.strayed = true, false
-		h.mendAll()
+		h.repairAll()
 	}
 	for _, user := range h.users {
-		if !h.toMend[user] {
+		if !h.toRepair[user] {
 			continue
 		}
 		remaining := int64(1)
@@ -192,15 +192,15 @@ func (h *history) mend() (mended bool) {
 			h.happened["damage mended"]++
 		}
 		delete(h.damaged, user)
-		delete(h.toMend, user)
-		h.known.shelves[user].moved = true
+		delete(h.toRepair, user)
+		h.oracle.users[user].moved = true
 		mended = true
 	}
 	return mended
 }
 
-// mendAll repairs everything of everybody: a schedule that says nothing is nobody's, and only found so.
-func (h *history) mendAll() {
+// repairAll repairs everything of everybody: a schedule that says nothing is nobody's, and only found so.
+func (h *history) repairAll() {
 	h.happened["repair of everybody"]++
 	w := &worker{kind: repairing, name: "repair of everybody"}
 	h.run(h.start(w, func(ctx context.Context) {

@@ -15,27 +15,27 @@ import (
 	"nexus/pkg/reminders"
 )
 
-// Attributes of a fence (docs/data-model.md, FIRED).
+// Attributes of a delivery (docs/data-model.md, FIRED).
 const (
-	fenceDelivery = "deliveryId"
-	fenceState    = "state"
-	fenceItem     = "itemId"
-	fenceSent     = "sent"
+	deliveryID    = "deliveryId"
+	deliveryState = "state"
+	deliveryItem  = "itemId"
+	deliverySent  = "sent"
 )
 
-// checkFence judges a fence in the instant in which it was put, by the items as they were (I5): nothing is announced
-// that nobody wants, early, more than a day late, or that was past when it was asked for.
-func (h *history) checkFence(s *shelf, row item.Item) {
+// checkDelivery judges a delivery in the instant in which it was put, by the items as they were (I5): nothing is
+// announced that nobody wants, early, more than a day late, or that was past when it was asked for.
+func (h *history) checkDelivery(s *userState, row item.Item) {
 	sk := row.Str(item.AttrSK)
-	id := row.Str(fenceItem)
+	id := row.Str(deliveryItem)
 	if s.raised[sk] != "" {
 		h.violate("I5", s.user, sk, "was put twice")
 	}
-	delivery := row.Str(fenceDelivery)
-	if other, known := s.fenceOf[delivery]; known && other != sk {
+	delivery := row.Str(deliveryID)
+	if other, known := s.deliveryOf[delivery]; known && other != sk {
 		h.violate("I5", s.user, sk, "has the deliveryId of %s", other)
 	}
-	s.fenceOf[delivery] = sk
+	s.deliveryOf[delivery] = sk
 	it := s.items[id]
 	if strings.HasPrefix(id, "inst_") {
 		masterID, _, err := entity.ParseInstanceID(id)
@@ -50,7 +50,7 @@ func (h *history) checkFence(s *shelf, row item.Item) {
 	}
 	var reasons []string
 	for _, w := range append(s.wantsOf(it, h.now), h.rungWants(s, it, h.byFormer())...) {
-		if w.id != id || w.fence(s.user) != sk {
+		if w.id != id || w.delivery(s.user) != sk {
 			continue
 		}
 		switch {
@@ -63,7 +63,7 @@ func (h *history) checkFence(s *shelf, row item.Item) {
 		case w.over():
 			reasons = append(reasons, "it was done by "+item.FormatInstant(w.last))
 		default:
-			h.countFence(it, w)
+			h.countDelivery(it, w)
 			return
 		}
 	}
@@ -71,8 +71,8 @@ func (h *history) checkFence(s *shelf, row item.Item) {
 		strings.Join(reasons, "; "))
 }
 
-// countFence tells kinds of reminders apart.
-func (h *history) countFence(it item.Item, w want) {
+// countDelivery tells kinds of reminders apart.
+func (h *history) countDelivery(it item.Item, w expectedDelivery) {
 	h.happened["reminder of "+it.Str(entity.AttrType)]++
 	for what, is := range map[string]bool{
 		"reminder late": h.now.Sub(w.due) > 2*time.Minute, "reminder on time": h.now.Sub(w.due) <= 2*time.Minute,
@@ -99,12 +99,12 @@ func (h *history) published(e bus.Event) {
 		return
 	}
 	h.tell("  published %s", e.Detail)
-	s := h.known.shelves[detail.UserID]
+	s := h.oracle.users[detail.UserID]
 	if s == nil || h.current != nil && !h.current.users[detail.UserID] {
 		h.violate("I9", detail.UserID, detail.ItemID, "an event for somebody else")
 		return
 	}
-	sk, known := s.fenceOf[detail.DeliveryID]
+	sk, known := s.deliveryOf[detail.DeliveryID]
 	if !known || !strings.Contains(sk, detail.ItemID) || !strings.HasSuffix(sk, detail.DueUtc) {
 		h.violate("I5", s.user, detail.ItemID, "was published for %s without a fence", detail.DueUtc)
 		return
@@ -114,12 +114,12 @@ func (h *history) published(e bus.Event) {
 	}
 }
 
-// checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its fence, each fence
-// is closed and was published (I5).
-func (h *history) checkDelivered(s *shelf) {
-	for _, sk := range slices.Sorted(maps.Keys(s.fences)) {
-		if row := s.fences[sk]; row.Str(fenceState) != fenceSent || s.told[sk] == 0 {
-			h.violate("I5", s.user, sk, "is %s, and was published %d times", row.Str(fenceState), s.told[sk])
+// checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its delivery, each
+// delivery is closed and was published (I5).
+func (h *history) checkDelivered(s *userState) {
+	for _, sk := range slices.Sorted(maps.Keys(s.deliveries)) {
+		if row := s.deliveries[sk]; row.Str(deliveryState) != deliverySent || s.told[sk] == 0 {
+			h.violate("I5", s.user, sk, "is %s, and was published %d times", row.Str(deliveryState), s.told[sk])
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
@@ -131,9 +131,9 @@ func (h *history) checkDelivered(s *shelf) {
 }
 
 // requireTold: somebody whose clock is ahead may have found it missed already.
-func (h *history) requireTold(s *shelf, w want, why string) {
+func (h *history) requireTold(s *userState, w expectedDelivery, why string) {
 	isDue := !w.due.After(h.now) && h.now.Add(maxAhead).Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
-	if isDue && s.raised[w.fence(s.user)] == "" {
+	if isDue && s.raised[w.delivery(s.user)] == "" {
 		h.violate("I5", s.user, w.id, "was due at %s, asked for at %s, and nobody was told%s", item.FormatInstant(w.due),
 			item.FormatInstant(w.asked), why)
 	}
@@ -141,7 +141,7 @@ func (h *history) requireTold(s *shelf, w want, why string) {
 
 // checkPassed: a recurring reminder that its user left alone was told of each trigger since then, however far it has
 // moved on by itself (I5).
-func (h *history) checkPassed(s *shelf) {
+func (h *history) checkPassed(s *userState) {
 	zoneMoved, _ := s.meta.Time(product.AttrZoneSetAt)
 	for _, id := range slices.Sorted(maps.Keys(s.ordered)) {
 		it := s.ordered[id].New
@@ -164,17 +164,17 @@ func (h *history) checkPassed(s *shelf) {
 
 // coveredBySnooze: a snooze that ended before its occurrence was delivered for it. Another trigger can be at that
 // instant: where a day is left out, the next one is.
-func (s *shelf) coveredBySnooze(w want, all []want) bool {
-	return !w.snooze && slices.ContainsFunc(all, func(o want) bool {
-		return o.snooze && s.raised[o.fence(s.user)] != "" && !w.due.After(o.occurrence)
+func (s *userState) coveredBySnooze(w expectedDelivery, all []expectedDelivery) bool {
+	return !w.snooze && slices.ContainsFunc(all, func(o expectedDelivery) bool {
+		return o.snooze && s.raised[o.delivery(s.user)] != "" && !w.due.After(o.occurrence)
 	})
 }
 
 // requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5). A
 // clock that is ahead may have delivered a trigger that its user still makes recur.
-func (h *history) requirePassed(s *shelf, w want) {
+func (h *history) requirePassed(s *userState, w expectedDelivery) {
 	it := s.items[w.id]
-	if w.snooze || change.CompareSequence(s.raised[w.fence(s.user)], s.ordered[w.id].Sequence) < 0 ||
+	if w.snooze || change.CompareSequence(s.raised[w.delivery(s.user)], s.ordered[w.id].Sequence) < 0 ||
 		!it.Has(product.AttrRRule) || it.Has(product.AttrDoneTriggerUtc) {
 		return
 	}
@@ -190,13 +190,13 @@ func (h *history) requirePassed(s *shelf, w want) {
 
 // checkSchedules: each item has for each offset one schedule, for its next due instant, and there is no other (I4).
 func (h *history) checkSchedules() {
-	wanted := map[string]want{}
+	wanted := map[string]expectedDelivery{}
 	for _, user := range h.users {
-		s := h.known.shelves[user]
+		s := h.oracle.users[user]
 		for _, id := range slices.Sorted(maps.Keys(s.items)) {
 			for _, w := range s.wantsOf(s.items[id], h.now) {
 				name := reminders.ScheduleName(user, w.id, w.offset)
-				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.fence(user)] == "" &&
+				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.delivery(user)] == "" &&
 					(!ok || w.due.Before(before.due)) {
 					wanted[name] = w
 				}
@@ -225,7 +225,7 @@ func (h *history) checkSchedules() {
 	}
 }
 
-func namesDue(payload []byte, w want) bool {
+func namesDue(payload []byte, w expectedDelivery) bool {
 	var call struct{ ItemID, DueUtc string }
 	return json.Unmarshal(payload, &call) == nil && call.ItemID == w.id && call.DueUtc == item.FormatInstant(w.due)
 }

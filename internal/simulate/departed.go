@@ -19,7 +19,7 @@ import (
 func (h *history) bringBack() {
 	h.endAll()
 	h.absorb(nil)
-	s := h.known.shelves[h.users[h.luck.IntN(len(h.users))]]
+	s := h.oracle.users[h.users[h.luck.IntN(len(h.users))]]
 	id := h.aDeparture(s)
 	if id == "" {
 		return
@@ -27,7 +27,7 @@ func (h *history) bringBack() {
 	h.happened["several want back"]++
 	h.tell("several want %s of %s back", id, s.user)
 	typ := h.registry.ByID(id)
-	b := bone{s.user, entity.Ref{Type: typ.Name, ID: id}}
+	b := contendedItem{s.user, entity.Ref{Type: typ.Name, ID: id}}
 	if it := s.items[id]; it != nil && h.luck.one(3) { // its user deletes it, and the archive has not seen that
 		version := it.Int(entity.AttrVersion)
 		h.run(h.send(&request{name: "delete " + id, Request: command.Request{
@@ -62,19 +62,19 @@ func (h *history) bringBack() {
 }
 
 // aDeparture is an item that has left, or one that is to leave; empty for none.
-func (h *history) aDeparture(s *shelf) string {
+func (h *history) aDeparture(s *userState) string {
 	left := slices.Sorted(maps.Keys(s.expired))
 	if len(left) > 0 && h.luck.one(2) {
 		return left[h.luck.IntN(len(left))]
 	}
-	if len(h.damaged) > 0 || len(h.toMend) > 0 || h.strayed {
+	if len(h.damaged) > 0 || len(h.toRepair) > 0 || h.strayed {
 		return "" // what is said to leave may be none that is to, and a repair would come too late
 	}
 	return h.conclude(s)
 }
 
 // conclude returns an item that is to leave and has its copy; if there is none a user is done with one. Empty for none.
-func (h *history) conclude(s *shelf) string {
+func (h *history) conclude(s *userState) string {
 	leaves := func(id string) bool {
 		it, cold := s.items[id], s.colds[id]
 		return it.Has(entity.AttrTTL) && cold != nil && it.Int(entity.AttrVersion) == cold.Int(entity.AttrVersion)
@@ -96,7 +96,7 @@ func (h *history) conclude(s *shelf) string {
 	}
 	id := open[h.luck.IntN(len(open))]
 	typ := h.registry.ByID(id)
-	h.change(bone{s.user, entity.Ref{Type: typ.Name, ID: id}}, `{"status":"`+status[typ.Name]+`"}`)
+	h.change(contendedItem{s.user, entity.Ref{Type: typ.Name, ID: id}}, `{"status":"`+status[typ.Name]+`"}`)
 	h.catchUp()
 	if !leaves(id) {
 		return ""
@@ -119,7 +119,7 @@ func (h *history) outlive(it item.Item) {
 
 // ask has a user ask what has become of things that are not there, and for the list of what can come back.
 func (h *history) ask(user string) {
-	s := h.known.shelves[user]
+	s := h.oracle.users[user]
 	var missing []entity.Ref
 	for _, id := range slices.Sorted(maps.Keys(s.expired)) {
 		missing = append(missing, entity.Ref{Type: h.registry.ByID(id).Name, ID: id})
@@ -157,7 +157,7 @@ func (h *history) ask(user string) {
 }
 
 // departure is what the log says of an item that is not there.
-func (s *shelf) departure(ref entity.Ref) archive.Departure {
+func (s *userState) departure(ref entity.Ref) archive.Departure {
 	switch {
 	case ref.Type == entity.TypeInstance:
 	case s.gone[ref.ID]:
@@ -171,7 +171,7 @@ func (s *shelf) departure(ref entity.Ref) archive.Departure {
 // spoilCopy has the object store lose, or spoil, the copy of an item that is still there, and a repair work while its
 // user goes on. What the repair did not come to is then put back from elsewhere: once the item has left nothing could
 // be done.
-func (h *history) spoilCopy(s *shelf) {
+func (h *history) spoilCopy(s *userState) {
 	h.endAll()
 	h.absorb(nil)
 	id := h.conclude(s)
@@ -194,7 +194,7 @@ func (h *history) spoilCopy(s *shelf) {
 	if err != nil {
 		h.violate("port", s.user, name, "%v", err)
 	}
-	h.mendBeside(bone{s.user, entity.Ref{Type: s.items[id].Str(entity.AttrType), ID: id}})
+	h.repairBeside(contendedItem{s.user, entity.Ref{Type: s.items[id].Str(entity.AttrType), ID: id}})
 	h.endAll()
 	is, err := h.copies.Get(noContext, name)
 	isThere := err == nil && string(is) != spoilt

@@ -23,7 +23,7 @@ var errNothing = errors.New("nothing to damage")
 const tooManyRows = 120
 
 // distort writes derived rows that are wrong, or that belong to nothing.
-func (h *history) distort(s *shelf) error {
+func (h *history) distort(s *userState) error {
 	h.happened["derived rows distorted"]++
 	if h.luck.crowd > 0 && h.luck.one(3) {
 		return h.loseLedgers(s)
@@ -54,7 +54,7 @@ func (h *history) distort(s *shelf) error {
 }
 
 // loseLedgers removes every ledger row of the user that may be lost.
-func (h *history) loseLedgers(s *shelf) error {
+func (h *history) loseLedgers(s *userState) error {
 	var keys []item.Key
 	for _, name := range []string{stats.Name, ownName, links.Name} {
 		rows := h.losable(s.ledgers[name])
@@ -72,7 +72,7 @@ func (h *history) loseLedgers(s *shelf) error {
 }
 
 // strayEnd gives an end to an item of a kind that leaves the table some time.
-func (h *history) strayEnd(s *shelf) error {
+func (h *history) strayEnd(s *userState) error {
 	leaving := maps.Clone(s.items)
 	maps.DeleteFunc(leaving, func(_ string, it item.Item) bool {
 		return h.registry.ByName(it.Str(entity.AttrType)).Retention == nil
@@ -93,7 +93,7 @@ func (h *history) overwrite(rows map[string]item.Item, set item.Item) error {
 }
 
 // strayLinks puts more links of an item than one transaction removes.
-func (h *history) strayLinks(s *shelf) error {
+func (h *history) strayLinks(s *userState) error {
 	ids := slices.Sorted(maps.Keys(s.items))
 	if len(ids) == 0 {
 		return errNothing
@@ -114,7 +114,7 @@ func (h *history) strayLinks(s *shelf) error {
 }
 
 // strayRow puts a row of an item that never was, or one that says that an item which is there has left.
-func (h *history) strayRow(s *shelf) error {
+func (h *history) strayRow(s *userState) error {
 	if h.luck.one(2) {
 		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), pick(h.luck, "note_none", "none")).Item()
 		row[ledgerVersion], row[ledgerContribution] = item.Int(1), item.String("")
@@ -124,7 +124,7 @@ func (h *history) strayRow(s *shelf) error {
 }
 
 // strayCold puts a row that says that an item which is there has left.
-func (h *history) strayCold(s *shelf) error {
+func (h *history) strayCold(s *userState) error {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
 		if s.colds[id] != nil || it.Str(entity.AttrType) == entity.TypeInstance {
@@ -142,7 +142,7 @@ func (h *history) strayCold(s *shelf) error {
 
 // strayCall leaves a schedule that says nothing, under a name that could be one of the product's. It does not come due:
 // a call of it could only be given up.
-func (h *history) strayCall(s *shelf) error {
+func (h *history) strayCall(s *userState) error {
 	name := reminders.ScheduleName(s.user, "rem_"+h.luck.uuid(), 0)
 	one := schedule.Schedule{
 		Name: name, At: h.now.AddDate(100, 0, 0).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`),
@@ -153,7 +153,7 @@ func (h *history) strayCall(s *shelf) error {
 }
 
 // strayWalk leaves a walk over the user's items that was begun by a record which never came back.
-func (h *history) strayWalk(s *shelf) error {
+func (h *history) strayWalk(s *userState) error {
 	row := entity.ZoneKey(s.user, s.meta.Int(entity.AttrVersion)+1000).Item()
 	for _, id := range s.ids[entity.TypeMaster] {
 		if s.items[id].Bool(product.AttrHasExceptions) {

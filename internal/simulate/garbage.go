@@ -51,7 +51,7 @@ func (h *history) garble() {
 	raw[at], raw[len(raw)-1] = raw[len(raw)-1], raw[at]
 	again := func() {
 		for _, rec := range batch {
-			h.known.left = append(h.known.left, left{
+			h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(),
 				users: []string{userOf(rec.Key)}, record: rec,
 			})
@@ -214,14 +214,14 @@ func asBytes(records []json.RawMessage) [][]byte {
 // until a repair.
 func (h *history) lose() {
 	parked := h.parked()
-	total := len(parked) + len(h.known.left)
+	total := len(parked) + len(h.oracle.givenUp)
 	if total == 0 {
 		return
 	}
 	n := h.luck.IntN(total)
 	if n >= len(parked) {
-		one := h.known.left[n-len(parked)]
-		h.known.left = append(h.known.left[:n-len(parked):n-len(parked)], h.known.left[n-len(parked)+1:]...)
+		one := h.oracle.givenUp[n-len(parked)]
+		h.oracle.givenUp = append(h.oracle.givenUp[:n-len(parked):n-len(parked)], h.oracle.givenUp[n-len(parked)+1:]...)
 		for _, r := range h.readers {
 			if r.loop == one.loop {
 				h.forget(one.record, r.consumers)
@@ -249,10 +249,10 @@ func (h *history) forget(rec *record, consumers []string) {
 	h.tell("%v never see record %s of %s", consumers, rec.Sequence, rec.Key.SK)
 	h.hurt(user)
 	for _, name := range consumers {
-		h.known.applied(name, rec.Sequence)
-		h.known.forgotten[name+rec.Sequence] = true
+		h.oracle.applied(name, rec.Sequence)
+		h.oracle.forgotten[name+rec.Sequence] = true
 	}
 	if rec.Name != change.Insert || rec.New != nil {
-		h.known.shelves[user].unsure = true
+		h.oracle.users[user].unsure = true
 	}
 }

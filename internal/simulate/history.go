@@ -23,7 +23,7 @@ import (
 // history is one play: the system, its faults, and what is known of what it did.
 type history struct {
 	spec Spec
-	luck *luck
+	luck *seededRand
 	now  time.Time
 	step int
 
@@ -40,7 +40,7 @@ type history struct {
 	stream    *stream
 	mixture   *mixture
 
-	crew     *crew
+	pool     *coroutinePool
 	workers  []*worker
 	current  *worker
 	writer   *worker // whose writes are being taken in; nil for the TTL service
@@ -53,7 +53,7 @@ type history struct {
 	wanted   entity.Ref // what the next request is to be about; zero for anything
 
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
-	known       *known
+	oracle      *oracle
 	copiedBy    map[string]*worker // who put an object last
 	operations  int64
 	happened    map[string]int
@@ -63,7 +63,7 @@ type history struct {
 	hurts       map[string]int      // by user: how often something was damaged or lost
 	later       map[item.Key]string // rows of a later release, with the attribute that says so
 	relabelling bool
-	toMend      map[string]bool // by user: damaged, or left by a repair that crashed
+	toRepair    map[string]bool // by user: damaged, or left by a repair that crashed
 	violation   *Violation
 	tracing     bool
 	trace       []string
@@ -76,12 +76,12 @@ func Run(spec Spec) Result { return alone(spec, false) }
 func Replay(spec Spec) Result { return alone(spec, true) }
 
 func alone(spec Spec, tracing bool) Result {
-	var c crew
-	defer c.dismiss()
+	var c coroutinePool
+	defer c.close()
 	return c.play(spec, tracing)
 }
 
-func (c *crew) play(spec Spec, tracing bool) Result {
+func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 	if err := spec.check(); err != nil {
 		panic("simulate: " + err.Error()) // a mistake in the program: texts are checked when they are read
 	}
@@ -110,11 +110,11 @@ func (c *crew) play(spec Spec, tracing bool) Result {
 	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Happened: h.happened, Trace: h.trace}
 }
 
-func newHistory(spec Spec, tracing bool, c *crew) *history {
+func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	l := newLuck(spec.Seed)
 	h := &history{
-		spec: spec, luck: l, now: l.begin, tracing: tracing, crew: c, happened: map[string]int{}, damaged: map[string]bool{},
-		junk: map[string]bool{}, hurts: map[string]int{}, toMend: map[string]bool{}, later: map[item.Key]string{},
+		spec: spec, luck: l, now: l.begin, tracing: tracing, pool: c, happened: map[string]int{}, damaged: map[string]bool{},
+		junk: map[string]bool{}, hurts: map[string]int{}, toRepair: map[string]bool{}, later: map[item.Key]string{},
 		copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{},
 	}
 	h.store = memory.New(func() time.Time { return h.now },
@@ -126,7 +126,7 @@ func newHistory(spec Spec, tracing bool, c *crew) *history {
 	for i := range l.users {
 		h.users = append(h.users, [...]string{"ann", "bob", "cleo", "dan"}[i])
 	}
-	h.known = newKnown(h.users)
+	h.oracle = newKnown(h.users)
 
 	h.system = h.assemble(system.Ports{
 		Store: func(string) table.Store { return storePort{h} }, Now: h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,

@@ -25,7 +25,7 @@ func (a author) component(uid string) []string {
 	}
 	at := a.soon()
 	lines := []string{
-		"BEGIN:" + kind, "UID:" + uid + "@" + a.shelf.user + ".example", "DTSTAMP:" + at.Format("20060102T150405Z"),
+		"BEGIN:" + kind, "UID:" + uid + "@" + a.userState.user + ".example", "DTSTAMP:" + at.Format("20060102T150405Z"),
 		fmt.Sprintf("SUMMARY:i%d-%s", a.step, uid), fmt.Sprintf("SEQUENCE:%d", a.luck.IntN(4)), start + a.calendarTime(at),
 	}
 	if kind == "VEVENT" && !a.luck.one(3) {

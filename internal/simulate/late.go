@@ -31,7 +31,7 @@ func (h *history) ofTheGone(r *reader, age time.Duration) []*record {
 			continue
 		}
 		sk, err := entity.ParseSortKey(rec.Key.SK)
-		s := h.known.shelves[userOf(rec.Key)]
+		s := h.oracle.users[userOf(rec.Key)]
 		if err == nil && s != nil && !sk.IsRow() && s.items[sk.Ref().ID] == nil {
 			out = append(out, rec)
 		}
@@ -41,7 +41,7 @@ func (h *history) ofTheGone(r *reader, age time.Duration) []*record {
 
 // bury has a user delete something young, and its records delivered.
 func (h *history) bury() {
-	s := h.known.shelves[h.users[h.luck.IntN(len(h.users))]]
+	s := h.oracle.users[h.users[h.luck.IntN(len(h.users))]]
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
 		made, _ := it.Time(entity.AttrCreatedAt)

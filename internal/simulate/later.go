@@ -18,10 +18,10 @@ const laterForm = 1_000_000
 const walkRevision = "revision"
 
 // rowsOfForms are the rows of a user that have a form, each with the attribute that says which.
-func (s *shelf) rowsOfForms() map[item.Key]string {
+func (s *userState) rowsOfForms() map[item.Key]string {
 	out := map[item.Key]string{}
 	for _, rows := range []map[string]item.Item{
-		s.fences, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName],
+		s.deliveries, s.colds, s.walks, s.ledgers["stats"], s.ledgers["links"], s.ledgers[ownName],
 	} {
 		for _, row := range rows {
 			if row.Has(entity.AttrForm) {
@@ -47,7 +47,7 @@ func (h *history) rollBack() {
 		return
 	}
 	h.absorb(nil)
-	rows := h.known.shelves[h.users[h.luck.IntN(len(h.users))]].rowsOfForms()
+	rows := h.oracle.users[h.users[h.luck.IntN(len(h.users))]].rowsOfForms()
 	keys := slices.SortedFunc(maps.Keys(rows), item.Key.Compare)
 	for range min(len(keys), 1+h.luck.IntN(3)) {
 		key := keys[h.luck.IntN(len(keys))]
@@ -59,7 +59,7 @@ func (h *history) rollBack() {
 func (h *history) overwriteLater(writes []table.Action) {
 	h.absorb(h.current)
 	for _, action := range writes {
-		s := h.known.shelves[userOf(action.Target())]
+		s := h.oracle.users[userOf(action.Target())]
 		if s == nil || h.later[action.Target()] != "" || !h.luck.one(2) {
 			continue
 		}
@@ -78,7 +78,7 @@ func (h *history) label(key item.Key, name string) {
 	h.tell("a later release wrote %s", key.SK)
 	h.later[key] = name
 	set := item.Item{name: item.Int(laterForm)}
-	s := h.known.shelves[userOf(key)]
+	s := h.oracle.users[userOf(key)]
 	switch { // every release adds to the version that its writes depend on
 	case key == s.meta.Key():
 		set[product.AttrStatsVersion] = item.Int(s.meta.Int(product.AttrStatsVersion) + 1)
@@ -112,7 +112,7 @@ func (h *history) relabel(u table.Update) {
 }
 
 // checkLater: a row whose form is not known stays as it is, and so does a sum whose form is not known in its row (I1).
-func (h *history) checkLater(s *shelf, r *record) {
+func (h *history) checkLater(s *userState, r *record) {
 	name, isLater := h.later[r.Key]
 	if !isLater || h.relabelling || r.Old.Int(name) != laterForm || r.Expired {
 		return

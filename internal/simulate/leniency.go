@@ -26,7 +26,7 @@ func (h *history) keepsNoEdit(r *record) bool {
 
 // noteIndex keeps which edges stand where the release before has them in the index, without their user. That is so
 // until a repair of this release (docs/operations.md, "Exceptions").
-func (s *shelf) noteIndex(r *record, byFormer bool) {
+func (s *userState) noteIndex(r *record, byFormer bool) {
 	if byFormer && r.New != nil {
 		s.strewn[r.Key.SK] = true
 		return
@@ -39,7 +39,7 @@ func (s *shelf) noteIndex(r *record, byFormer bool) {
 // isLeftByFormer says that a difference is about such an edge, or about what is kept of an item that the release before
 // deleted: it does not know the row (docs/operations.md, "Exceptions").
 func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
-	s := h.known.shelves[user]
+	s := h.oracle.users[user]
 	switch d.Kind {
 	case verify.Edge:
 		for sk := range s.strewn {
@@ -71,7 +71,7 @@ func (h *history) saysNotWhatRang(r *record, rang ring) bool {
 
 // rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still
 // to come (I5). These are the wants of such a reminder.
-func (h *history) rungWants(s *shelf, it item.Item, byFormer bool) []want {
+func (h *history) rungWants(s *userState, it item.Item, byFormer bool) []expectedDelivery {
 	if !byFormer || it.Str(entity.AttrType) != product.TypeReminder || it.Has(product.AttrRRule) ||
 		it.Has(product.AttrTzid) || !it.Has(product.AttrDoneTriggerUtc) {
 		return nil
@@ -90,7 +90,7 @@ func (h *history) forgetOver(left item.Item) {
 
 // isOfRung: that release leaves a schedule for it, too (I4). Called, it finds nothing to do.
 func (h *history) isOfRung(one schedule.Schedule) bool {
-	s := h.known.shelves[userOfPayload(one.Payload)]
+	s := h.oracle.users[userOfPayload(one.Payload)]
 	if h.mixture.former == nil || s == nil {
 		return false
 	}

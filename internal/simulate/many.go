@@ -35,14 +35,14 @@ func Play(ctx context.Context, p Plan) Tally {
 	var wait sync.WaitGroup
 	for range max(p.Workers, 1) {
 		wait.Go(func() {
-			var crew crew
-			defer crew.dismiss()
+			var pool coroutinePool
+			defer pool.close()
 			for ctx.Err() == nil && (p.Stop == 0 || int(failed.Load()) < p.Stop) {
 				i := next.Add(1) - 1
 				if i >= int64(p.Histories) {
 					return
 				}
-				r := crew.play(Spec{Seed: p.From + uint64(i), Steps: p.Steps, Skip: p.Skip, Calm: p.Calm}, false)
+				r := pool.play(Spec{Seed: p.From + uint64(i), Steps: p.Steps, Skip: p.Skip, Calm: p.Calm}, false)
 				mu.Lock()
 				tally.Histories++
 				tally.Operations += r.Operations

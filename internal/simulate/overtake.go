@@ -17,7 +17,7 @@ const (
 
 // overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what
 // follows from it. Then the one goes on.
-func (h *history) overtake(b bone, r *reader) {
+func (h *history) overtake(b contendedItem, r *reader) {
 	if h.luck.one(2) {
 		h.flicker(b)
 	}
@@ -45,7 +45,7 @@ func (h *history) overtake(b bone, r *reader) {
 }
 
 // overtakeInCourse has the reader come to the end of the item's records.
-func (h *history) overtakeInCourse(b bone, r *reader) {
+func (h *history) overtakeInCourse(b contendedItem, r *reader) {
 	for range maxAtOnce {
 		w := h.deliverNext(r, b)
 		if w == nil {
@@ -56,7 +56,7 @@ func (h *history) overtakeInCourse(b bone, r *reader) {
 }
 
 // flicker is a user who does something, takes it back, and does something else, all before anybody takes note of it.
-func (h *history) flicker(b bone) {
+func (h *history) flicker(b contendedItem) {
 	if b.ref.Type == product.TypeTask && h.luck.one(2) {
 		h.flickerTask(b)
 		return
@@ -67,8 +67,8 @@ func (h *history) flicker(b bone) {
 }
 
 // flickerTask completes a task, takes that back, and moves it.
-func (h *history) flickerTask(b bone) {
-	a := author{h, h.known.shelves[b.user]}
+func (h *history) flickerTask(b contendedItem) {
+	a := author{h, h.oracle.users[b.user]}
 	h.change(b, `{"status":"COMPLETED"}`)
 	h.change(b, `{"status":"BACKLOG"}`)
 	h.change(b, a.moveDue(a.items[b.ref.ID]))
@@ -76,7 +76,7 @@ func (h *history) flickerTask(b bone) {
 
 // takeBack has a user bring an item into a state that ends with its expiry and take it out again while the archive is
 // still at it, which may see that through before it goes on. It returns whether the item's kind has such a state.
-func (h *history) takeBack(b bone) bool {
+func (h *history) takeBack(b contendedItem) bool {
 	var conclude, undo string
 	switch b.ref.Type {
 	case product.TypeTask:
@@ -105,8 +105,8 @@ func (h *history) takeBack(b bone) bool {
 }
 
 // change is a patch of the item as its user sees it.
-func (h *history) change(b bone, text string) {
-	it := h.known.shelves[b.user].items[b.ref.ID]
+func (h *history) change(b contendedItem, text string) {
+	it := h.oracle.users[b.user].items[b.ref.ID]
 	if it == nil {
 		return
 	}

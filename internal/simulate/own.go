@@ -81,7 +81,7 @@ func (h *history) refusedRecord(name string, body []byte) bool {
 				return false
 			}
 			h.happened["contribution that no row holds"]++
-			h.known.applied(ownName, rec.Sequence) // it is done with
+			h.oracle.applied(ownName, rec.Sequence) // it is done with
 			return true
 		}
 	}
@@ -90,7 +90,7 @@ func (h *history) refusedRecord(name string, body []byte) bool {
 
 // checkOwn: the product's own sum is what its ledger comes to (I1), and when all is quiet what a recount of the items
 // says (I2). What no row can hold counts with what its ledger row had before.
-func (h *history) checkOwn(s *shelf, settled bool) {
+func (h *history) checkOwn(s *userState, settled bool) {
 	repairs := s.own.Int(ownRepairs)
 	sum := h.addUp(s.ledgers[ownName], s.own.Map(ownLast), repairs)
 	h.compareOwn(s, "I1", sum)
@@ -125,7 +125,7 @@ func (h *history) checkOwn(s *shelf, settled bool) {
 	}
 }
 
-func (h *history) compareOwn(s *shelf, invariant string, want map[string]int64) {
+func (h *history) compareOwn(s *userState, invariant string, want map[string]int64) {
 	kept := s.own.Map(ownTotal)
 	for name, n := range want {
 		if kept.Int(name) != n {

@@ -27,8 +27,9 @@ func newReader(consumers []string, filter eventsource.Filter, loop *consume.Loop
 // giveUpAge is the age at which a mapping hands a record that it could not deliver to its on-failure destination.
 const giveUpAge = 23 * time.Hour
 
-// left is something that was given up: parked by one consumer, or handed to the on-failure destination of a reader.
-type left struct {
+// givenUp is one delivery that was given up: parked by one consumer, or handed to the on-failure destination of a
+// reader.
+type givenUp struct {
 	loop    *consume.Loop
 	name    string
 	payload []byte
@@ -90,7 +91,7 @@ func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 func (h *history) handleBeside(r *reader, batch []*record) *worker {
 	again := func(batch []*record) {
 		for _, rec := range batch {
-			h.known.left = append(h.known.left, left{
+			h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(),
 				users: []string{userOf(rec.Key)}, record: rec,
 			})
@@ -173,7 +174,7 @@ func (h *history) watching(c change.Consumer) change.Consumer {
 		}
 		for i, o := range outcomes {
 			if o.Verdict == change.Done && !worker.dead {
-				h.known.applied(c.Name(), batch[i].Sequence)
+				h.oracle.applied(c.Name(), batch[i].Sequence)
 			} else if h.tracing {
 				h.tell("%s of %s at %d: %v", c.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
 			}
@@ -193,7 +194,7 @@ func (h *history) giveUp() {
 				rec := sh.records[r.places[sh]]
 				r.places[sh]++
 				if r.filter.Match(rec.Record) {
-					h.known.left = append(h.known.left, left{
+					h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 						loop: r.loop, name: describe("%v again, given up at %s", r.consumers, rec.Sequence),
 						payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
 					})

@@ -22,7 +22,7 @@ func (h *history) redrive() {
 }
 
 // leftover is how much was parked or given up.
-func (h *history) leftover() int { return len(h.parked()) + len(h.known.left) }
+func (h *history) leftover() int { return len(h.parked()) + len(h.oracle.givenUp) }
 
 func (h *history) parked() []string {
 	names, err := h.parking.List(noContext, "", 1000, "")
@@ -36,7 +36,7 @@ func (h *history) parked() []string {
 // or several at once, in any order.
 func (h *history) takeLeft() *worker {
 	parked := h.parked()
-	total := len(parked) + len(h.known.left)
+	total := len(parked) + len(h.oracle.givenUp)
 	if total == 0 {
 		return nil
 	}
@@ -49,10 +49,10 @@ func (h *history) takeLeft() *worker {
 
 // takeGivenUp takes up the n-th record that was given up, and maybe others of the same reader.
 func (h *history) takeGivenUp(n int) *worker {
-	taken := []left{h.known.left[n]}
-	others := slices.Delete(slices.Clone(h.known.left), n, n+1)
+	taken := []givenUp{h.oracle.givenUp[n]}
+	others := slices.Delete(slices.Clone(h.oracle.givenUp), n, n+1)
 	if h.luck.one(2) {
-		others = slices.DeleteFunc(others, func(l left) bool {
+		others = slices.DeleteFunc(others, func(l givenUp) bool {
 			if l.loop != taken[0].loop || len(taken) == maxTogether {
 				return false
 			}
@@ -61,7 +61,7 @@ func (h *history) takeGivenUp(n int) *worker {
 		})
 		h.shuffle(len(taken), func(i, j int) { taken[i], taken[j] = taken[j], taken[i] })
 	}
-	h.known.left = others
+	h.oracle.givenUp = others
 	h.happened["record given up taken up"] += len(taken)
 	var payloads []json.RawMessage
 	var users []string
@@ -69,7 +69,7 @@ func (h *history) takeGivenUp(n int) *worker {
 		payloads, users = append(payloads, l.payload), append(users, l.users...)
 	}
 	payloads = h.unpack(payloads)
-	back := func() { h.known.left = append(h.known.left, taken...) }
+	back := func() { h.oracle.givenUp = append(h.oracle.givenUp, taken...) }
 	w := h.handleRaw(taken[0].loop, describe("%s and %d more", taken[0].name, len(taken)-1), payloads, users,
 		func(unfinished string) {
 			if unfinished != "" {

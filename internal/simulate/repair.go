@@ -18,8 +18,8 @@ import (
 // repair begins a repair of one user's derived rows, beside everything else that is at work.
 func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
-	w.lost = func() { h.toMend[user] = true } // whoever began it begins it again
-	if items := h.known.shelves[user].items; len(items) > 0 && h.luck.misfortune(h) && h.luck.one(8) {
+	w.lost = func() { h.toRepair[user] = true } // whoever began it begins it again
+	if items := h.oracle.users[user].items; len(items) > 0 && h.luck.misfortune(h) && h.luck.one(8) {
 		ids := slices.Sorted(maps.Keys(items))
 		w.cursed = &curse{harm: refusal, picky: true, item: ids[h.luck.IntN(len(ids))]}
 	}
@@ -35,7 +35,7 @@ func (h *history) repair(user string) *worker {
 		case sum.Remaining+sum.Unsettled == 0 && hurts == h.hurts[user] && h.damaged[user]:
 			h.happened["damage mended beside others"]++ // by its own account: from now on everything is judged
 			delete(h.damaged, user)
-			h.known.shelves[user].moved = true
+			h.oracle.users[user].moved = true
 		}
 	}
 	return h.start(w, func(ctx context.Context) {
@@ -58,7 +58,7 @@ func (h *history) checkVerified() {
 		w := &worker{kind: repairing, name: "verification of " + user}
 		h.run(h.start(w, func(ctx context.Context) {
 			_, err := h.system.Verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
-				isHold := d.Kind == verify.Statistics && h.known.shelves[user].isHeld()
+				isHold := d.Kind == verify.Statistics && h.oracle.users[user].isHeld()
 				if d.Kind == verify.Exception || isHold || h.isRefusal(user, d) || h.isLeftByFormer(user, d) {
 					return nil // what a split that its user gave up has left, and nobody sees; or a repair that crashed
 				}
@@ -74,7 +74,7 @@ func (h *history) checkVerified() {
 
 // isRefusal says that a difference is about what no row of the product's own sum can hold.
 func (h *history) isRefusal(user string, d verify.Difference) bool {
-	for id, it := range h.known.shelves[user].items {
+	for id, it := range h.oracle.users[user].items {
 		if isRefused(it) && d.Key == entity.LedgerKey(user, ownName, id).String() {
 			return true
 		}
@@ -108,10 +108,10 @@ func (s *schedules) Each(ctx context.Context, prefix string, visit func(name str
 	return ctx.Err()
 }
 
-// heldUntil is the end of the last hold that a repair has on a user's sums; false if there is none in force.
-func (h *history) heldUntil() (until time.Time, held bool) {
+// leasedUntil is the end of the last hold that a repair has on a user's sums; false if there is none in force.
+func (h *history) leasedUntil() (until time.Time, held bool) {
 	for _, user := range h.users {
-		s := h.known.shelves[user]
+		s := h.oracle.users[user]
 		for _, hold := range []item.Item{s.meta.Map(product.AttrStatsHold), s.own.Map(ownHold)} {
 			if at, ok := hold.Time("until"); ok && at.After(h.now) && at.After(until) {
 				until, held = at, true
@@ -122,4 +122,4 @@ func (h *history) heldUntil() (until time.Time, held bool) {
 }
 
 // isHeld says that a repair has, or had when it died, a lease on one of the user's sums.
-func (s *shelf) isHeld() bool { return s.meta.Has(product.AttrStatsHold) || s.own.Has(ownHold) }
+func (s *userState) isHeld() bool { return s.meta.Has(product.AttrStatsHold) || s.own.Has(ownHold) }

@@ -45,7 +45,7 @@ func (h *history) send(r *request) *worker {
 		h.answered(w, err)
 		if err == nil {
 			h.happened["command "+verb]++
-			h.checkSeries(h.known.shelves[r.User], w.order, res)
+			h.checkSeries(h.oracle.users[r.User], w.order, res)
 		}
 		if isPassing(err) {
 			h.regret(r)
@@ -110,7 +110,7 @@ func (h *history) newRequest() *request { return h.requestOf(h.users[h.luck.IntN
 
 // requestOf makes up what one user wants.
 func (h *history) requestOf(user string) *request {
-	a := author{history: h, shelf: h.known.shelves[user]}
+	a := author{history: h, userState: h.oracle.users[user]}
 	var cmd command.Command
 	var expected *int64
 	var name, text string

@@ -61,7 +61,7 @@ const (
 
 // unsettle draws what others do while the worker is at work on the item: often one of those that are named. They read
 // by r, which is nil for any reader.
-func (h *history) unsettle(w *worker, b bone, r *reader, likely ...disturbance) {
+func (h *history) unsettle(w *worker, b contendedItem, r *reader, likely ...disturbance) {
 	h.happened["restless item"]++
 	h.tell("%s of %s never rests", b.ref, b.user)
 	u := &unrest{writesOnly: h.luck.one(2), often: pick(h.luck, 1, 1, 2, 4), left: maxPests}
@@ -119,7 +119,7 @@ func (h *history) pest() {
 	h.unsettle(w, b, r, likely...)
 	var holder *worker
 	if r != nil && h.luck.damaging && h.luck.one(3) {
-		holder = h.holdSums(b.user)
+		holder = h.leaseSums(b.user)
 	}
 	h.run(w, -1)
 	if holder != nil && !holder.ended {
@@ -130,9 +130,9 @@ func (h *history) pest() {
 // maxUntilHeld bounds the turns in which a repair comes to its lease.
 const maxUntilHeld = 80
 
-// holdSums is a repair that holds one of the user's sums, or has ended.
-func (h *history) holdSums(user string) *worker {
-	s := h.known.shelves[user]
+// leaseSums is a repair that holds one of the user's sums, or has ended.
+func (h *history) leaseSums(user string) *worker {
+	s := h.oracle.users[user]
 	h.damageSum(s)
 	w := h.repair(user)
 	w.trip, w.cursed = nil, nil
@@ -143,8 +143,8 @@ func (h *history) holdSums(user string) *worker {
 }
 
 // provoke changes the item, and has its records seen through.
-func (h *history) provoke(b bone, r *reader) {
-	if h.known.shelves[b.user].items[b.ref.ID] == nil || h.luck.one(3) {
+func (h *history) provoke(b contendedItem, r *reader) {
+	if h.oracle.users[b.user].items[b.ref.ID] == nil || h.luck.one(3) {
 		h.run(h.send(h.requestAbout(b)), -1)
 	} else {
 		h.rename(b)
@@ -155,8 +155,8 @@ func (h *history) provoke(b bone, r *reader) {
 }
 
 // rename gives the item another title, longer or shorter, and leaves it as it is otherwise.
-func (h *history) rename(b bone) {
-	it := h.known.shelves[b.user].items[b.ref.ID]
+func (h *history) rename(b contendedItem) {
+	it := h.oracle.users[b.user].items[b.ref.ID]
 	if it == nil {
 		return
 	}
@@ -173,15 +173,15 @@ func (h *history) rename(b bone) {
 }
 
 // relink adds a link to the item or removes one, and has that seen through.
-func (h *history) relink(b bone, r *reader) {
+func (h *history) relink(b contendedItem, r *reader) {
 	h.run(h.send(h.requestLink(b)), -1)
 	h.deliverLast(r, b)
 }
 
 // beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of
 // the user's is written.
-func (h *history) beNeighbour(b bone, r *reader) {
-	s, typ := h.known.shelves[b.user], h.registry.ByName(product.TypeTask)
+func (h *history) beNeighbour(b contendedItem, r *reader) {
+	s, typ := h.oracle.users[b.user], h.registry.ByName(product.TypeTask)
 	isOther := func(id string) bool { return id != b.ref.ID && s.items[id] != nil }
 	h.asked++
 	at := slices.IndexFunc(s.ids[typ.Name], isOther)
@@ -191,7 +191,7 @@ func (h *history) beNeighbour(b bone, r *reader) {
 			User: b.user, Command: command.Create{Type: typ, Fields: document(text)},
 		}}), -1)
 	} else {
-		other := bone{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}}
+		other := contendedItem{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}}
 		status := product.StatusCompleted
 		if s.items[other.ref.ID].Str(entity.AttrStatus) != product.StatusBacklog {
 			status = product.StatusBacklog
@@ -199,12 +199,12 @@ func (h *history) beNeighbour(b bone, r *reader) {
 		h.change(other, fmt.Sprintf(`{"status":%q,"title":"n%d%s"}`, status, h.asked, strings.Repeat("x", h.luck.IntN(4))))
 	}
 	if at = slices.IndexFunc(s.ids[typ.Name], isOther); at >= 0 {
-		h.deliverLast(r, bone{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}})
+		h.deliverLast(r, contendedItem{b.user, entity.Ref{Type: typ.Name, ID: s.ids[typ.Name][at]}})
 	}
 }
 
 // deliverLast has a reader see the last record of the item through.
-func (h *history) deliverLast(r *reader, b bone) {
+func (h *history) deliverLast(r *reader, b contendedItem) {
 	for _, rec := range slices.Backward(h.stream.log) {
 		if of, ok := boneOf(rec); ok && of == b && r.filter.Match(rec.Record) {
 			h.run(h.handleBeside(r, []*record{rec}), -1)

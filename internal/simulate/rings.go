@@ -15,9 +15,9 @@ type ring struct {
 	unsure     bool      // the rule or the trigger changed since: which of the two is hard to tell from outside
 }
 
-// noteSent takes in a fence whose delivery was closed.
-func (s *shelf) noteSent(r *record) {
-	if r.New.Str(fenceState) != fenceSent {
+// noteSent takes in a delivery that was closed.
+func (s *userState) noteSent(r *record) {
+	if r.New.Str(deliveryState) != deliverySent {
 		return
 	}
 	occurrence, _ := r.New.Time("occurrenceUtc")
@@ -29,8 +29,8 @@ func (s *shelf) noteSent(r *record) {
 }
 
 // noteRing takes in what a write of a reminder says about what rang last: the system's own closes a delivery, in one
-// transaction with the fence. A snooze that had ended rang, too, when its user deals with it before it was closed.
-func (h *history) noteRing(s *shelf, r *record, ref entity.Ref) {
+// transaction with the delivery. A snooze that had ended rang, too, when its user deals with it before it was closed.
+func (h *history) noteRing(s *userState, r *record, ref entity.Ref) {
 	last, known := s.rang[ref.ID]
 	switch {
 	case r.Old == nil || r.New == nil:

@@ -8,7 +8,7 @@ const maxRuinWrite = 3
 func (h *history) ruin() {
 	h.endAll()
 	h.absorb(nil)
-	b, ok := h.aBone()
+	b, ok := h.aContendedItem()
 	if !ok || !h.luck.misfortune(h) {
 		return
 	}
@@ -42,7 +42,7 @@ func (h *history) ruin() {
 		return
 	}
 	if h.luck.damaging && h.luck.one(2) {
-		h.damageSum(h.known.shelves[b.user])
+		h.damageSum(h.oracle.users[b.user])
 	}
 	w = h.repair(b.user)
 	if h.luck.one(2) {
@@ -57,7 +57,7 @@ const justWritten = 4
 // labelLast has a later release write what was written last.
 func (h *history) labelLast() {
 	for _, rec := range h.stream.log[max(0, len(h.stream.log)-justWritten):] {
-		s := h.known.shelves[userOf(rec.Key)]
+		s := h.oracle.users[userOf(rec.Key)]
 		if s == nil || h.later[rec.Key] != "" {
 			continue
 		}

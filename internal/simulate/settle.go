@@ -50,14 +50,14 @@ func (h *history) rest() {
 		if h.violation != nil {
 			return
 		}
-		if !moved && !h.mend() {
+		if !moved && !h.repairDamage() {
 			break
 		}
 	}
 	h.checkSums()
 	h.checkApplied()
 	for _, user := range h.users {
-		s := h.known.shelves[user]
+		s := h.oracle.users[user]
 		h.checkTotals(s)
 		h.checkOwn(s, true)
 		h.checkListed(s)
@@ -74,7 +74,7 @@ func (h *history) settle(sweeps bool) (moved bool) {
 	h.absorb(nil)
 	moved = len(h.workers) > 0
 	h.endAll()
-	if until, held := h.heldUntil(); held { // by a repair that crashed
+	if until, held := h.leasedUntil(); held { // by a repair that crashed
 		h.now, moved = until, true
 	}
 	if sweeps {
@@ -139,7 +139,7 @@ func (h *history) checkApplied() {
 				continue
 			}
 			for _, name := range r.consumers {
-				if !h.known.done[name][rec.Sequence] {
+				if !h.oracle.done[name][rec.Sequence] {
 					h.violate("I8", userOf(rec.Key), rec.Key.SK, "%s never saw record %s", name, rec.Sequence)
 				}
 			}

@@ -72,7 +72,7 @@ func (h *history) goWrong() {
 	case n >= 22:
 		h.ask(user)
 	case n >= 20 && h.luck.damaging:
-		h.spoilCopy(h.known.shelves[user])
+		h.spoilCopy(h.oracle.users[user])
 	case n >= 18 && h.luck.damaging:
 		h.damageEnd(user)
 	case n >= 16:

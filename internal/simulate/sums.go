@@ -36,7 +36,7 @@ var totals = []string{
 // checkSums: at every instant the ledger's contributions come to the projection (I1).
 func (h *history) checkSums() {
 	for _, user := range h.users {
-		s := h.known.shelves[user]
+		s := h.oracle.users[user]
 		if !s.moved || h.damaged[user] {
 			continue
 		}
@@ -96,7 +96,7 @@ func (h *history) addUp(rows map[string]item.Item, last item.Item, repairs int64
 }
 
 // isStaged says that a repair has staged a row of the user's sums.
-func (s *shelf) isStaged() bool {
+func (s *userState) isStaged() bool {
 	for _, name := range []string{stats.Name, ownName} {
 		for _, row := range s.ledgers[name] {
 			if row.Has(ledgerNext) {
@@ -127,7 +127,7 @@ func (h *history) counts(row item.Item, repairs int64) (version int64, contribut
 
 // checkLedger: the version in a ledger row never goes back, whoever writes it; what it has seen would be applied again
 // (I1).
-func (h *history) checkLedger(s *shelf, r *record) {
+func (h *history) checkLedger(s *userState, r *record) {
 	if r.Old == nil || r.New == nil || r.by == outside {
 		return
 	}
@@ -136,8 +136,8 @@ func (h *history) checkLedger(s *shelf, r *record) {
 	}
 }
 
-// checkHold: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
-func (h *history) checkHold(s *shelf, r *record) {
+// checkLease: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
+func (h *history) checkLease(s *userState, r *record) {
 	until, held := r.Old.Map(product.AttrStatsHold).Time("until")
 	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) &&
 		!item.Equal(r.Old[product.AttrStats], r.New[product.AttrStats]) {
@@ -146,7 +146,7 @@ func (h *history) checkHold(s *shelf, r *record) {
 }
 
 func (h *history) amountsOf(contribution string) amounts {
-	if a, ok := h.known.amounts[contribution]; ok {
+	if a, ok := h.oracle.amounts[contribution]; ok {
 		return a
 	}
 	var a amounts
@@ -155,12 +155,12 @@ func (h *history) amountsOf(contribution string) amounts {
 			h.violate("I1", "", contribution, "cannot be read: %v", err)
 		}
 	}
-	h.known.amounts[contribution] = a
+	h.oracle.amounts[contribution] = a
 	return a
 }
 
 // checkTotals: the statistics are what a recount of the items says (I2), and the edges those of the items (I3).
-func (h *history) checkTotals(s *shelf) {
+func (h *history) checkTotals(s *userState) {
 	count := map[string]int64{}
 	edges := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
@@ -204,7 +204,7 @@ func (h *history) checkTotals(s *shelf) {
 }
 
 // checkClock: the two counts that move with the clock are what a recount says at the same instant (I2).
-func (h *history) checkClock(s *shelf) {
+func (h *history) checkClock(s *userState) {
 	answer, err := h.direct.Queries.Stats(noContext, s.user)
 	if err != nil {
 		h.violate("I2", s.user, "statistics", "%v", err)
@@ -253,7 +253,7 @@ func after(reading time.Time, floats bool, now, wall time.Time) bool {
 }
 
 // checkIndex: an edge is found through what it leads to (I3). One that was damaged on purpose is not the projection's.
-func (h *history) checkIndex(s *shelf, r *record, sk entity.SortKey) {
+func (h *history) checkIndex(s *userState, r *record, sk entity.SortKey) {
 	s.noteIndex(r, h.byFormer())
 	if r.New == nil || r.by != delivering || h.byFormer() {
 		return

@@ -31,7 +31,7 @@ func (h *history) tug(user string) {
 	}
 	favourite := h.readers[h.luck.IntN(len(h.readers))]
 	for turn := 0; turn < maxTug && len(at) > 0 && h.violation == nil; turn++ {
-		if b, ok := h.aBone(); ok && b.user == user && h.luck.one(6) {
+		if b, ok := h.aContendedItem(); ok && b.user == user && h.luck.one(6) {
 			at = h.join(at, b, favourite)
 		}
 		h.run(at[h.luck.IntN(len(at))], pick(h.luck, 1, 1, 2, 5, 20, 60))

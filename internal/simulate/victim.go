@@ -14,7 +14,7 @@ import (
 
 // victim is a worker that has not begun yet, the item that it works on, and the reader that it belongs to; nil for
 // none.
-func (h *history) victim() (*worker, bone, *reader) {
+func (h *history) victim() (*worker, contendedItem, *reader) {
 	n := h.luck.IntN(8)
 	if n == 0 || n == 6 {
 		if w, b := h.callDue(); w != nil {
@@ -26,7 +26,7 @@ func (h *history) victim() (*worker, bone, *reader) {
 			return w, b, r
 		}
 	}
-	b, ok := h.aBone()
+	b, ok := h.aContendedItem()
 	if !ok {
 		return nil, b, nil
 	}
@@ -55,7 +55,7 @@ func (h *history) damageSome(user string) {
 		return
 	}
 	if h.luck.one(2) {
-		h.damageSum(h.known.shelves[user])
+		h.damageSum(h.oracle.users[user])
 	}
 	for range h.luck.IntN(3) {
 		h.damage(user)
@@ -63,43 +63,43 @@ func (h *history) damageSome(user string) {
 }
 
 // callDue is a call of the scheduler that is due, and the item that it is about.
-func (h *history) callDue() (*worker, bone) {
+func (h *history) callDue() (*worker, contendedItem) {
 	if next, ok := h.schedules.next(); ok && next.Sub(h.now) < 2*lateLimit {
 		h.now = maxTime(h.now, next)
 		h.giveUp()
 	}
 	due := h.schedules.due()
 	if len(due) == 0 {
-		return nil, bone{}
+		return nil, contendedItem{}
 	}
 	name := due[h.luck.IntN(len(due))]
 	b, ok := h.boneOfCall(h.schedules.named[name].Payload)
 	if !ok {
-		return nil, bone{}
+		return nil, contendedItem{}
 	}
 	return h.schedules.fire(name), b
 }
 
 // boneOfCall is the item that a call of the scheduler is about, of an exception its series.
-func (h *history) boneOfCall(payload []byte) (bone, bool) {
+func (h *history) boneOfCall(payload []byte) (contendedItem, bool) {
 	var call struct{ UserID, ItemID string }
 	if err := json.Unmarshal(payload, &call); err != nil {
-		return bone{}, false
+		return contendedItem{}, false
 	}
 	if masterID, _, err := entity.ParseInstanceID(call.ItemID); err == nil {
 		call.ItemID = masterID
 	}
 	typ := h.registry.ByID(call.ItemID)
 	if typ == nil {
-		return bone{}, false
+		return contendedItem{}, false
 	}
-	return bone{call.UserID, entity.Ref{Type: typ.Name, ID: call.ItemID}}, true
+	return contendedItem{call.UserID, entity.Ref{Type: typ.Name, ID: call.ItemID}}, true
 }
 
 // deliverExpired is the delivery of a row that TTL removed of late, and the item that it belongs to.
-func (h *history) deliverExpired() (*worker, bone, *reader) {
+func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 	if h.luck.one(2) {
-		h.letTimersEnd(h.known.shelves[h.users[h.luck.IntN(len(h.users))]])
+		h.letTimersEnd(h.oracle.users[h.users[h.luck.IntN(len(h.users))]])
 	}
 	var expired []*record
 	for _, rec := range h.stream.log[max(0, len(h.stream.log)-lately):] {
@@ -110,7 +110,7 @@ func (h *history) deliverExpired() (*worker, bone, *reader) {
 	r := h.readerOf(archive.Name)
 	expired = slices.DeleteFunc(expired, func(rec *record) bool { return !r.filter.Match(rec.Record) })
 	if len(expired) == 0 {
-		return nil, bone{}, nil
+		return nil, contendedItem{}, nil
 	}
 	rec := expired[h.luck.IntN(len(expired))]
 	b, _ := boneOf(rec)
@@ -118,14 +118,14 @@ func (h *history) deliverExpired() (*worker, bone, *reader) {
 }
 
 // letTimersEnd waits until one of the user's completed tasks is to be archived, and TTL has removed its timer.
-func (h *history) letTimersEnd(s *shelf) {
+func (h *history) letTimersEnd(s *userState) {
 	tasks := slices.DeleteFunc(slices.Clone(s.ids[product.TypeTask]), func(id string) bool { return s.items[id] == nil })
 	if len(tasks) == 0 {
 		return
 	}
 	id := tasks[h.luck.IntN(len(tasks))]
 	if s.items[id].Str(entity.AttrStatus) != product.StatusCompleted {
-		h.change(bone{s.user, entity.Ref{Type: product.TypeTask, ID: id}}, `{"status":"COMPLETED"}`)
+		h.change(contendedItem{s.user, entity.Ref{Type: product.TypeTask, ID: id}}, `{"status":"COMPLETED"}`)
 	}
 	h.catchUp()
 	h.endAll()
@@ -142,9 +142,9 @@ func (h *history) letTimersEnd(s *shelf) {
 
 // deliverForgotten has a user change a task or a note and take that back, and only the last of it seen. Then comes what
 // was before, in time or more than an hour late.
-func (h *history) deliverForgotten(b bone) (*worker, *reader) {
+func (h *history) deliverForgotten(b contendedItem) (*worker, *reader) {
 	r := h.readerOf(pick(h.luck, stats.Name, ownName))
-	s := h.known.shelves[b.user]
+	s := h.oracle.users[b.user]
 	if it := s.items[b.ref.ID]; it == nil {
 		return nil, nil
 	}

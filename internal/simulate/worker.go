@@ -47,15 +47,15 @@ type worker struct {
 	budget   int // port calls until it hands back; below 0 without end
 	calls    int // made so far
 	dead     bool
-	deadline int      // the call at which the time of the invocation is over; 0 for none
-	consumer string   // whose turn it is, in a batch
-	cursed   *curse   // what goes wrong for good in this delivery; nil for nothing
-	caught   []*curse // the store's refusals that met another while this one was at work
-	trip     *trip    // the one call that fails; nil for luck at each call
-	unrest   *unrest  // what others do at its calls of the store; nil for nothing
-	readOnly bool     // it must not write
-	junk     []byte   // a record in it that nobody can read
-	order    *order   // what a command was told; nil for other work
+	deadline int            // the call at which the time of the invocation is over; 0 for none
+	consumer string         // whose turn it is, in a batch
+	cursed   *curse         // what goes wrong for good in this delivery; nil for nothing
+	caught   []*curse       // the store's refusals that met another while this one was at work
+	trip     *trip          // the one call that fails; nil for luck at each call
+	unrest   *unrest        // what others do at its calls of the store; nil for nothing
+	readOnly bool           // it must not write
+	junk     []byte         // a record in it that nobody can read
+	order    *expectedWrite // what a command was told; nil for other work
 	// finished is told how the work ended, unless it crashed.
 	finished func()
 	// lost is told that it crashed.
@@ -84,7 +84,7 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 			w.allowed[entity.UserPK(user)] = true
 		}
 	}
-	w.on = h.crew.take(func() {
+	w.on = h.pool.get(func() {
 		defer func() {
 			w.ended = true
 			if value := recover(); value != nil {
@@ -137,7 +137,7 @@ func (h *history) kill(w *worker) {
 
 func (h *history) dismiss(w *worker) {
 	w.cancel()
-	h.crew.give(w.on)
+	h.pool.put(w.on)
 	for i, other := range h.workers {
 		if other == w {
 			h.workers = append(h.workers[:i:i], h.workers[i+1:]...)

@@ -23,7 +23,7 @@ func importing(content string) request {
 	return post("/v1/calendar/import", content).with("Content-Type", "text/calendar; charset=utf-8; method=PUBLISH")
 }
 
-func (b *bundle) address(user string) string {
+func (b *fixture) address(user string) string {
 	b.t.Helper()
 	return b.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}.by(user)).text("path")
 }

@@ -46,7 +46,7 @@ var loadContract = sync.OnceValues(func() (contract, error) {
 
 // checkDocumented holds any answer of any test against the document: its status, its media type, and that no member of
 // the body is missing there.
-func (b *bundle) checkDocumented(req *http.Request, res response) {
+func (b *fixture) checkDocumented(req *http.Request, res response) {
 	b.t.Helper()
 	b.seen.mu.Lock()
 	last := b.seen.all[len(b.seen.all)-1]
@@ -138,7 +138,7 @@ func TestDocument_isValid(t *testing.T) {
 
 // driver fills the document's examples with what exists.
 type driver struct {
-	*bundle
+	*fixture
 	contract contract
 }
 

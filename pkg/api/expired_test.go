@@ -13,9 +13,9 @@ import (
 
 // expired brings a reminder of ann's through the archive: completed, copied, past its ttl, and swept. Its id stays in
 // the list of cold copies.
-func (b *bundle) expired() string { return b.expiredOf("ann") }
+func (b *fixture) expired() string { return b.expiredOf("ann") }
 
-func (b *bundle) expiredOf(user string) string {
+func (b *fixture) expiredOf(user string) string {
 	b.t.Helper()
 	id := b.want(201, post("/v1/reminders",
 		`{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`).by(user)).text("reminderId")
@@ -32,7 +32,7 @@ type silence struct{}
 func (silence) Publish(context.Context, ...bus.Event) error { return nil }
 
 // archiveAll hands every record of the stream to the archive's consumer.
-func (b *bundle) archiveAll() {
+func (b *fixture) archiveAll() {
 	b.t.Helper()
 	cfg := b.archive
 	cfg.Bus = silence{}

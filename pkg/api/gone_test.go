@@ -62,7 +62,7 @@ func askedOfSeries(id string) []asked {
 }
 
 // left expects that what the request names was there, and is there no more for the reason.
-func (b *bundle) left(reason string, r request) {
+func (b *fixture) left(reason string, r request) {
 	b.t.Helper()
 	if r.method == http.MethodHead {
 		b.Equal(410, b.do(r).Code, r.path)
@@ -73,7 +73,7 @@ func (b *bundle) left(reason string, r request) {
 }
 
 // reminder is one of ann's that has rung.
-func (b *bundle) reminder() string {
+func (b *fixture) reminder() string {
 	b.t.Helper()
 	made := b.want(201, post("/v1/reminders", `{"title":"Left","triggerUtc":"2026-03-01T00:00:00Z","tzid":"UTC"}`))
 	return made.text("reminderId")
@@ -111,7 +111,7 @@ func TestRefuseGone_answersForWhatWasDeleted(t *testing.T) {
 }
 
 // stranger expects the same answer about another user's id as about one that never was, for the same store calls.
-func (b *bundle) stranger(theirs, never request) {
+func (b *fixture) stranger(theirs, never request) {
 	b.t.Helper()
 	if theirs.method == http.MethodHead {
 		b.Equal(404, b.do(theirs.by("bob")).Code)

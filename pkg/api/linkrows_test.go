@@ -10,7 +10,7 @@ import (
 )
 
 // linkRows writes the edges that the links consumer would have written by now, for every entity of the table.
-func (b *bundle) linkRows() {
+func (b *fixture) linkRows() {
 	b.t.Helper()
 	var edges []item.Item
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {

@@ -7,7 +7,7 @@ import (
 )
 
 // gather follows a list's cursors and returns the items' titles and how many pages there were.
-func (b *bundle) gather(user, path string) (titles []string, pages int) {
+func (b *fixture) gather(user, path string) (titles []string, pages int) {
 	b.t.Helper()
 	for cursor := ""; ; {
 		pages++

@@ -136,7 +136,7 @@ type result struct {
 	Problem *api.Problem
 }
 
-func (b *bundle) batch(user string, commands ...string) []result {
+func (b *fixture) batch(user string, commands ...string) []result {
 	b.t.Helper()
 	res := b.want(200, post("/v1/commands", `{"commands":[`+strings.Join(commands, ",")+`]}`).by(user))
 	var out struct{ Results []result }

@@ -45,13 +45,13 @@ func planned(parent string) string {
 }
 
 // grow commits the tree on the parent, "" for the first, and returns the revision.
-func (b *bundle) grow(parent string) string {
+func (b *fixture) grow(parent string) string {
 	b.t.Helper()
 	return b.want(201, post("/v1/values/revisions", grown(parent))).text("revId")
 }
 
 // edit commits operations.
-func (b *bundle) edit(parent string, operations ...string) response {
+func (b *fixture) edit(parent string, operations ...string) response {
 	b.t.Helper()
 	return b.want(201, post("/v1/values/revisions", edits(parent, operations...)))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // calls counts the store calls of a request as "Get Query".
-func (b *bundle) calls(status int, r request) string {
+func (b *fixture) calls(status int, r request) string {
 	b.t.Helper()
 	var mu sync.Mutex
 	var ops []string

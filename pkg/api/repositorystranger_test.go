@@ -7,7 +7,7 @@ import (
 )
 
 // ownRepositories lets ann have a tree and a plan that no other user may see.
-func (b *bundle) ownRepositories() (tree, plan, cursor string) {
+func (b *fixture) ownRepositories() (tree, plan, cursor string) {
 	b.t.Helper()
 	first := b.want(201, post("/v1/values/revisions", strings.ReplaceAll(grown(""), "Run", secret))).text("revId")
 	tree = b.edit(first, `{"op":"update","nodeId":"`+race+`","notes":"`+secret+`"}`).text("revId")

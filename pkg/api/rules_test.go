@@ -156,7 +156,7 @@ func brokenPlans() []violation {
 
 // refusals sends what breaks rules, and keeps which.
 type refusals struct {
-	*bundle
+	*fixture
 	rules map[string]bool
 }
 

@@ -18,7 +18,7 @@ import (
 const standup = `"title":"standup","startUtc":"2026-03-02T09:00:00Z","endUtc":"2026-03-02T09:15:00Z",` +
 	`"startTzid":"Europe/London"`
 
-func (b *bundle) newSeries(more string) string {
+func (b *fixture) newSeries(more string) string {
 	b.t.Helper()
 	return b.want(201, post("/v1/series", `{`+standup+`,`+more+`}`)).text("masterId")
 }

@@ -36,8 +36,8 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// bundle is the surface over a store in memory.
-type bundle struct {
+// fixture is the surface over a store in memory.
+type fixture struct {
 	*require.Assertions
 	t        *testing.T
 	api      *api.API
@@ -76,9 +76,9 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func setup(t *testing.T, change ...func(*api.Config)) *bundle {
+func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 	t.Helper()
-	b := &bundle{Assertions: require.New(t), t: t, now: noon, seen: &observations{}, log: &lockedBuffer{}}
+	b := &fixture{Assertions: require.New(t), t: t, now: noon, seen: &observations{}, log: &lockedBuffer{}}
 	registry := product.Registry()
 	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
 		b.mu.Lock()
@@ -125,25 +125,25 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	return b
 }
 
-func (b *bundle) clock() time.Time {
+func (b *fixture) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.now
 }
 
-func (b *bundle) advance(d time.Duration) {
+func (b *fixture) advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = b.now.Add(d)
 }
 
-func (b *bundle) failWith(fault func(memory.Call) error) {
+func (b *fixture) failWith(fault func(memory.Call) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = fault
 }
 
-func (b *bundle) newID() string {
+func (b *fixture) newID() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ids++
@@ -166,7 +166,7 @@ type response struct {
 	doc map[string]any
 }
 
-func (b *bundle) do(r request) response {
+func (b *fixture) do(r request) response {
 	b.t.Helper()
 	var content io.Reader
 	if r.body != "" {
@@ -190,14 +190,14 @@ func (b *bundle) do(r request) response {
 }
 
 // inProcess calls the handler: with it a test can send what no client of net/http would.
-func (b *bundle) inProcess(req *http.Request) *httptest.ResponseRecorder {
+func (b *fixture) inProcess(req *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	b.api.ServeHTTP(rec, req)
 	return rec
 }
 
 // overHTTP has every request from here on go through a connection to a server.
-func (b *bundle) overHTTP() {
+func (b *fixture) overHTTP() {
 	served := make(chan struct{}, 1) // a client may have its answer before the handler has reported what it observed
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { served <- struct{}{} }()
@@ -221,7 +221,7 @@ func (b *bundle) overHTTP() {
 }
 
 // plain is the body without its encoding.
-func (b *bundle) plain(rec *httptest.ResponseRecorder) []byte {
+func (b *fixture) plain(rec *httptest.ResponseRecorder) []byte {
 	if rec.Header().Get("Content-Encoding") != "gzip" {
 		return rec.Body.Bytes()
 	}
@@ -232,7 +232,7 @@ func (b *bundle) plain(rec *httptest.ResponseRecorder) []byte {
 	return text
 }
 
-func (b *bundle) serve(req *http.Request) response {
+func (b *fixture) serve(req *http.Request) response {
 	b.t.Helper()
 	rec := b.exchange(req)
 	res := response{ResponseRecorder: rec}
@@ -244,7 +244,7 @@ func (b *bundle) serve(req *http.Request) response {
 }
 
 // want does a request and expects the status.
-func (b *bundle) want(status int, r request) response {
+func (b *fixture) want(status int, r request) response {
 	b.t.Helper()
 	res := b.do(r)
 	b.Equal(status, res.Code, "%s %s: %s", r.method, r.path, res.Body)

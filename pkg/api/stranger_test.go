@@ -29,7 +29,7 @@ type owned struct {
 }
 
 // own lets ann have something of everything.
-func (b *bundle) own() owned {
+func (b *fixture) own() owned {
 	b.t.Helper()
 	o := owned{key: "anns-key"}
 	o.cold = b.expired()
@@ -79,7 +79,7 @@ func (b *bundle) own() owned {
 }
 
 // foreignRows is everything in the table that is not bob's, as bytes.
-func (b *bundle) foreignRows() []string {
+func (b *fixture) foreignRows() []string {
 	var rows []string
 	err := b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		if it.Str(item.AttrPK) != entity.UserPK("bob") {
@@ -309,7 +309,7 @@ func TestAPI_separatesTheSameNamesOfDifferentUsers(t *testing.T) {
 }
 
 // forge changes a user's own cursor so that it names what belongs to another user.
-func (b *bundle) forge(own string, ann owned) []string {
+func (b *fixture) forge(own string, ann owned) []string {
 	raw, err := decodeBase64(own)
 	b.NoError(err)
 	var fields map[string]any

@@ -17,7 +17,7 @@ import (
 )
 
 // losing is the archive over a copy of a world's rows, whose store answers as the fault says.
-func losing(t *testing.T, w *world, fault *func(memory.Call) error) (*archive.Consumer, *memory.Store) {
+func losing(t *testing.T, w *fixture, fault *func(memory.Call) error) (*archive.Consumer, *memory.Store) {
 	t.Helper()
 	store := memory.New(func() time.Time { return w.now }, memory.Options{Fault: func(c memory.Call) error {
 		if *fault == nil {
@@ -37,7 +37,7 @@ func losing(t *testing.T, w *world, fault *func(memory.Call) error) (*archive.Co
 	return archive.NewConsumer(cfg), store
 }
 
-func completedTask(t *testing.T) (*world, item.Item, item.Key) {
+func completedTask(t *testing.T) (*fixture, item.Item, item.Key) {
 	t.Helper()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})

@@ -32,8 +32,8 @@ var (
 	errInjected = errors.New("injected")
 )
 
-// world is a table with its commands, stream, TTL service, object store and bus, under a clock that the test moves.
-type world struct {
+// fixture is a table with its commands, stream, TTL service, object store and bus, under a clock that the test moves.
+type fixture struct {
 	t        *testing.T
 	ctx      context.Context
 	random   *rand.Rand
@@ -56,8 +56,8 @@ type world struct {
 	ids     int
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, ctx: t.Context(), random: rand.New(rand.NewPCG(seed, 0)),
+func newWorld(t *testing.T, seed uint64) *fixture {
+	w := &fixture{t: t, ctx: t.Context(), random: rand.New(rand.NewPCG(seed, 0)),
 		now:     time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC),
 		expired: map[string]item.Item{}}
 	clock := func() time.Time { return w.now }
@@ -95,13 +95,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-func (w *world) create(t *entity.Type, fields map[string]any) item.Item {
+func (w *fixture) create(t *entity.Type, fields map[string]any) item.Item {
 	result, err := w.commands.Do(w.ctx, command.Request{User: ann, Command: command.Create{Type: t, Fields: fields}})
 	require.NoError(w.t, err)
 	return result.Item
 }
 
-func (w *world) patch(t *entity.Type, it item.Item, patch map[string]any) item.Item {
+func (w *fixture) patch(t *entity.Type, it item.Item, patch map[string]any) item.Item {
 	version := it.Int(entity.AttrVersion)
 	result, err := w.commands.Do(w.ctx, command.Request{User: ann, ExpectedVersion: &version,
 		Command: command.Update{Type: t, ID: it.Str(t.IDAttr), Patch: patch}})
@@ -109,7 +109,7 @@ func (w *world) patch(t *entity.Type, it item.Item, patch map[string]any) item.I
 	return result.Item
 }
 
-func (w *world) delete(t *entity.Type, it item.Item) {
+func (w *fixture) delete(t *entity.Type, it item.Item) {
 	version := it.Int(entity.AttrVersion)
 	_, err := w.commands.Do(w.ctx, command.Request{
 		User: ann, ExpectedVersion: &version, Command: command.Delete{Type: t, ID: it.Str(t.IDAttr)},
@@ -118,7 +118,7 @@ func (w *world) delete(t *entity.Type, it item.Item) {
 }
 
 // get returns a row as it is stored, nil for none.
-func (w *world) get(key item.Key) item.Item {
+func (w *fixture) get(key item.Key) item.Item {
 	row, err := w.store.Get(w.ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
 		return nil
@@ -127,7 +127,7 @@ func (w *world) get(key item.Key) item.Item {
 	return row
 }
 
-func (w *world) drain() {
+func (w *fixture) drain() {
 	shards, err := w.store.Feed().Shards(w.ctx)
 	require.NoError(w.t, err)
 	slice, err := w.store.Feed().Read(w.ctx, shards[0].ID, w.read, 1_000_000)
@@ -146,7 +146,7 @@ func (w *world) drain() {
 }
 
 // settle delivers until nothing is left to do, which must come to an end.
-func (w *world) settle() {
+func (w *fixture) settle() {
 	rounds := 0
 	for w.drain(); len(w.open) > 0; w.drain() {
 		w.deliver(len(w.open))
@@ -156,7 +156,7 @@ func (w *world) settle() {
 }
 
 // deliver hands the consumer n of its open records; what it does not finish stays open.
-func (w *world) deliver(n int) {
+func (w *fixture) deliver(n int) {
 	batch := w.open[:n]
 	w.open = append([]change.Change{}, w.open[n:]...)
 	for i, o := range w.consumer.Apply(w.ctx, batch) {
@@ -169,12 +169,12 @@ func (w *world) deliver(n int) {
 }
 
 // advance moves the clock and lets the TTL service remove what has expired.
-func (w *world) advance(d time.Duration) {
+func (w *fixture) advance(d time.Duration) {
 	w.now = w.now.Add(d)
 	w.store.Sweep(w.now.Add(time.Second), 1000) // the service removes what is older than now
 }
 
-func (w *world) published(eventType string) []archive.Detail {
+func (w *fixture) published(eventType string) []archive.Detail {
 	events, err := w.bus.All()
 	require.NoError(w.t, err)
 	var details []archive.Detail
@@ -190,7 +190,7 @@ func (w *world) published(eventType string) []archive.Detail {
 
 // checkCopies: every row that names a copy has it, no copy is without such a row, every item that will expire has the
 // copy of its very version, and no other item has one.
-func (w *world) checkCopies() {
+func (w *fixture) checkCopies() {
 	names, err := w.copies.List(w.ctx, "archive/", 1000, "")
 	require.NoError(w.t, err)
 	named := []string{}
@@ -236,7 +236,7 @@ func TestConsumer_losesNothingWhateverIsDeliveredAndFails(t *testing.T) {
 	}
 }
 
-func (w *world) randomStep() {
+func (w *fixture) randomStep() {
 	types := []*entity.Type{product.Task(), product.Event(), product.Reminder()}
 	switch w.random.IntN(9) {
 	case 8:
@@ -271,7 +271,7 @@ func (w *world) randomStep() {
 
 // interfere acts as others between two calls of the consumer: a user changes something, and another invocation
 // handles the records of it.
-func (w *world) interfere() {
+func (w *fixture) interfere() {
 	w.faulty = false
 	defer func() { w.faulty = true }()
 	w.touchSomething()
@@ -285,7 +285,7 @@ func (w *world) interfere() {
 }
 
 // noteExpiring remembers every item that has a ttl: if TTL removes one, it must come back as it is now.
-func (w *world) noteExpiring() {
+func (w *fixture) noteExpiring() {
 	w.eachItem(func(t *entity.Type, it item.Item) {
 		if it.Has(entity.AttrTTL) {
 			w.expired[it.Str(t.IDAttr)] = it
@@ -293,7 +293,7 @@ func (w *world) noteExpiring() {
 	})
 }
 
-func (w *world) eachItem(visit func(t *entity.Type, it item.Item)) {
+func (w *fixture) eachItem(visit func(t *entity.Type, it item.Item)) {
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		if t := registry.ByName(row.Str(entity.AttrType)); t != nil && t.HasCollection() && !t.OwnCommands {
 			visit(t, row)
@@ -303,7 +303,7 @@ func (w *world) eachItem(visit func(t *entity.Type, it item.Item)) {
 }
 
 // touchSomething changes, completes, reopens or deletes one living item.
-func (w *world) touchSomething() {
+func (w *fixture) touchSomething() {
 	type candidate struct {
 		t  *entity.Type
 		it item.Item
@@ -339,7 +339,7 @@ func (w *world) touchSomething() {
 	}
 }
 
-func (w *world) restore(id string, left item.Item) {
+func (w *fixture) restore(id string, left item.Item) {
 	t := registry.ByID(id)
 	if it := w.get(entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: id})); it != nil && !entity.Expired(it, w.now) {
 		_, err := w.archive.Restore(w.ctx, t, ann, id)
@@ -366,7 +366,7 @@ func requireSame(t *testing.T, left, back item.Item) {
 	require.Equal(t, left, back)
 }
 
-func (w *world) checkRestores() {
+func (w *fixture) checkRestores() {
 	for id, left := range w.expired {
 		if w.get(entity.ItemKey(ann, entity.Ref{Type: registry.ByID(id).Name, ID: id})) == nil {
 			w.restore(id, left)

@@ -17,21 +17,21 @@ import (
 )
 
 // store writes a row as it is given, whatever there is.
-func (w *world) put(row item.Item) { require.NoError(w.t, w.store.Put(w.ctx, table.Put{Item: row})) }
+func (w *fixture) put(row item.Item) { require.NoError(w.t, w.store.Put(w.ctx, table.Put{Item: row})) }
 
-func (w *world) drop(key item.Key) {
+func (w *fixture) drop(key item.Key) {
 	require.NoError(w.t, w.store.Delete(w.ctx, table.Delete{Key: key}))
 }
 
 // edit changes a row past every consumer.
-func (w *world) edit(key item.Key, change func(item.Item)) {
+func (w *fixture) edit(key item.Key, change func(item.Item)) {
 	row := w.get(key).Clone()
 	change(row)
 	w.put(row)
 }
 
 // faults returns the faults that the check reports of an item.
-func (w *world) faults(c *archive.Consumer, t *entity.Type, id string) []archive.Fault {
+func (w *fixture) faults(c *archive.Consumer, t *entity.Type, id string) []archive.Fault {
 	r, err := c.Remains(w.ctx, ann, t, id)
 	require.NoError(w.t, err)
 	faults, err := c.Check(w.ctx, r)
@@ -40,7 +40,7 @@ func (w *world) faults(c *archive.Consumer, t *entity.Type, id string) []archive
 }
 
 // everything is each row of the table, and each object's text by its name.
-func (w *world) everything() map[string]any {
+func (w *fixture) everything() map[string]any {
 	all := map[string]any{}
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		all[row.Key().String()] = row
@@ -62,7 +62,7 @@ type places struct {
 	object                  string
 }
 
-func (w *world) placesOf(id string, version int64) places {
+func (w *fixture) placesOf(id string, version int64) places {
 	return places{
 		entity.ItemKey(ann, entity.Ref{Type: product.TypeTask, ID: id}), entity.ColdKey(ann, id), entity.GoneKey(ann, id),
 		entity.TimerKey(ann, id, version), "archive/ann/" + id + "/1.json",
@@ -73,38 +73,38 @@ func TestConsumer_repairsEachFaultOfAnArchivedTask(t *testing.T) {
 	t.Parallel()
 	const ttl, other = "ttl 1749369600", "ttl 1749369601" // a week after the world's beginning
 	for name, c := range map[string]struct {
-		damage func(w *world, p places)
+		damage func(w *fixture, p places)
 		want   func(p places) []archive.Fault
 	}{
-		"no damage": {func(*world, places) {}, func(places) []archive.Fault { return nil }},
-		"no ttl": {func(w *world, p places) { w.edit(p.item, func(it item.Item) { delete(it, entity.AttrTTL) }) },
+		"no damage": {func(*fixture, places) {}, func(places) []archive.Fault { return nil }},
+		"no ttl": {func(w *fixture, p places) { w.edit(p.item, func(it item.Item) { delete(it, entity.AttrTTL) }) },
 			func(p places) []archive.Fault { return []archive.Fault{{p.item.String(), "no ttl", ttl}} }},
-		"another ttl": {func(w *world, p places) {
+		"another ttl": {func(w *fixture, p places) {
 			w.edit(p.item, func(it item.Item) { it[entity.AttrTTL] = item.Int(it.Int(entity.AttrTTL) + 1) })
 		}, func(p places) []archive.Fault { return []archive.Fault{{p.item.String(), other, ttl}} }},
-		"no cold row": {func(w *world, p places) { w.drop(p.cold) },
+		"no cold row": {func(w *fixture, p places) { w.drop(p.cold) },
 			func(p places) []archive.Fault { return []archive.Fault{{p.cold.String(), "no row", p.object}} }},
-		"a cold row of another object": {func(w *world, p places) {
+		"a cold row of another object": {func(w *fixture, p places) {
 			w.edit(p.cold, func(it item.Item) { it["object"] = item.String("archive/ann/x/1.json") })
 		}, func(p places) []archive.Fault {
 			return []archive.Fault{{p.cold.String(), "archive/ann/x/1.json, version 1", p.object}}
 		}},
-		"a cold row of another version": {func(w *world, p places) {
+		"a cold row of another version": {func(w *fixture, p places) {
 			w.edit(p.cold, func(it item.Item) { it[entity.AttrVersion] = item.Int(2) })
 		}, func(p places) []archive.Fault {
 			return []archive.Fault{{p.cold.String(), p.object + ", version 2", p.object}}
 		}},
-		"no copy": {func(w *world, p places) { require.NoError(w.t, w.copies.Delete(w.ctx, p.object)) },
+		"no copy": {func(w *fixture, p places) { require.NoError(w.t, w.copies.Delete(w.ctx, p.object)) },
 			func(p places) []archive.Fault {
 				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
 			}},
-		"a spoilt copy": {func(w *world, p places) {
+		"a spoilt copy": {func(w *fixture, p places) {
 			require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":`)))
 		},
 			func(p places) []archive.Fault {
 				return []archive.Fault{{p.object, "no copy that can be read", "the item"}}
 			}},
-		"a copy of no item": {func(w *world, p places) {
+		"a copy of no item": {func(w *fixture, p places) {
 			require.NoError(w.t, w.copies.Put(w.ctx, p.object, []byte(`{"item":[]}`)))
 		},
 			func(p places) []archive.Fault {
@@ -195,19 +195,19 @@ func TestConsumer_keepsTheCopyOfWhatLeftUnlessItWasDeleted(t *testing.T) {
 func TestConsumer_repairsEachFaultOfATimer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		damage func(w *world, p places)
+		damage func(w *fixture, p places)
 		is     string // of the fault at the timer's row; empty for none
 		want   string
 	}{
-		"no damage": {func(*world, places) {}, "", ""},
-		"no row":    {func(w *world, p places) { w.drop(p.timer) }, "no row", "ttl at 2025-06-02T08:00:00Z"},
-		"another ttl": {func(w *world, p places) {
+		"no damage": {func(*fixture, places) {}, "", ""},
+		"no row":    {func(w *fixture, p places) { w.drop(p.timer) }, "no row", "ttl at 2025-06-02T08:00:00Z"},
+		"another ttl": {func(w *fixture, p places) {
 			w.edit(p.timer, func(it item.Item) { it[entity.AttrTTL] = item.Int(7) })
 		}, "ttl 7", "ttl at 2025-06-02T08:00:00Z"},
-		"of another completion": {func(w *world, p places) {
+		"of another completion": {func(w *fixture, p places) {
 			w.edit(p.timer, func(it item.Item) { it[product.AttrCompletedAt] = item.String("2025-06-01T07:00:00Z") })
 		}, "no row", "ttl at 2025-06-02T08:00:00Z"},
-		"to another end": {func(w *world, p places) {
+		"to another end": {func(w *fixture, p places) {
 			w.edit(p.timer, func(it item.Item) {
 				it[product.AttrArchiveAt], it[entity.AttrTTL] = item.String("2025-06-02T09:00:00Z"),
 					item.Int(time.Date(2025, 6, 2, 9, 0, 0, 0, time.UTC).Unix())

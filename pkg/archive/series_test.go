@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func (w *world) do(c command.Command, expected item.Item) item.Item {
+func (w *fixture) do(c command.Command, expected item.Item) item.Item {
 	req := command.Request{User: ann, Command: c}
 	if expected != nil {
 		version := expected.Int(entity.AttrVersion)
@@ -28,7 +28,7 @@ func (w *world) do(c command.Command, expected item.Item) item.Item {
 
 // touchSeries makes a series, or cancels, changes or deletes one, or cancels, changes or takes back one of its
 // occurrences.
-func (w *world) touchSeries() {
+func (w *fixture) touchSeries() {
 	var masters []item.Item
 	require.NoError(w.t, w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		if row.Str(entity.AttrType) == entity.TypeMaster {
@@ -66,7 +66,7 @@ func (w *world) touchSeries() {
 }
 
 // checkSeriesStay: no series and no exception was ever given an end or a copy, whatever state it was in.
-func (w *world) checkSeriesStay() {
+func (w *fixture) checkSeriesStay() {
 	w.drain()
 	for _, c := range w.records {
 		if c.Type != nil && c.Type.OwnCommands {

@@ -13,7 +13,7 @@ import (
 )
 
 // timers are the versions under which a task has timers.
-func (w *world) timers(id string) (versions []int64) {
+func (w *fixture) timers(id string) (versions []int64) {
 	for version := range int64(20) {
 		if w.get(entity.TimerKey(ann, id, version)) != nil {
 			versions = append(versions, version)

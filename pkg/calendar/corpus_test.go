@@ -47,7 +47,7 @@ type shown struct {
 }
 
 // expand returns what a user has between two instants, seen in a zone, without ids.
-func (b *bench) expand(user string, zone *time.Location, from, to time.Time) []shown {
+func (b *fixture) expand(user string, zone *time.Location, from, to time.Time) []shown {
 	b.t.Helper()
 	var out []shown
 	add := func(it item.Item, start, end time.Time) {

@@ -70,7 +70,7 @@ func TestImporter_losesNoEventToOneHarmlessLine(t *testing.T) {
 }
 
 // shownFields returns the fields that a user has set, of all items.
-func (b *bench) shownFields(user string) (all []item.Item) {
+func (b *fixture) shownFields(user string) (all []item.Item) {
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		kind := product.Registry().ByName(it.Str(entity.AttrType))
 		if it.Str(item.AttrPK) != entity.UserPK(user) || kind == nil {

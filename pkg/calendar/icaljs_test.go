@@ -51,7 +51,7 @@ func icalJS(t *testing.T, questions []question) []reading {
 }
 
 // starts are those of all events and occurrences, those that are cancelled left aside, in order.
-func (b *bench) starts(from, to time.Time) []int64 {
+func (b *fixture) starts(from, to time.Time) []int64 {
 	list := []int64{}
 	for _, o := range b.expand(ann, time.UTC, from, to) {
 		isEvent := o.kind == product.TypeEvent || o.kind == entity.TypeInstance
@@ -74,7 +74,7 @@ func TestExport_showsAnotherProgramTheSameOccurrences(t *testing.T) {
 	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	var questions []question
 	var want [][]int64
-	ask := func(b *bench, from, to time.Time) {
+	ask := func(b *fixture, from, to time.Time) {
 		questions = append(questions, question{string(b.export(ann).Text), from.Unix(), to.Unix()})
 		want = append(want, b.starts(from, to))
 	}

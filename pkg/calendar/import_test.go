@@ -26,7 +26,7 @@ func component(name, uid string, lines ...string) string {
 }
 
 // item returns ann's item of the type under the UID, or nil.
-func (b *bench) item(t *entity.Type, uid string, k int) item.Item {
+func (b *fixture) item(t *entity.Type, uid string, k int) item.Item {
 	b.t.Helper()
 	rows, err := b.store.BatchGet(b.t.Context(),
 		[]item.Key{entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: ical.ID(t.IDPrefix, ann, uid, k)})})
@@ -38,7 +38,7 @@ func (b *bench) item(t *entity.Type, uid string, k int) item.Item {
 }
 
 // instances are the exceptions in force of a series, by date.
-func (b *bench) instances(master item.Item) map[string]item.Item {
+func (b *fixture) instances(master item.Item) map[string]item.Item {
 	found := map[string]item.Item{}
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {
 		if it.Str(entity.AttrType) == entity.TypeInstance && it.Has(product.AttrModifiedFields) {
@@ -422,7 +422,7 @@ func TestImporter_keepsAnOccurrenceChangedHereFromTheSameFile(t *testing.T) {
 }
 
 // promote makes a weekly series of an event that ann has.
-func (b *bench) promote(id string) item.Item {
+func (b *fixture) promote(id string) item.Item {
 	b.t.Helper()
 	row, err := b.store.Get(b.t.Context(), entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: id}))
 	b.NoError(err)
@@ -437,9 +437,9 @@ func (b *bench) promote(id string) item.Item {
 
 func TestImporter_findsASeriesThatWasAnEventByItsUID(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(b *bench) string{
-		"made here": func(b *bench) string { return b.create(ann, product.Event(), event()) },
-		"made elsewhere": func(b *bench) string {
+	for name, make := range map[string]func(b *fixture) string{
+		"made here": func(b *fixture) string { return b.create(ann, product.Event(), event()) },
+		"made elsewhere": func(b *fixture) string {
 			b.imports(ann, text(vevent("x", starts, "SUMMARY:t")))
 			return b.item(product.Event(), "x", 0).Str("eventId")
 		},

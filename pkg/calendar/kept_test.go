@@ -44,7 +44,7 @@ func override(day string, lines ...string) string {
 	}, lines...)...)
 }
 
-func (b *bench) requireLines(text []byte, lines ...string) {
+func (b *fixture) requireLines(text []byte, lines ...string) {
 	b.t.Helper()
 	have := linesOf(text)
 	for _, line := range lines {

@@ -80,7 +80,7 @@ func TestImporter_keepsATriggerOutsideItsRuleAsOneTrigger(t *testing.T) {
 }
 
 // triggersOf returns the first ten occurrences of the reminder "a", as they are stored.
-func triggersOf(b *bench) (readings []string) {
+func triggersOf(b *fixture) (readings []string) {
 	series, err := product.CompileReminder(b.item(product.Reminder(), "a", 0))
 	b.NoError(err)
 	for o, ok := series.First(); ok && len(readings) < 10; o, ok = series.Next(o.Start) {

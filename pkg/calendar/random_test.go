@@ -95,7 +95,7 @@ func TestImporter_changesNothingInRandomCalendarsImportedAgain(t *testing.T) {
 }
 
 // sameShown compares what two calendars show in three years, by a clock far from those of the events.
-func sameShown(a, b *bench) bool {
+func sameShown(a, b *fixture) bool {
 	zone, err := entity.LoadZone("Australia/Lord_Howe")
 	a.NoError(err)
 	from := time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC)

@@ -10,7 +10,7 @@ import (
 )
 
 // startsOf are the starts and titles that ann is shown in the winter of 2025.
-func (b *bench) startsOf(user string) []string {
+func (b *fixture) startsOf(user string) []string {
 	b.t.Helper()
 	zone, err := entity.LoadZone("Europe/Berlin")
 	b.NoError(err)

@@ -43,8 +43,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bench is the services on a store of their own, in virtual time.
-type bench struct {
+// fixture is the services on a store of their own, in virtual time.
+type fixture struct {
 	*require.Assertions
 	t        testing.TB
 	store    *memory.Store
@@ -62,7 +62,7 @@ type bench struct {
 }
 
 // setup holds every write against the conventions of the table.
-func setup(t testing.TB) *bench {
+func setup(t testing.TB) *fixture {
 	b := begin(t)
 	law := tabletest.NewLaw(b.store, product.Registry())
 	t.Cleanup(func() { b.Empty(law.Broken()) })
@@ -71,15 +71,15 @@ func setup(t testing.TB) *bench {
 }
 
 // setupFaulty is for tests that set faults or count calls: what holds the law reads rows back.
-func setupFaulty(t testing.TB) *bench {
+func setupFaulty(t testing.TB) *fixture {
 	b := begin(t)
 	b.wire(b.store)
 	return b
 }
 
-func begin(t testing.TB) *bench {
+func begin(t testing.TB) *fixture {
 	t.Helper()
-	b := &bench{Assertions: require.New(t), t: t, now: noon, calls: map[string]int{}}
+	b := &fixture{Assertions: require.New(t), t: t, now: noon, calls: map[string]int{}}
 	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
 		b.mu.Lock()
 		fault := b.fault
@@ -96,7 +96,7 @@ func begin(t testing.TB) *bench {
 	return b
 }
 
-func (b *bench) wire(store table.Store) {
+func (b *fixture) wire(store table.Store) {
 	registry := product.Registry()
 	b.commands = command.New(command.Config{
 		Store: store, Registry: registry, Now: b.clock, NewID: b.newID, Pause: b.pause,
@@ -108,7 +108,7 @@ func (b *bench) wire(store table.Store) {
 }
 
 // pause passes in the bench's own time. Others may act in it.
-func (b *bench) pause(_ context.Context, most time.Duration) error {
+func (b *fixture) pause(_ context.Context, most time.Duration) error {
 	b.advance(most)
 	b.mu.Lock()
 	paused := b.paused
@@ -119,19 +119,19 @@ func (b *bench) pause(_ context.Context, most time.Duration) error {
 	return nil
 }
 
-func (b *bench) clock() time.Time {
+func (b *fixture) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.now
 }
 
-func (b *bench) advance(d time.Duration) {
+func (b *fixture) advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = b.now.Add(d)
 }
 
-func (b *bench) newID() string {
+func (b *fixture) newID() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ids++
@@ -139,14 +139,14 @@ func (b *bench) newID() string {
 }
 
 // create makes an entity of a client's fields.
-func (b *bench) create(user string, t *entity.Type, fields map[string]any) string {
+func (b *fixture) create(user string, t *entity.Type, fields map[string]any) string {
 	b.t.Helper()
 	res, err := b.commands.Do(b.t.Context(), command.Request{User: user, Command: command.Create{Type: t, Fields: fields}})
 	b.NoError(err)
 	return res.Ref.ID
 }
 
-func (b *bench) remove(user string, t *entity.Type, id string) {
+func (b *fixture) remove(user string, t *entity.Type, id string) {
 	b.t.Helper()
 	row, err := b.store.Get(b.t.Context(), entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
 	b.NoError(err)
@@ -158,12 +158,12 @@ func (b *bench) remove(user string, t *entity.Type, id string) {
 }
 
 // put stores an item as it is.
-func (b *bench) put(it item.Item) {
+func (b *fixture) put(it item.Item) {
 	b.t.Helper()
 	b.NoError(b.store.Put(context.Background(), table.Put{Item: it}))
 }
 
-func (b *bench) export(user string) calendar.Export {
+func (b *fixture) export(user string) calendar.Export {
 	b.t.Helper()
 	e, err := b.calendar.Export(b.t.Context(), user, 0)
 	b.NoError(err)
@@ -185,7 +185,7 @@ func event(fields ...any) map[string]any {
 }
 
 // master is a stored series of nine o'clock in Berlin.
-func (b *bench) master(user, n string, fields item.Item) item.Item {
+func (b *fixture) master(user, n string, fields item.Item) item.Item {
 	b.t.Helper()
 	all := item.Item{
 		"title": item.String("Series"), "startUtc": item.String("2025-12-10T08:00:00Z"),
@@ -228,7 +228,7 @@ type report struct {
 	Refused, LeftOut                          []calendar.Remark
 }
 
-func (b *bench) imports(user string, text []byte) report {
+func (b *fixture) imports(user string, text []byte) report {
 	b.t.Helper()
 	answer, _, err := b.importer.Import(b.t.Context(), user, text, "")
 	b.NoError(err)
@@ -238,7 +238,7 @@ func (b *bench) imports(user string, text []byte) report {
 }
 
 // rows is everything in the table, as text by key.
-func (b *bench) rows() map[string]string {
+func (b *fixture) rows() map[string]string {
 	b.t.Helper()
 	rows := map[string]string{}
 	b.NoError(b.store.Walk(b.t.Context(), 0, 1, func(it item.Item) error {

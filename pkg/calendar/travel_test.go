@@ -31,7 +31,7 @@ var strange = []string{
 }
 
 // said returns the content of a text, component by component, without the time of writing and the order.
-func (b *bench) said(text []byte) []string {
+func (b *fixture) said(text []byte) []string {
 	b.t.Helper()
 	document, err := ical.Decode(text, ical.FileLimits())
 	b.NoError(err)
@@ -49,7 +49,7 @@ func (b *bench) said(text []byte) []string {
 }
 
 // travels imports a file, exports it, imports that elsewhere and exports it again. It returns both exports.
-func travels(t testing.TB, file []byte) (here, there []byte, b *bench) {
+func travels(t testing.TB, file []byte) (here, there []byte, b *fixture) {
 	b = setup(t)
 	b.imports(ann, file)
 	here = b.export(ann).Text

@@ -59,7 +59,7 @@ func TestImporter_showsWindowsOfAnImportInTheAgenda(t *testing.T) {
 	content := files(t)
 	lines, err := os.ReadFile(filepath.Join(corpora(t), "windows.jsonl"))
 	require.NoError(t, err)
-	benches := map[string]*bench{}
+	benches := map[string]*fixture{}
 	compared, differing := 0, map[string]bool{}
 	scanner := bufio.NewScanner(bytes.NewReader(lines))
 	scanner.Buffer(nil, 1<<20)
@@ -105,7 +105,7 @@ func line(title string, start, end time.Time) string {
 
 // window asks the agenda, in pieces, and compares readings where the window has no zone: then each event is read by its
 // own clock.
-func (b *bench) window(r recorded) []string {
+func (b *fixture) window(r recorded) []string {
 	t := b.t.(*testing.T)
 	from, to := r.Window[0].reading(t), r.Window[1].reading(t)
 	zone := time.UTC
@@ -155,7 +155,7 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-func (b *bench) agenda(from, to time.Time, zone *time.Location) []query.Entry {
+func (b *fixture) agenda(from, to time.Time, zone *time.Location) []query.Entry {
 	queries := query.New(query.Config{Store: b.store, Registry: product.Registry(), Now: b.clock, Fold: fold.String})
 	var all []query.Entry
 	cursor := ""

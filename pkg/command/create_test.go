@@ -30,7 +30,7 @@ func TestCreate_takesAClientsIDThatWasNeverUsed(t *testing.T) {
 	t.Parallel()
 	mine := "task_" + uuid(77)
 	for name, c := range map[string]struct {
-		before func(b *bench)
+		before func(b *fixture)
 		cmd    command.Create
 		state  string
 		wrong  []string
@@ -45,20 +45,20 @@ func TestCreate_takesAClientsIDThatWasNeverUsed(t *testing.T) {
 		"another's prefix": {cmd: command.Create{ID: "note_" + uuid(77)}, wrong: []string{"/taskId"}},
 		"a separator":      {cmd: command.Create{ID: "task_a#b"}, wrong: []string{"/taskId"}},
 		"taken": {
-			before: func(b *bench) {
+			before: func(b *fixture) {
 				b.must(command.Create{Type: product.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
 			},
 			cmd: command.Create{ID: mine}, state: "exists already",
 		},
 		"deleted": {
-			before: func(b *bench) {
+			before: func(b *fixture) {
 				b.must(command.Create{Type: product.Task(), ID: mine, Fields: doc(`{"title":"first"}`)})
 				b.must(command.Delete{Type: product.Task(), ID: mine}, at(1))
 			},
 			cmd: command.Create{ID: mine}, state: "was deleted",
 		},
 		"in the archive": {
-			before: func(b *bench) {
+			before: func(b *fixture) {
 				require.NoError(b.t, b.store.Put(context.Background(), table.Put{Item: entity.ColdKey(ann, mine).Item()}))
 			},
 			cmd: command.Create{ID: mine}, state: "archive",

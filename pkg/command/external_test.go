@@ -17,7 +17,7 @@ import (
 )
 
 // rename is a command of another package: it gives a task another title, in a transaction of its own.
-func (b *bench) rename(id, title string) command.DelegatedCommand {
+func (b *fixture) rename(id, title string) command.DelegatedCommand {
 	write := func(ctx context.Context, more ...table.Action) (item.Item, error) {
 		row := b.stored(product.Task(), id)
 		after := row.Clone()

@@ -72,7 +72,7 @@ func differing(date, text string) command.Exception {
 	return command.Exception{Date: func(string) string { return date }, Fields: parsed, Stamp: noon}
 }
 
-func (b *bench) imports(things ...command.Imported) []command.ImportResult {
+func (b *fixture) imports(things ...command.Imported) []command.ImportResult {
 	b.t.Helper()
 	results, err := b.service.Import(b.t.Context(), ann, things)
 	require.NoError(b.t, err)
@@ -81,7 +81,7 @@ func (b *bench) imports(things ...command.Imported) []command.ImportResult {
 }
 
 // takes imports one thing that is not refused, and returns its id and what is stored of it.
-func (b *bench) takes(want command.Outcome, x command.Imported) (string, item.Item) {
+func (b *fixture) takes(want command.Outcome, x command.Imported) (string, item.Item) {
 	b.t.Helper()
 	res := b.imports(x)[0]
 	require.NoError(b.t, res.Err)

@@ -220,7 +220,7 @@ func TestImport_undoesWhatTheLatestRevisionDoesNotName(t *testing.T) {
 }
 
 // hide makes an exception on a date that the series has no more, as a change leaves it that did not come to tidy up.
-func (b *bench) hide(id, date string) {
+func (b *fixture) hide(id, date string) {
 	b.t.Helper()
 	b.except(id, date, `{"title":"hidden"}`)
 	row := b.instance(id, date)
@@ -323,12 +323,12 @@ func TestImport_findsASeriesThatAnEventBecame(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		end  func(b *bench, id string)
+		end  func(b *fixture, id string)
 		want command.Outcome
 	}{
-		{"there", func(*bench, string) {}, command.Updated},
-		{"deleted", func(b *bench, id string) { b.must(command.DeleteSeries{ID: id}, at(1)) }, command.Created},
-		{"expired", func(b *bench, id string) {
+		{"there", func(*fixture, string) {}, command.Updated},
+		{"deleted", func(b *fixture, id string) { b.must(command.DeleteSeries{ID: id}, at(1)) }, command.Created},
+		{"expired", func(b *fixture, id string) {
 			b.set(entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: id}), item.Item{"ttl": item.Int(noon.Unix() - 1)})
 		}, command.Created},
 	} {

@@ -18,7 +18,7 @@ import (
 )
 
 // commands are all kinds of writes, on entities made for them.
-func commands(b *bench) map[string]struct {
+func commands(b *fixture) map[string]struct {
 	cmd command.Command
 	at  []option
 } {

@@ -232,7 +232,7 @@ func TestUpdateSeries_keepsExceptionsWhoseDatesStayOccurrences(t *testing.T) {
 }
 
 // seen is an occurrence as its user sees it.
-func (b *bench) seen(masterID, date string) string {
+func (b *fixture) seen(masterID, date string) string {
 	b.t.Helper()
 	for _, line := range b.shown() {
 		if len(line) > 8 && line[:8] == date {

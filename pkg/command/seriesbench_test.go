@@ -19,32 +19,32 @@ import (
 	"nexus/pkg/text/fold"
 )
 
-func setupSeries(t *testing.T) *bench { return setup(t, product.Master(), product.Instance()) }
+func setupSeries(t *testing.T) *fixture { return setup(t, product.Master(), product.Instance()) }
 
 // standup is a series on Mondays at nine in New York for half an hour, from 1 December 2025.
 const standup = `"title":"standup","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",` +
 	`"startTzid":"America/New_York"`
 
 // newSeries makes a standup with more fields and returns its id.
-func (b *bench) newSeries(more string, options ...option) string {
+func (b *fixture) newSeries(more string, options ...option) string {
 	b.t.Helper()
 	id := b.must(command.CreateSeries{Fields: doc(`{` + standup + `,` + more + `}`)}, options...).Ref.ID
 	b.trips()
 	return id
 }
 
-func (b *bench) master(id string) item.Item {
+func (b *fixture) master(id string) item.Item {
 	b.t.Helper()
 	return b.row(entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: id}))
 }
 
-func (b *bench) instance(masterID, date string) item.Item {
+func (b *fixture) instance(masterID, date string) item.Item {
 	b.t.Helper()
 	return b.row(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(masterID, date)}))
 }
 
 // version is the one that a command about the occurrence needs.
-func (b *bench) version(masterID, date string) option {
+func (b *fixture) version(masterID, date string) option {
 	b.t.Helper()
 	master, row := b.master(masterID), b.instance(masterID, date)
 	if row.Has("modifiedFields") {
@@ -54,20 +54,20 @@ func (b *bench) version(masterID, date string) option {
 }
 
 // except makes an exception.
-func (b *bench) except(masterID, date, text string) item.Item {
+func (b *fixture) except(masterID, date, text string) item.Item {
 	b.t.Helper()
 	res := b.must(command.PutInstance{MasterID: masterID, Date: date, Fields: doc(text)}, b.version(masterID, date))
 	b.trips()
 	return res.Item
 }
 
-func (b *bench) cancel(masterID, date string) item.Item {
+func (b *fixture) cancel(masterID, date string) item.Item {
 	b.t.Helper()
 	return b.must(command.CancelInstance{MasterID: masterID, Date: date}, b.version(masterID, date)).Item
 }
 
 // rowsOf are the rows of a series' instances.
-func (b *bench) rowsOf(masterID string) []item.Item {
+func (b *fixture) rowsOf(masterID string) []item.Item {
 	b.t.Helper()
 	rows, err := allRows(b.store, table.Query{
 		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.InstancePrefix(masterID)},
@@ -92,7 +92,7 @@ func allRows(store table.Reader, q table.Query) ([]item.Item, error) {
 }
 
 // shown is all that the user has of series: what reading each says, and the occurrences of more than a year.
-func (b *bench) shown() []string {
+func (b *fixture) shown() []string {
 	b.t.Helper()
 	fault := b.fault
 	b.fault = nil
@@ -140,7 +140,7 @@ func visible(t *entity.Type, it item.Item) string {
 }
 
 // idle returns the rows that have fields of their own and have no effect.
-func (b *bench) idle() []string {
+func (b *fixture) idle() []string {
 	b.t.Helper()
 	rows, err := allRows(b.store, table.Query{
 		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeInstance)},

@@ -178,7 +178,7 @@ func TestTidy_leavesWhatAnotherHasChanged(t *testing.T) {
 }
 
 // failing makes the n-th transaction from now on fail, and no other.
-func (b *bench) failing(n int, err error) {
+func (b *fixture) failing(n int, err error) {
 	transactions := 0
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before {

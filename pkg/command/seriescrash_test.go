@@ -88,7 +88,7 @@ func prepared(t *testing.T) (id string, rows []item.Item) {
 }
 
 // on is a bench of its own with the rows.
-func on(t *testing.T, rows []item.Item) *bench {
+func on(t *testing.T, rows []item.Item) *fixture {
 	t.Helper()
 	b := setupSeries(t)
 	require.NoError(t, b.store.Load(t.Context(), rows))
@@ -96,7 +96,7 @@ func on(t *testing.T, rows []item.Item) *bench {
 }
 
 // failAt makes the call with the number fail, at the stage; it counts from 1. It returns the number of calls.
-func (b *bench) failAt(number int, stage memory.Stage) *int {
+func (b *fixture) failAt(number int, stage memory.Stage) *int {
 	n := 0
 	b.fault = func(c memory.Call) error {
 		if c.Stage != stage {
@@ -166,7 +166,7 @@ func requireDone(t *testing.T, err error, keyed bool) {
 }
 
 // requireEither requires that one of two states is shown, and returns whether it is the second.
-func (b *bench) requireEither(before, after []string) bool {
+func (b *fixture) requireEither(before, after []string) bool {
 	b.t.Helper()
 	shown := b.shown()
 	if len(shown) == len(before) && fmt.Sprint(shown) == fmt.Sprint(before) {

@@ -100,7 +100,7 @@ func (m *modelSeries) clone() *modelSeries {
 
 // modelWorld plays random commands against the service and the model.
 type modelWorld struct {
-	*bench
+	*fixture
 	r    *rand.Rand
 	all  []*modelSeries
 	keys int
@@ -259,7 +259,7 @@ func TestService_randomCommandsDoWhatTheModelSays(t *testing.T) {
 		t.Skip("carries out random commands")
 	}
 	for seed := range uint64(40) {
-		w := &modelWorld{bench: setupSeries(t), r: rand.New(rand.NewPCG(seed, 1))}
+		w := &modelWorld{fixture: setupSeries(t), r: rand.New(rand.NewPCG(seed, 1))}
 		m := &modelSeries{
 			title: "standup", hour: 9, every: 1, until: modelDays, without: map[int]bool{}, own: map[int]modelOwn{},
 		}

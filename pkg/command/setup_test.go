@@ -24,8 +24,8 @@ var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 
 const ann, bob = "ann", "bob"
 
-// bench is a service on a store of its own, in virtual time.
-type bench struct {
+// fixture is a service on a store of its own, in virtual time.
+type fixture struct {
 	t       *testing.T
 	store   *memory.Store
 	service *command.Service
@@ -40,9 +40,9 @@ type bench struct {
 	fault func(memory.Call) error
 }
 
-func setup(t *testing.T, types ...*entity.Type) *bench {
+func setup(t *testing.T, types ...*entity.Type) *fixture {
 	t.Helper()
-	b := &bench{t: t, now: noon}
+	b := &fixture{t: t, now: noon}
 	clock := func() time.Time { return b.now }
 	b.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		if c.Stage == memory.Before {
@@ -71,7 +71,7 @@ func setup(t *testing.T, types ...*entity.Type) *bench {
 }
 
 // pause takes no time.
-func (b *bench) pause(_ context.Context, most time.Duration) error {
+func (b *fixture) pause(_ context.Context, most time.Duration) error {
 	b.mu.Lock()
 	b.pauses = append(b.pauses, most)
 	busy := b.busy
@@ -86,7 +86,7 @@ func (b *bench) pause(_ context.Context, most time.Duration) error {
 func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", n) }
 
 // once makes a fault hook act at the first call of the operation at the stage, and never again.
-func (b *bench) once(op string, stage memory.Stage, act func() error) {
+func (b *fixture) once(op string, stage memory.Stage, act func() error) {
 	b.fault = func(c memory.Call) error {
 		if c.Op != op || c.Stage != stage {
 			return nil
@@ -97,7 +97,7 @@ func (b *bench) once(op string, stage memory.Stage, act func() error) {
 }
 
 // trips returns the operations that the store was asked for since the last time, and forgets them.
-func (b *bench) trips() string {
+func (b *fixture) trips() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	trips := strings.Join(b.calls, " ")
@@ -109,7 +109,7 @@ func (b *bench) trips() string {
 var isUncounted = os.Getenv("NEXUS_UNCOUNTED") != ""
 
 // took demands that the store was asked for these operations since the last time.
-func (b *bench) took(want string, about ...any) {
+func (b *fixture) took(want string, about ...any) {
 	b.t.Helper()
 	if got := b.trips(); !isUncounted {
 		require.Equal(b.t, want, got, about...)
@@ -117,7 +117,7 @@ func (b *bench) took(want string, about ...any) {
 }
 
 // tookAtMost demands that the store was asked for no more than so many operations since the last time.
-func (b *bench) tookAtMost(most int) {
+func (b *fixture) tookAtMost(most int) {
 	b.t.Helper()
 	if got := b.trips(); !isUncounted {
 		require.LessOrEqual(b.t, len(strings.Fields(got)), most)
@@ -130,7 +130,7 @@ func at(version int64) option { return func(r *command.Request) { r.ExpectedVers
 func key(k string) option     { return func(r *command.Request) { r.IdempotencyKey = k } }
 func as(user string) option   { return func(r *command.Request) { r.User = user } }
 
-func (b *bench) do(cmd command.Command, options ...option) (command.Result, error) {
+func (b *fixture) do(cmd command.Command, options ...option) (command.Result, error) {
 	r := command.Request{User: ann, Command: cmd}
 	for _, o := range options {
 		o(&r)
@@ -138,7 +138,7 @@ func (b *bench) do(cmd command.Command, options ...option) (command.Result, erro
 	return b.service.Do(context.Background(), r)
 }
 
-func (b *bench) must(cmd command.Command, options ...option) command.Result {
+func (b *fixture) must(cmd command.Command, options ...option) command.Result {
 	b.t.Helper()
 	res, err := b.do(cmd, options...)
 	require.NoError(b.t, err)
@@ -146,7 +146,7 @@ func (b *bench) must(cmd command.Command, options ...option) command.Result {
 }
 
 // create makes an entity and returns its id.
-func (b *bench) create(t *entity.Type, text string, options ...option) string {
+func (b *fixture) create(t *entity.Type, text string, options ...option) string {
 	b.t.Helper()
 	id := b.must(command.Create{Type: t, Fields: doc(text)}, options...).Ref.ID
 	b.trips()
@@ -154,7 +154,7 @@ func (b *bench) create(t *entity.Type, text string, options ...option) string {
 }
 
 // row returns what is stored under the key, or nil.
-func (b *bench) row(k item.Key) item.Item {
+func (b *fixture) row(k item.Key) item.Item {
 	b.t.Helper()
 	rows, err := b.store.BatchGet(context.Background(), []item.Key{k})
 	require.NoError(b.t, err)
@@ -165,13 +165,13 @@ func (b *bench) row(k item.Key) item.Item {
 	return rows[0]
 }
 
-func (b *bench) stored(t *entity.Type, id string) item.Item {
+func (b *fixture) stored(t *entity.Type, id string) item.Item {
 	b.t.Helper()
 	return b.row(entity.ItemKey(ann, entity.Ref{Type: t.Name, ID: id}))
 }
 
 // set changes attributes of a row as a consumer does, around every command.
-func (b *bench) set(k item.Key, attributes item.Item) {
+func (b *fixture) set(k item.Key, attributes item.Item) {
 	b.t.Helper()
 	_, err := b.store.Update(context.Background(), table.Update{Key: k, Set: attributes})
 	require.NoError(b.t, err)

@@ -21,12 +21,12 @@ import (
 )
 
 // begins begins steps for ann under the key.
-func (b *bench) begins(key string, request ...any) (*command.Steps, error) {
+func (b *fixture) begins(key string, request ...any) (*command.Steps, error) {
 	return b.service.BeginSteps(b.t.Context(), ann, key, request...)
 }
 
 // inTime lets each pause pass in the bench's own time.
-func (b *bench) inTime() {
+func (b *fixture) inTime() {
 	b.busy = func() error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -35,7 +35,7 @@ func (b *bench) inTime() {
 	}
 }
 
-func (b *bench) receipts() []item.Item {
+func (b *fixture) receipts() []item.Item {
 	b.t.Helper()
 	page, err := b.store.Query(b.t.Context(), table.Query{
 		Partition: entity.UserPK(ann), Range: table.Range{Prefix: entity.RowReceipt},

@@ -21,10 +21,10 @@ func TestUpdateMe_makesVersionOneOfTheFirstChange(t *testing.T) {
 	counted["statsVersion"] = item.Int(3)
 	delete(counted, "PK")
 	delete(counted, "SK")
-	for name, arrange := range map[string]func(b *bench){
-		"without a row":     func(*bench) {},
-		"behind statistics": func(b *bench) { b.set(entity.MetaKey(ann), counted) },
-		"while statistics come": func(b *bench) {
+	for name, arrange := range map[string]func(b *fixture){
+		"without a row":     func(*fixture) {},
+		"behind statistics": func(b *fixture) { b.set(entity.MetaKey(ann), counted) },
+		"while statistics come": func(b *fixture) {
 			b.once("Update", memory.Before, func() error {
 				b.set(entity.MetaKey(ann), counted)
 				return nil

@@ -18,7 +18,7 @@ import (
 
 func TestHandle_isOneCallAndAnEmptyAnswerWithoutTrouble(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats"}
+	s := &recordingConsumer{name: "stats"}
 	b := setup(t, s)
 	body, err := b.loop.Handle(t.Context(), event("a1", "b1", "c1"))
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestHandle_isOneCallAndAnEmptyAnswerWithoutTrouble(t *testing.T) {
 
 func TestHandle_appliesChangesOfAnItemOneAfterAnother(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(retry, 1, "a1")}
+	s := &recordingConsumer{name: "stats", fail: only(retry, 1, "a1")}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, event("a1", "b1", "a2", "a3", "b2")))
 	require.Equal(t, [][]string{{"a1", "b1"}, {"a1", "b2"}, {"a2"}, {"a3"}}, s.calls)
@@ -44,7 +44,7 @@ func TestHandle_appliesChangesOfAnItemOneAfterAnother(t *testing.T) {
 
 func TestHandle_handsABatchConsumerAnItemsChangesTogether(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", folds: true, fail: only(retry, 1, "a2")}
+	s := &recordingConsumer{name: "stats", folds: true, fail: only(retry, 1, "a2")}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, event("a1", "b1", "a2", "a3")))
 	// Its word that a3 is done does not count while a2 is not.
@@ -54,7 +54,7 @@ func TestHandle_handsABatchConsumerAnItemsChangesTogether(t *testing.T) {
 
 func TestHandle_repeatsARetryWithGrowingWaits(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(retry, 2, "b1")}
+	s := &recordingConsumer{name: "stats", fail: only(retry, 2, "b1")}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, event("a1", "b1", "c1")))
 	require.Equal(t, []string{"a1", "c1", "b1"}, s.done)
@@ -66,7 +66,7 @@ func TestHandle_repeatsARetryWithGrowingWaits(t *testing.T) {
 func TestHandle_namesAnUnfinishedRecordAndDelaysItsItemOnly(t *testing.T) {
 	t.Parallel()
 	for _, folds := range []bool{false, true} {
-		s := &scribe{name: "stats", folds: folds, fail: only(retry, always, "b1")}
+		s := &recordingConsumer{name: "stats", folds: folds, fail: only(retry, always, "b1")}
 		b := setup(t, s)
 		require.Equal(t, "101", b.handle(t, event("a1", "b1", "c1", "b2", "c2")))
 		require.Equal(t, consume.DefaultAttempts, s.tries["101"])
@@ -84,7 +84,7 @@ func TestHandle_endsInTheSameStateHoweverABatchIsCut(t *testing.T) {
 	t.Parallel()
 	labels := []string{"a1", "b1", "?", "a2", "c1", "b2", "a3", "c2"}
 	for cut := range len(labels) + 1 {
-		s := &scribe{name: "stats", fail: func(c change.Change, try int) change.Outcome {
+		s := &recordingConsumer{name: "stats", fail: func(c change.Change, try int) change.Outcome {
 			switch {
 			case label(c) == "b1":
 				return poison
@@ -116,7 +116,7 @@ func TestHandle_takesUnfinishedRecordsAgainFromTheOneReported(t *testing.T) {
 	// The mapping delivers again from the record named, until nothing is named: everything is done at least once.
 	labels := []string{"a1", "b1", "a2", "c1", "b2"}
 	for failing := range labels {
-		s := &scribe{name: "stats"}
+		s := &recordingConsumer{name: "stats"}
 		s.fail = only(retry, consume.DefaultAttempts+1, labels[failing])
 		b := setup(t, s)
 		rest := records(labels...)
@@ -135,7 +135,7 @@ func TestHandle_takesUnfinishedRecordsAgainFromTheOneReported(t *testing.T) {
 
 func TestHandle_parksARepeatedRecordOnce(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(poison, always, "b1")}
+	s := &recordingConsumer{name: "stats", fail: only(poison, always, "b1")}
 	b := setup(t, s)
 	for range 3 {
 		require.Empty(t, b.handle(t, event("a1", "b1", "?", "a1", "a2")))
@@ -148,9 +148,9 @@ func TestHandle_parksARepeatedRecordOnce(t *testing.T) {
 func TestHandle_separatesTheTroubleOfConsumers(t *testing.T) {
 	t.Parallel()
 	for _, inTurn := range []bool{false, true} {
-		slow := &scribe{name: "links", fail: only(retry, always, "b1")}
-		bad := &scribe{name: "archive", fail: func(change.Change, int) change.Outcome { panic("broken") }}
-		well := &scribe{name: "stats"}
+		slow := &recordingConsumer{name: "links", fail: only(retry, always, "b1")}
+		bad := &recordingConsumer{name: "archive", fail: func(change.Change, int) change.Outcome { panic("broken") }}
+		well := &recordingConsumer{name: "stats"}
 		b := setupWith(t, func(c *consume.Config) { c.InTurn = inTurn }, slow, bad, well)
 		require.Equal(t, "101", b.handle(t, event("a1", "b1", "a2", "c1")))
 		require.Equal(t, []string{"a1", "b1", "c1", "a2"}, well.done)
@@ -163,8 +163,8 @@ func TestHandle_separatesTheTroubleOfConsumers(t *testing.T) {
 
 func TestHandle_namesTheFirstRecordThatAnyConsumerLeft(t *testing.T) {
 	t.Parallel()
-	late := &scribe{name: "stats", fail: only(retry, always, "c1")}
-	early := &scribe{name: "links", fail: only(retry, always, "b1", "d1")}
+	late := &recordingConsumer{name: "stats", fail: only(retry, always, "c1")}
+	early := &recordingConsumer{name: "links", fail: only(retry, always, "b1", "d1")}
 	require.Equal(t, "101", setup(t, late, early).handle(t, event("a1", "b1", "c1", "d1")))
 }
 
@@ -188,13 +188,13 @@ func (miscounter) Apply(context.Context, []change.Change) []change.Outcome {
 
 func TestHandle_takesAnUnknownVerdictForNoSuccess(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(change.Outcome{Verdict: 7}, always, "b1")}
+	s := &recordingConsumer{name: "stats", fail: only(change.Outcome{Verdict: 7}, always, "b1")}
 	require.Equal(t, "101", setup(t, s).handle(t, event("a1", "b1")))
 }
 
 func TestHandle_failsOnAMalformedEvent(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats"}
+	s := &recordingConsumer{name: "stats"}
 	b := setup(t, s)
 	for _, payload := range []string{``, `{}`, `[]`, `{"Records":[{`} {
 		_, err := b.loop.Handle(t.Context(), []byte(payload))
@@ -205,7 +205,7 @@ func TestHandle_failsOnAMalformedEvent(t *testing.T) {
 
 func TestHandle_failsOnAnUnfinishedRecordWithoutSequenceNumber(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &scribe{name: "stats"})
+	b := setup(t, &recordingConsumer{name: "stats"})
 	b.shelf.fail = always
 	_, err := b.loop.Handle(t.Context(), []byte(`{"Records":[{}]}`))
 	require.ErrorContains(t, err, "no sequence number")
@@ -214,7 +214,7 @@ func TestHandle_failsOnAnUnfinishedRecordWithoutSequenceNumber(t *testing.T) {
 func TestHandle_stopsBeforeItsDeadlineAndSaysWhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scribe{name: "stats", fail: only(retry, always, "b1")}
+		s := &recordingConsumer{name: "stats", fail: only(retry, always, "b1")}
 		b := setupWith(t, func(c *consume.Config) {
 			c.Wait, c.Attempts, c.Backoff, c.Margin = port.Sleep, 1000, time.Second, 10*time.Second
 		}, s)
@@ -231,7 +231,7 @@ func TestHandle_stopsBeforeItsDeadlineAndSaysWhere(t *testing.T) {
 func TestHandle_showsAConsumerTheEndBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scribe{name: "stats", before: func(ctx context.Context, _ []change.Change) { <-ctx.Done() }}
+		s := &recordingConsumer{name: "stats", before: func(ctx context.Context, _ []change.Change) { <-ctx.Done() }}
 		s.fail = only(retry, always, "a1")
 		b := setup(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -244,7 +244,7 @@ func TestHandle_showsAConsumerTheEndBeforeTheDeadline(t *testing.T) {
 
 func TestHandle_startsNothingWithoutTime(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats"}
+	s := &recordingConsumer{name: "stats"}
 	b := setup(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // less than the margin
 	defer cancel()
@@ -263,12 +263,12 @@ func TestNew_refusesAnIncompleteConfiguration(t *testing.T) {
 		"no clock":       func(c *consume.Config) { c.Now = nil },
 		"no wait":        func(c *consume.Config) { c.Wait = nil },
 		"below zero":     func(c *consume.Config) { c.Attempts = -1 },
-		`name "../x"`:    func(c *consume.Config) { c.Consumers = []change.Consumer{&scribe{name: "../x"}} },
-		`name ""`:        func(c *consume.Config) { c.Consumers = []change.Consumer{&scribe{}} },
+		`name "../x"`:    func(c *consume.Config) { c.Consumers = []change.Consumer{&recordingConsumer{name: "../x"}} },
+		`name ""`:        func(c *consume.Config) { c.Consumers = []change.Consumer{&recordingConsumer{}} },
 		`name "x": want`: func(c *consume.Config) { c.Consumers = append(c.Consumers, c.Consumers[0]) },
 	} {
-		cfg := config(setup(t, &scribe{name: "x"}))
-		cfg.Consumers = []change.Consumer{&scribe{name: "x"}}
+		cfg := config(setup(t, &recordingConsumer{name: "x"}))
+		cfg.Consumers = []change.Consumer{&recordingConsumer{name: "x"}}
 		spoil(&cfg)
 		_, err := consume.New(cfg)
 		require.ErrorContains(t, err, want)

@@ -17,8 +17,8 @@ func TestIsNoun_takesANameThatFitsIntoAnObjectsName(t *testing.T) {
 		"az-09": true, strings.Repeat("a", 40): true, strings.Repeat("a", 41): false,
 		"`": false, "{": false, "/": false, ":": false, "A": false, "_": false,
 	} {
-		cfg := config(setup(t, &scribe{name: "x"}))
-		cfg.Consumers = []change.Consumer{&scribe{name: name}}
+		cfg := config(setup(t, &recordingConsumer{name: "x"}))
+		cfg.Consumers = []change.Consumer{&recordingConsumer{name: name}}
 		_, err := consume.New(cfg)
 		require.Equal(t, fits, err == nil, "%q: %v", name, err)
 	}
@@ -29,17 +29,17 @@ func TestParkedName_isWhatTheRecordSays(t *testing.T) {
 	t.Parallel()
 	timer := entity.TimerKey("user_1", "task_a", 4).Item()
 	records := []change.Record{{Name: change.Insert, Sequence: "200", Key: timer.Key(), New: timer}}
-	s := &scribe{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}
+	s := &recordingConsumer{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, change.AppendEvent(nil, records)))
 	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/200\.json$`, b.shelf.names()[0], "a row is no item")
 
-	b = setup(t, &scribe{name: "archive"})
+	b = setup(t, &recordingConsumer{name: "archive"})
 	require.Empty(t, b.handle(t, event("?")))
 	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/100\.json$`, b.shelf.names()[0],
 		"its key and its number could be read")
 
-	b = setup(t, &scribe{name: "archive"})
+	b = setup(t, &recordingConsumer{name: "archive"})
 	unnumbered := strings.Replace(string(event("?")), `"100"`, `"x/y"`, 1)
 	require.NotEqual(t, string(event("?")), unnumbered)
 	require.Empty(t, b.handle(t, []byte(unnumbered)))
@@ -49,7 +49,7 @@ func TestParkedName_isWhatTheRecordSays(t *testing.T) {
 // TestFirstUnfinished_delaysNoOtherItem: the outcomes after an item that waits count all the same.
 func TestFirstUnfinished_delaysNoOtherItem(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", folds: true, fail: func(c change.Change, _ int) change.Outcome {
+	s := &recordingConsumer{name: "stats", folds: true, fail: func(c change.Change, _ int) change.Outcome {
 		switch label(c) {
 		case "a1":
 			return retry
@@ -65,7 +65,7 @@ func TestFirstUnfinished_delaysNoOtherItem(t *testing.T) {
 }
 
 // countsOf leaves out how often records were tried.
-func (b *bench) countsOf(consumer string) consume.Counts {
+func (b *fixture) countsOf(consumer string) consume.Counts {
 	c := b.counts[consumer]
 	c.Retried, c.Already = 0, 0
 	return c

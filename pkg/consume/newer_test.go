@@ -13,7 +13,7 @@ import (
 
 func TestCounts_separateWhatWaitsForALaterReleaseAndIsNotParked(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: func(c change.Change, _ int) change.Outcome {
+	s := &recordingConsumer{name: "stats", fail: func(c change.Change, _ int) change.Outcome {
 		switch label(c) {
 		case "b1":
 			return change.Outcome{Verdict: change.Retry, Err: fmt.Errorf("stats of b: %w", entity.ErrNewerForm)}

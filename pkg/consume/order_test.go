@@ -16,7 +16,7 @@ import (
 func TestPark_waitsForAnEarlierRecordOfTheItem(t *testing.T) {
 	t.Parallel()
 	for _, folds := range []bool{false, true} {
-		s := &scribe{name: "stats", folds: folds, fail: only(retry, always, "a1")}
+		s := &recordingConsumer{name: "stats", folds: folds, fail: only(retry, always, "a1")}
 		b := setup(t, s)
 		require.Equal(t, "100", b.handle(t, event("a1", "?", "b1")))
 		require.Empty(t, b.shelf.objects)
@@ -26,7 +26,7 @@ func TestPark_waitsForAnEarlierRecordOfTheItem(t *testing.T) {
 
 func TestHandle_letsAnItemWaitForItsUnparkedRecord(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", folds: true}
+	s := &recordingConsumer{name: "stats", folds: true}
 	b := setup(t, s)
 	b.shelf.fail = always
 	require.Equal(t, "100", b.handle(t, event("?", "a2", "b1")))
@@ -35,7 +35,7 @@ func TestHandle_letsAnItemWaitForItsUnparkedRecord(t *testing.T) {
 
 func TestHandle_letsTheNextChangeWaitAfterAPanic(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", folds: true}
+	s := &recordingConsumer{name: "stats", folds: true}
 	s.fail = func(c change.Change, _ int) change.Outcome {
 		if label(c) == "a1" {
 			panic("always")
@@ -49,7 +49,7 @@ func TestHandle_letsTheNextChangeWaitAfterAPanic(t *testing.T) {
 
 func TestPark_hasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", before: func(context.Context, []change.Change) { panic("always") }}
+	s := &recordingConsumer{name: "stats", before: func(context.Context, []change.Change) { panic("always") }}
 	b := setup(t, s)
 	b.shelf.fail = consume.DefaultAttempts - 1
 	require.Empty(t, b.handle(t, event("a1")))
@@ -60,7 +60,7 @@ func TestPark_hasAttemptsOfItsOwnAfterAPanic(t *testing.T) {
 func TestPause_stopsGrowing(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, func(c *consume.Config) { c.Attempts = 200 },
-		&scribe{name: "stats", fail: only(retry, always, "a1")})
+		&recordingConsumer{name: "stats", fail: only(retry, always, "a1")})
 	require.Equal(t, "100", b.handle(t, event("a1")))
 	require.Len(t, b.waits, 199)
 	require.Equal(t, 64*consume.DefaultBackoff, slices.Max(b.waits))
@@ -70,7 +70,7 @@ func TestPark_endsWithTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowShelf{shelf: &shelf{objects: map[string][]byte{}}}
-		b := setupWith(t, func(c *consume.Config) { c.Parking = slow }, &scribe{name: "stats"})
+		b := setupWith(t, func(c *consume.Config) { c.Parking = slow }, &recordingConsumer{name: "stats"})
 		// the margin begins between two of the slow steps
 		ctx, cancel := context.WithTimeout(t.Context(), 19500*time.Millisecond)
 		defer cancel()
@@ -92,7 +92,7 @@ func (s *slowShelf) Put(ctx context.Context, name string, body []byte) error {
 func TestHandle_isolatesAPanicUntilTheTimeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scribe{name: "stats", before: func(_ context.Context, batch []change.Change) {
+		s := &recordingConsumer{name: "stats", before: func(_ context.Context, batch []change.Change) {
 			if len(batch) > 1 {
 				panic("too many")
 			}
@@ -118,7 +118,7 @@ func TestHandle_goesOnWithOthersBeforeTheNextPause(t *testing.T) {
 			return change.Outcome{}
 		},
 	} {
-		s := &scribe{name: "stats", folds: true, fail: fail}
+		s := &recordingConsumer{name: "stats", folds: true, fail: fail}
 		b := setupWith(t, func(c *consume.Config) {
 			waits := 0
 			c.Wait = func(context.Context, time.Duration) error {

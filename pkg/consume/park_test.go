@@ -19,7 +19,7 @@ import (
 
 func TestPark_storesAWholeRecordAndTheItemGoesOn(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(poison, always, "a2")}
+	s := &recordingConsumer{name: "stats", fail: only(poison, always, "a2")}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, event("a1", "a2", "a3", "b1")))
 	require.Equal(t, []string{"a1", "b1", "a3"}, s.done)
@@ -35,7 +35,7 @@ func TestPark_storesAWholeRecordAndTheItemGoesOn(t *testing.T) {
 
 func TestPark_storesARecordWithoutAReason(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(change.Outcome{Verdict: change.Poison}, always, "a1")}
+	s := &recordingConsumer{name: "stats", fail: only(change.Outcome{Verdict: change.Poison}, always, "a1")}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, event("a1")))
 	require.Len(t, b.shelf.objects, 1)
@@ -43,7 +43,7 @@ func TestPark_storesARecordWithoutAReason(t *testing.T) {
 
 func TestPark_storesAnUndecodableRecordForEveryConsumer(t *testing.T) {
 	t.Parallel()
-	stats, links := &scribe{name: "stats"}, &scribe{name: "links"}
+	stats, links := &recordingConsumer{name: "stats"}, &recordingConsumer{name: "links"}
 	b := setup(t, stats, links)
 	payload := strings.Replace(string(event("a1", "?", "b1", "a2")), `]}`, ", {\"x\":1}, 7,\n\"\xff\", null ]}", 1)
 	require.Empty(t, b.handle(t, []byte(payload)))
@@ -79,7 +79,7 @@ func TestParkedName_differsForTwoRecords(t *testing.T) {
 		it[entity.AttrType], it[entity.AttrVersion] = item.String(product.TypeTask), item.Int(9)
 		batch = append(batch, change.Record{Name: change.Insert, Sequence: fmt.Sprint(200 + i), Key: key, New: it})
 	}
-	s := &scribe{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}
+	s := &recordingConsumer{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, change.AppendEvent(nil, batch)))
 	require.Len(t, b.shelf.objects, len(batch))
@@ -94,7 +94,7 @@ func TestParkedName_differsForTwoRecords(t *testing.T) {
 func TestPark_isRetriedIfItCannotStore(t *testing.T) {
 	t.Parallel()
 	for _, labels := range [][]string{{"a1", "b2", "b3", "c1"}, {"b1", "?", "a2", "c1"}} {
-		s := &scribe{name: "stats", fail: only(poison, always, "b2")}
+		s := &recordingConsumer{name: "stats", fail: only(poison, always, "b2")}
 		b := setup(t, s)
 		b.shelf.fail = consume.DefaultAttempts - 1
 		require.Empty(t, b.handle(t, event(labels...)))
@@ -102,7 +102,7 @@ func TestPark_isRetriedIfItCannotStore(t *testing.T) {
 		require.Len(t, b.waits, consume.DefaultAttempts-1)
 		require.Len(t, s.done, 3)
 
-		s = &scribe{name: "stats", fail: s.fail}
+		s = &recordingConsumer{name: "stats", fail: s.fail}
 		b = setup(t, s)
 		b.shelf.fail = consume.DefaultAttempts
 		require.Equal(t, "101", b.handle(t, event(labels...)))
@@ -115,7 +115,7 @@ func TestPark_isRetriedIfItCannotStore(t *testing.T) {
 
 func TestPark_doesNotApplyARecordAgainThatItCannotStore(t *testing.T) {
 	t.Parallel()
-	s := &scribe{name: "stats", fail: only(poison, always, "a1")}
+	s := &recordingConsumer{name: "stats", fail: only(poison, always, "a1")}
 	b := setup(t, s)
 	b.shelf.fail = 2
 	require.Empty(t, b.handle(t, event("a1")))
@@ -125,7 +125,7 @@ func TestPark_doesNotApplyARecordAgainThatItCannotStore(t *testing.T) {
 func TestHandle_parksAPanicAfterTheRetries(t *testing.T) {
 	t.Parallel()
 	for _, folds := range []bool{false, true} {
-		s := &scribe{name: "stats", folds: folds}
+		s := &recordingConsumer{name: "stats", folds: folds}
 		s.fail = func(c change.Change, _ int) change.Outcome {
 			if label(c) == "b1" {
 				panic("index out of range")
@@ -152,7 +152,7 @@ func TestHandle_parksAPanicAfterTheRetries(t *testing.T) {
 func TestHandle_forgetsAPassingPanic(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	s := &scribe{name: "stats", before: func(context.Context, []change.Change) {
+	s := &recordingConsumer{name: "stats", before: func(context.Context, []change.Change) {
 		if calls++; calls <= 2 {
 			panic(errBusy)
 		}
@@ -176,7 +176,7 @@ func TestReadParked_refusesWhatIsNone(t *testing.T) {
 func TestBody_boundsAReason(t *testing.T) {
 	t.Parallel()
 	long := change.Outcome{Verdict: change.Poison, Err: fmt.Errorf("%s\xff", strings.Repeat("ä", 1_000_000))}
-	b := setup(t, &scribe{name: "stats", fail: only(long, always, "a1")})
+	b := setup(t, &recordingConsumer{name: "stats", fail: only(long, always, "a1")})
 	require.Empty(t, b.handle(t, event("a1")))
 	for _, body := range b.shelf.objects {
 		require.Less(t, len(body), 10_000)

@@ -82,7 +82,7 @@ func TestRecords_passThroughTheLoopUnchanged(t *testing.T) {
 	lines, err := consume.Records(body)
 	require.NoError(t, err)
 	require.Equal(t, strings.Count(string(body), "\n"), len(lines))
-	b := setup(t, &scribe{name: "stats"})
+	b := setup(t, &recordingConsumer{name: "stats"})
 	require.Empty(t, b.handle(t, consume.Event(lines)))
 	var back []json.RawMessage
 	for _, name := range b.shelf.names() {

@@ -28,8 +28,8 @@ var (
 	errBad  = errors.New("can never be done")
 )
 
-// scribe is a consumer that notes every change it finishes, in order, and fails as the test demands.
-type scribe struct {
+// recordingConsumer is a consumer that notes every change it finishes, in order, and fails as the test demands.
+type recordingConsumer struct {
 	name  string
 	folds bool
 	// traced has the loop log what goes well, too.
@@ -45,9 +45,9 @@ type scribe struct {
 	calls [][]string
 }
 
-func (s *scribe) Name() string { return s.name }
+func (s *recordingConsumer) Name() string { return s.name }
 
-func (s *scribe) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+func (s *recordingConsumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var call []string
@@ -73,10 +73,10 @@ func (s *scribe) Apply(ctx context.Context, batch []change.Change) []change.Outc
 	return out
 }
 
-// batchScribe is a scribe that accepts several changes of one item in a call.
-type batchScribe struct{ *scribe }
+// recordingBatchConsumer is a scribe that accepts several changes of one item in a call.
+type recordingBatchConsumer struct{ *recordingConsumer }
 
-func (batchScribe) AcceptsBatches() {}
+func (recordingBatchConsumer) AcceptsBatches() {}
 
 // label is an item's letter and version, such as a2.
 func label(c change.Change) string {
@@ -120,8 +120,8 @@ func (s *shelf) Put(_ context.Context, name string, body []byte) error {
 
 func (s *shelf) names() []string { return slices.Sorted(maps.Keys(s.objects)) }
 
-// bench is a loop with everything around it.
-type bench struct {
+// fixture is a loop with everything around it.
+type fixture struct {
 	loop   *consume.Loop
 	shelf  *shelf
 	waits  []time.Duration
@@ -131,15 +131,15 @@ type bench struct {
 	mu     sync.Mutex
 }
 
-func setup(t *testing.T, consumers ...*scribe) *bench {
+func setup(t *testing.T, consumers ...*recordingConsumer) *fixture {
 	t.Helper()
 	return setupWith(t, func(*consume.Config) {}, consumers...)
 }
 
 // setupWith lets adjust change the configuration.
-func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe) *bench {
+func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*recordingConsumer) *fixture {
 	t.Helper()
-	b := &bench{shelf: &shelf{objects: map[string][]byte{}}, counts: map[string]consume.Counts{}, log: &bytes.Buffer{}}
+	b := &fixture{shelf: &shelf{objects: map[string][]byte{}}, counts: map[string]consume.Counts{}, log: &bytes.Buffer{}}
 	cfg := config(b)
 	if len(consumers) > 0 && consumers[0].traced {
 		cfg.Log = slog.New(slog.NewJSONHandler(b.log, nil))
@@ -147,7 +147,7 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe)
 	for _, s := range consumers {
 		s.tries = map[string]int{}
 		if s.folds {
-			cfg.Consumers = append(cfg.Consumers, batchScribe{s})
+			cfg.Consumers = append(cfg.Consumers, recordingBatchConsumer{s})
 		} else {
 			cfg.Consumers = append(cfg.Consumers, s)
 		}
@@ -159,7 +159,7 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*scribe)
 	return b
 }
 
-func config(b *bench) consume.Config {
+func config(b *fixture) consume.Config {
 	return consume.Config{
 		Registry: product.Registry(), Parking: b.shelf,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -178,12 +178,12 @@ func config(b *bench) consume.Config {
 }
 
 // handle returns the sequence number that the loop reports; empty for none.
-func (b *bench) handle(t *testing.T, event []byte) string {
+func (b *fixture) handle(t *testing.T, event []byte) string {
 	t.Helper()
 	return b.handleWithin(t, t.Context(), event)
 }
 
-func (b *bench) handleWithin(t *testing.T, ctx context.Context, event []byte) string {
+func (b *fixture) handleWithin(t *testing.T, ctx context.Context, event []byte) string {
 	t.Helper()
 	body, err := b.loop.Handle(ctx, event)
 	require.NoError(t, err)

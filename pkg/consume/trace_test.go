@@ -18,7 +18,7 @@ func traceOf(item string, version int64) string {
 }
 
 // lines returns what was logged.
-func (b *bench) lines(t *testing.T) []map[string]any {
+func (b *fixture) lines(t *testing.T) []map[string]any {
 	t.Helper()
 	var out []map[string]any
 	for text := range strings.Lines(b.log.String()) {
@@ -31,7 +31,7 @@ func (b *bench) lines(t *testing.T) []map[string]any {
 
 func TestHandle_logsABatchOnceWithItsTraceIDs(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &scribe{name: "stats", traced: true}, &scribe{name: "links"})
+	b := setup(t, &recordingConsumer{name: "stats", traced: true}, &recordingConsumer{name: "links"})
 	require.Empty(t, b.handle(t, event("a1", "b7", "a2")))
 	lines := b.lines(t)
 	require.Len(t, lines, 1)
@@ -42,7 +42,7 @@ func TestHandle_logsABatchOnceWithItsTraceIDs(t *testing.T) {
 
 func TestFinished_isNotSaidOfWhatComesAgain(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &scribe{name: "stats", traced: true, fail: only(retry, always, "b1")})
+	b := setup(t, &recordingConsumer{name: "stats", traced: true, fail: only(retry, always, "b1")})
 	require.NotEmpty(t, b.handle(t, event("a1", "b1", "c1")))
 	lines := b.lines(t)
 	require.Len(t, lines, 2)
@@ -55,7 +55,7 @@ func TestFinished_isNotSaidOfWhatComesAgain(t *testing.T) {
 
 func TestPark_logsTheTraceIDOfTheRecord(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &scribe{name: "stats", fail: only(poison, always, "a1")})
+	b := setup(t, &recordingConsumer{name: "stats", fail: only(poison, always, "a1")})
 	require.Empty(t, b.handle(t, event("a1", "?")))
 	lines := b.lines(t)
 	require.Len(t, lines, 2)
@@ -65,7 +65,7 @@ func TestPark_logsTheTraceIDOfTheRecord(t *testing.T) {
 
 func TestCounts_includeRepetitionsAndTheAgeOfTheOldestRecord(t *testing.T) {
 	t.Parallel()
-	b := setup(t, &scribe{name: "stats", fail: func(c change.Change, _ int) change.Outcome {
+	b := setup(t, &recordingConsumer{name: "stats", fail: func(c change.Change, _ int) change.Outcome {
 		return change.Outcome{Already: c.Version == 1}
 	}})
 	require.Empty(t, b.handle(t, event("a1", "b1", "c2", "?")))

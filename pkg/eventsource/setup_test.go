@@ -139,9 +139,9 @@ func record(sequence string, key item.Key) change.Record {
 	}
 }
 
-// bench is a mapping over a script with everything around it. It lives in a synctest bubble, so time.Now and time.After
-// are virtual.
-type bench struct {
+// fixture is a mapping over a script with everything around it. It lives in a synctest bubble, so time.Now and
+// time.After are virtual.
+type fixture struct {
 	source      *script
 	checkpoints *eventsource.MemoryCheckpoints
 	config      eventsource.Config
@@ -158,9 +158,9 @@ type bench struct {
 	troubles  []eventsource.Trouble
 }
 
-func setup(t *testing.T, config eventsource.Config) *bench {
+func setup(t *testing.T, config eventsource.Config) *fixture {
 	t.Helper()
-	s := &bench{source: newScript(), checkpoints: &eventsource.MemoryCheckpoints{}, config: config}
+	s := &fixture{source: newScript(), checkpoints: &eventsource.MemoryCheckpoints{}, config: config}
 	s.handle = func([]string) ([]byte, error) { return nil, nil }
 	s.destination = func(eventsource.Failure) error { return nil }
 	ids := 0
@@ -199,7 +199,7 @@ func setup(t *testing.T, config eventsource.Config) *bench {
 }
 
 // receive decodes the event as a handler would, notes it, and answers what the test wants.
-func (s *bench) receive(_ context.Context, event []byte) ([]byte, error) {
+func (s *fixture) receive(_ context.Context, event []byte) ([]byte, error) {
 	sequences, err := sequencesOf(event)
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func sequencesOf(event []byte) ([]string, error) {
 }
 
 // run starts the mapping; it is stopped, and its end awaited, when the test ends or calls stop.
-func (s *bench) run(t *testing.T) {
+func (s *fixture) run(t *testing.T) {
 	t.Helper()
 	mapping, err := eventsource.New(s.config, s.wiring)
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func (s *bench) run(t *testing.T) {
 }
 
 // settle waits until the mapping has finished everything in the source; a day of virtual time is the bound.
-func (s *bench) settle(t *testing.T) {
+func (s *fixture) settle(t *testing.T) {
 	t.Helper()
 	head, err := s.source.Head(t.Context())
 	require.NoError(t, err)
@@ -253,31 +253,31 @@ func (s *bench) settle(t *testing.T) {
 	synctest.Wait()
 }
 
-func (s *bench) batches() [][]string {
+func (s *fixture) batches() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-func (s *bench) deliveries() []eventsource.Delivery {
+func (s *fixture) deliveries() []eventsource.Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.delivered)
 }
 
-func (s *bench) givenUp() []eventsource.Failure {
+func (s *fixture) givenUp() []eventsource.Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.failures)
 }
 
-func (s *bench) trouble() []eventsource.Trouble {
+func (s *fixture) trouble() []eventsource.Trouble {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.troubles)
 }
 
-func (s *bench) saved(t *testing.T) map[string]eventsource.Checkpoint {
+func (s *fixture) saved(t *testing.T) map[string]eventsource.Checkpoint {
 	t.Helper()
 	saved, err := s.checkpoints.Load(t.Context(), s.config.Name)
 	require.NoError(t, err)

@@ -13,9 +13,9 @@ import (
 
 func TestWake_beatsThePoll(t *testing.T) {
 	t.Parallel()
-	for name, wake := range map[string]func(*bench){
-		"by call":       func(s *bench) { s.mapping.Wake() },
-		"by the source": func(*bench) {},
+	for name, wake := range map[string]func(*fixture){
+		"by call":       func(s *fixture) { s.mapping.Wake() },
+		"by the source": func(*fixture) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,9 +42,9 @@ import (
 
 const ann = "ann"
 
-// bench is every part of the system on one store, with the stream in the test's hands: it decides which record reaches
-// which consumer, when and how often.
-type bench struct {
+// fixture is every part of the system on one store, with the stream in the test's hands: it decides which record
+// reaches which consumer, when and how often.
+type fixture struct {
 	t        *testing.T
 	now      time.Time
 	store    table.Store
@@ -68,11 +68,11 @@ type bench struct {
 }
 
 // onBothStores runs a history on the memory store and on the engine over HTTP.
-func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
+func onBothStores(t *testing.T, history func(t *testing.T, b *fixture)) {
 	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		b := &bench{t: t, now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)}
+		b := &fixture{t: t, now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)}
 		store := memory.New(func() time.Time { return b.now }, memory.Options{})
 		b.store, b.source, b.walk = store, store.Feed(), store
 		b.setup()
@@ -80,7 +80,7 @@ func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
 	})
 	t.Run("engine", func(t *testing.T) {
 		t.Parallel()
-		b := &bench{t: t, now: time.Now().UTC().Truncate(time.Second)}
+		b := &fixture{t: t, now: time.Now().UTC().Truncate(time.Second)}
 		endpoint, name := enginetest.Table(t)
 		client := enginetest.Client(endpoint)
 		b.store = dynamo.New(client, dynamo.WithTable(name))
@@ -97,7 +97,7 @@ func onBothStores(t *testing.T, history func(t *testing.T, b *bench)) {
 	})
 }
 
-func (b *bench) setup() {
+func (b *fixture) setup() {
 	registry, clock := product.Registry(), func() time.Time { return b.now }
 	b.law = tabletest.NewLaw(b.store, registry)
 	b.store = b.law
@@ -130,14 +130,14 @@ func (b *bench) setup() {
 }
 
 // do carries out a command of ann's; expected, if given, is the item whose version it is meant for.
-func (b *bench) do(c command.Command, expected ...item.Item) item.Item {
+func (b *fixture) do(c command.Command, expected ...item.Item) item.Item {
 	b.t.Helper()
 	result, err := b.try(c, expected...)
 	require.NoError(b.t, err, "%T", c)
 	return result.Item
 }
 
-func (b *bench) try(c command.Command, expected ...item.Item) (command.Result, error) {
+func (b *fixture) try(c command.Command, expected ...item.Item) (command.Result, error) {
 	request := command.Request{User: ann, Command: c}
 	if len(expected) > 0 {
 		version := expected[0].Int(entity.AttrVersion)
@@ -147,7 +147,7 @@ func (b *bench) try(c command.Command, expected ...item.Item) (command.Result, e
 }
 
 // drain takes what the stream has to hand and returns the new records that a mapping would pass.
-func (b *bench) drain() []change.Change {
+func (b *fixture) drain() []change.Change {
 	b.t.Helper()
 	shards, err := b.source.Shards(b.t.Context())
 	require.NoError(b.t, err)
@@ -171,7 +171,7 @@ func (b *bench) drain() []change.Change {
 }
 
 // settle delivers every record that was not delivered yet to every consumer, and what that brings about.
-func (b *bench) settle() {
+func (b *fixture) settle() {
 	b.t.Helper()
 	for b.drain(); b.settled < len(b.records); b.drain() {
 		c := b.records[b.settled]
@@ -182,7 +182,7 @@ func (b *bench) settle() {
 	}
 }
 
-func (b *bench) deliver(consumer change.Consumer, batch ...change.Change) {
+func (b *fixture) deliver(consumer change.Consumer, batch ...change.Change) {
 	b.t.Helper()
 	for _, o := range consumer.Apply(b.t.Context(), batch) {
 		require.NoError(b.t, o.Err, consumer.Name())
@@ -190,7 +190,7 @@ func (b *bench) deliver(consumer change.Consumer, batch ...change.Change) {
 }
 
 // advance moves the clock, fires what is due, and removes what has expired.
-func (b *bench) advance(d time.Duration) {
+func (b *fixture) advance(d time.Duration) {
 	b.t.Helper()
 	b.now = b.now.Add(d)
 	_, err := b.schedules.Fire(b.t.Context(), b.now)
@@ -210,7 +210,7 @@ func (b *bench) advance(d time.Duration) {
 }
 
 // rows returns the rows of ann's whose sort key has the prefix.
-func (b *bench) rows(prefix string) []item.Item {
+func (b *fixture) rows(prefix string) []item.Item {
 	b.t.Helper()
 	page, err := b.store.Query(b.t.Context(), table.Query{
 		Partition: entity.UserPK(ann), Range: table.Range{Prefix: prefix},
@@ -220,7 +220,7 @@ func (b *bench) rows(prefix string) []item.Item {
 }
 
 // total is one number of the statistics.
-func (b *bench) total(name string) int64 {
+func (b *fixture) total(name string) int64 {
 	b.t.Helper()
 	me, err := b.queries.Me(b.t.Context(), ann)
 	require.NoError(b.t, err)
@@ -228,7 +228,7 @@ func (b *bench) total(name string) int64 {
 }
 
 // events returns the details of a type published so far.
-func (b *bench) events(eventType string) []string {
+func (b *fixture) events(eventType string) []string {
 	b.t.Helper()
 	all, err := b.bus.All()
 	require.NoError(b.t, err)
@@ -242,7 +242,7 @@ func (b *bench) events(eventType string) []string {
 }
 
 // notes creates notes for the links to lead to.
-func (b *bench) notes(n int) []item.Item {
+func (b *fixture) notes(n int) []item.Item {
 	b.t.Helper()
 	notes := make([]item.Item, n)
 	for i := range notes {

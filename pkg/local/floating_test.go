@@ -110,7 +110,7 @@ func (s *system) pending() map[string]time.Time {
 // TestPlatform_writesNoFloatingRowWhenItsUserMoves compares every row of the table, and every schedule, before and
 // after.
 func TestPlatform_writesNoFloatingRowWhenItsUserMoves(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		day := b.now.AddDate(0, 0, 3)
 		reading := time.Date(day.Year(), day.Month(), day.Day(), 7, 0, 0, 0, time.UTC)
 		seven, end := reading.Format(readingForm), reading.Add(time.Hour).Format(readingForm)

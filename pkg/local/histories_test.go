@@ -19,7 +19,7 @@ import (
 // Each of these histories was once a bug.
 
 func TestPlatform_movesTheLedgerForABatchWhoseSumIsZero(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		note := product.Note()
 		target := b.notes(1)[0]
 		it := b.do(command.Create{Type: note, Fields: map[string]any{"title": "n"}})
@@ -35,7 +35,7 @@ func TestPlatform_movesTheLedgerForABatchWhoseSumIsZero(t *testing.T) {
 }
 
 func TestPlatform_neverReusesADeletedID(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		task, id := product.Task(), "task_6b0a8f5e-1f5e-4f3a-9e0e-0a1b2c3d4e5f"
 		it := b.do(command.Create{Type: task, ID: id, Fields: map[string]any{"title": "first"}})
 		b.do(command.Delete{Type: task, ID: id}, it)
@@ -50,7 +50,7 @@ func TestPlatform_neverReusesADeletedID(t *testing.T) {
 }
 
 func TestPlatform_takesALateDuplicateOfACompletion(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "x"}})
 		set := func(status string) {
@@ -79,7 +79,7 @@ func TestPlatform_takesALateDuplicateOfACompletion(t *testing.T) {
 }
 
 func TestPlatform_copiesAndRestoresAnItemEditedAfterItsTTL(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "old", "status": "ARCHIVED"}})
 		b.settle()
@@ -100,7 +100,7 @@ func TestPlatform_copiesAndRestoresAnItemEditedAfterItsTTL(t *testing.T) {
 }
 
 func TestPlatform_replacesFortyNineLinksByFortyNineOthers(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		note := product.Note()
 		targets := b.notes(98)
 		links := func(targets []item.Item) []any {
@@ -129,7 +129,7 @@ func TestPlatform_replacesFortyNineLinksByFortyNineOthers(t *testing.T) {
 }
 
 func TestPlatform_letsAUserCreateMetaThatStatisticsWroteFirst(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		b.notes(1)
 		b.settle()
 		row := b.rows(entity.ItemPrefix(entity.TypeUserMeta))[0]
@@ -149,7 +149,7 @@ func TestPlatform_letsAUserCreateMetaThatStatisticsWroteFirst(t *testing.T) {
 }
 
 func TestPlatform_firesAReminderOnceMoreThatWasSnoozedAfterwards(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
@@ -175,7 +175,7 @@ func TestPlatform_firesAReminderOnceMoreThatWasSnoozedAfterwards(t *testing.T) {
 }
 
 func TestPlatform_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})

@@ -19,7 +19,7 @@ import (
 // TestPlatform_keepsTheLawInEveryStoreCall plays every command and every transition of every consumer, above a store
 // that holds each call, and each row that a call leaves, against the conventions (see setup).
 func TestPlatform_keepsTheLawInEveryStoreCall(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		note := playNotesAndEvents(b)
 		playReminders(b)
 		playTasks(b)
@@ -61,7 +61,7 @@ func TestPlatform_keepsTheLawInEveryStoreCall(t *testing.T) {
 	})
 }
 
-func playNotesAndEvents(b *bench) item.Item {
+func playNotesAndEvents(b *fixture) item.Item {
 	note, event := product.Note(), product.Event()
 	n := b.do(command.Create{Type: note, Fields: map[string]any{"title": "plan", "isPinned": true, "tags": []any{"a"}}})
 	n = b.do(command.Update{Type: note, ID: n.Str("noteId"), Patch: map[string]any{"status": "ARCHIVED", "tags": nil}}, n)
@@ -81,7 +81,7 @@ func playNotesAndEvents(b *bench) item.Item {
 	return n
 }
 
-func playReminders(b *bench) {
+func playReminders(b *fixture) {
 	reminder := product.Reminder()
 	floating := func(at time.Time) string { return at.Format("2006-01-02T15:04:05") }
 	r := b.do(command.Create{
@@ -107,7 +107,7 @@ func playReminders(b *bench) {
 	b.settle()
 }
 
-func playTasks(b *bench) {
+func playTasks(b *fixture) {
 	task := product.Task()
 	k := b.do(command.Create{
 		Type: task, Fields: map[string]any{"title": "write", "isAllDay": true, "dueDate": b.now.Format("2006-01-02")},

@@ -17,7 +17,7 @@ import (
 const wallClock = "2006-01-02T15:04:05"
 
 // newDaily is a series with reminders that floats and began on the day before.
-func (b *bench) newDaily(more map[string]any) item.Item {
+func (b *fixture) newDaily(more map[string]any) item.Item {
 	b.t.Helper()
 	start := b.now.Truncate(24*time.Hour).AddDate(0, 0, -1).Add(20 * time.Hour)
 	fields := map[string]any{
@@ -36,7 +36,7 @@ func date(master item.Item, n int) string {
 }
 
 // master is the series as it is stored now.
-func (b *bench) master(it item.Item) item.Item {
+func (b *fixture) master(it item.Item) item.Item {
 	b.t.Helper()
 	row, err := b.store.Get(b.t.Context(), it.Key())
 	require.NoError(b.t, err)
@@ -45,7 +45,7 @@ func (b *bench) master(it item.Item) item.Item {
 
 // playSeries makes each command about series and their occurrences, on a series that has reminders and links, and lets
 // every consumer have each record. It returns a series that is left.
-func playSeries(b *bench) item.Item {
+func playSeries(b *fixture) item.Item {
 	note := product.Note()
 	n := b.notes(1)[0]
 	links := []any{map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")}}
@@ -102,7 +102,7 @@ func playSeries(b *bench) item.Item {
 }
 
 // playRecurringReminders lets a reminder recur, be put off beside its next occurrence, and end in each way.
-func playRecurringReminders(b *bench) {
+func playRecurringReminders(b *fixture) {
 	reminder := product.Reminder()
 	create := func(rule string) item.Item {
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{
@@ -133,7 +133,7 @@ func playRecurringReminders(b *bench) {
 }
 
 // playCalendar imports a calendar twice, the second time as a later revision, and makes and revokes its address.
-func playCalendar(b *bench) {
+func playCalendar(b *fixture) {
 	day := b.now.AddDate(0, 0, 1).Format("20060102")
 	next := b.now.AddDate(0, 0, 2).Format("20060102")
 	text := func(sequence int, hour string) []byte {

@@ -14,7 +14,7 @@ import (
 func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 
 // table returns every row there is.
-func (b *bench) table() map[item.Key]item.Item {
+func (b *fixture) table() map[item.Key]item.Item {
 	b.t.Helper()
 	rows := map[item.Key]item.Item{}
 	require.NoError(b.t, b.walk.Walk(b.t.Context(), 0, 1, func(row item.Item) error {
@@ -33,7 +33,7 @@ type planned struct {
 }
 
 // scheduled returns all schedules by name.
-func (b *bench) scheduled() map[string]planned {
+func (b *fixture) scheduled() map[string]planned {
 	b.t.Helper()
 	out := map[string]planned{}
 	for _, entry := range b.schedules.All() {

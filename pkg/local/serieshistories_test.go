@@ -17,12 +17,12 @@ import (
 )
 
 // all are the bench's consumers.
-func (b *bench) all() []change.Consumer {
+func (b *fixture) all() []change.Consumer {
 	return []change.Consumer{b.stats, b.links, b.reminders, b.keeper}
 }
 
 // again delivers every record so far to every consumer once more, the last first.
-func (b *bench) again() {
+func (b *fixture) again() {
 	b.t.Helper()
 	for _, c := range slices.Backward(slices.Clone(b.records)) {
 		for _, consumer := range b.all() {
@@ -33,7 +33,7 @@ func (b *bench) again() {
 }
 
 // announced returns what was published of the item: the occurrence's date, and when it takes place.
-func (b *bench) announced(id string) []string {
+func (b *fixture) announced(id string) []string {
 	b.t.Helper()
 	var out []string
 	for _, detail := range b.events(reminders.DetailType) {
@@ -47,7 +47,7 @@ func (b *bench) announced(id string) []string {
 }
 
 // waiting returns how many schedules are still to be called.
-func (b *bench) waiting() int { return len(b.scheduled()) }
+func (b *fixture) waiting() int { return len(b.scheduled()) }
 
 func linksTo(n item.Item) []any {
 	return []any{map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")}}
@@ -59,7 +59,7 @@ func at(master item.Item, n int, later time.Duration) time.Time {
 }
 
 func TestPlatform_leavesNothingOfADeletedSeries(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		n := b.notes(1)[0]
 		m := b.newDaily(map[string]any{"links": linksTo(n)})
 		id := m.Str("masterId")
@@ -83,7 +83,7 @@ func TestPlatform_leavesNothingOfADeletedSeries(t *testing.T) {
 }
 
 func TestPlatform_showsTheSeriesForARevertedOccurrence(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		n := b.notes(1)[0]
 		m := b.newDaily(nil)
 		id, day := m.Str("masterId"), date(m, 2)
@@ -104,7 +104,7 @@ func TestPlatform_showsTheSeriesForARevertedOccurrence(t *testing.T) {
 }
 
 func TestPlatform_announcesAMovedOccurrenceAndNoCancelledOne(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		m := b.newDaily(nil)
 		id := m.Str("masterId")
 		b.do(command.PutInstance{MasterID: id, Date: date(m, 2),
@@ -125,7 +125,7 @@ func TestPlatform_announcesAMovedOccurrenceAndNoCancelledOne(t *testing.T) {
 }
 
 func TestPlatform_keepsOneScheduleAfterASplitInAnyOrder(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		m := b.newDaily(nil)
 		id := m.Str("masterId")
 		b.do(command.PutInstance{MasterID: id, Date: date(m, 4),
@@ -159,7 +159,7 @@ func TestPlatform_keepsOneScheduleAfterASplitInAnyOrder(t *testing.T) {
 }
 
 func TestPlatform_firesASnoozedRecurringReminderOncePerOccurrence(t *testing.T) {
-	onBothStores(t, func(t *testing.T, b *bench) {
+	onBothStores(t, func(t *testing.T, b *fixture) {
 		first := b.now.Add(time.Hour)
 		r := b.do(command.Create{Type: product.Reminder(), Fields: map[string]any{
 			"title": "water", "triggerUtc": item.FormatInstant(first), "tzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",

@@ -23,9 +23,9 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// world is a table whose items are written at random, and whose records are delivered in any order, any number of
+// fixture is a table whose items are written at random, and whose records are delivered in any order, any number of
 // times.
-type world struct {
+type fixture struct {
 	t         *testing.T
 	random    *rand.Rand
 	now       time.Time
@@ -40,8 +40,8 @@ type world struct {
 
 var errInjected = fmt.Errorf("injected: %w", table.ErrUnavailable)
 
-func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)}
+func newWorld(t *testing.T, seed uint64) *fixture {
+	w := &fixture{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(memory.Call) error {
 		w.calls++
@@ -64,7 +64,7 @@ var (
 )
 
 // write makes one random change of one of a few items. Ids are not reused, so a deleted item stays gone.
-func (w *world) write(gone map[item.Key]bool) {
+func (w *fixture) write(gone map[item.Key]bool) {
 	ctx := context.Background()
 	types := []*entity.Type{
 		product.Event(), product.Task(), product.Note(), product.Master(), product.Instance(), product.Instance(),
@@ -102,7 +102,7 @@ func (w *world) write(gone map[item.Key]bool) {
 	}
 }
 
-func (w *world) decorate(typ *entity.Type, it item.Item) {
+func (w *fixture) decorate(typ *entity.Type, it item.Item) {
 	switch typ.Name {
 	case entity.TypeMaster:
 		it.SetTime(product.AttrStartUtc, w.now.Add(time.Duration(w.random.IntN(100))*time.Hour))
@@ -136,7 +136,7 @@ func (w *world) decorate(typ *entity.Type, it item.Item) {
 }
 
 // deleteExceptions follows the delete of an item, if it is a series.
-func (w *world) deleteExceptions(user, id string) {
+func (w *fixture) deleteExceptions(user, id string) {
 	w.rows(entity.TypeInstance, func(owner string, key entity.SortKey, row item.Item) {
 		if owner == user && key.Components[0] == id {
 			require.NoError(w.t, w.store.Delete(context.Background(), table.Delete{Key: row.Key()}))
@@ -145,7 +145,7 @@ func (w *world) deleteExceptions(user, id string) {
 }
 
 // drain takes what the stream has to hand.
-func (w *world) drain() {
+func (w *fixture) drain() {
 	shards, err := w.store.Feed().Shards(context.Background())
 	require.NoError(w.t, err)
 	slice, err := w.store.Feed().Read(context.Background(), shards[0].ID, w.read, 1_000_000)
@@ -163,7 +163,7 @@ func (w *world) drain() {
 }
 
 // deliver hands a batch to one consumer and checks the invariant that holds at every instant.
-func (w *world) deliver(consumer *projection.Consumer, batch []change.Change) bool {
+func (w *fixture) deliver(consumer *projection.Consumer, batch []change.Change) bool {
 	finished := true
 	for _, o := range consumer.Apply(context.Background(), batch) {
 		require.NotEqual(w.t, change.Poison, o.Verdict, "%v", o.Err)
@@ -174,7 +174,7 @@ func (w *world) deliver(consumer *projection.Consumer, batch []change.Change) bo
 }
 
 // rows walks the table without faults.
-func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, row item.Item)) {
+func (w *fixture) rows(prefix string, visit func(user string, key entity.SortKey, row item.Item)) {
 	faults := w.faults
 	w.faults = false
 	defer func() { w.faults = faults }()
@@ -191,7 +191,7 @@ func (w *world) rows(prefix string, visit func(user string, key entity.SortKey, 
 }
 
 // lastEntries returns the ledger's pending entries in the sums' rows, by the key of the row that each is for.
-func (w *world) lastEntries() map[item.Key]item.Item {
+func (w *fixture) lastEntries() map[item.Key]item.Item {
 	last := map[item.Key]item.Item{}
 	w.rows(entity.TypeUserMeta, func(user string, _ entity.SortKey, row item.Item) {
 		if e := row.Map(product.AttrStatsLast); e != nil {
@@ -203,7 +203,7 @@ func (w *world) lastEntries() map[item.Key]item.Item {
 
 // checkLedger: the sum of the ledger's contributions equals the projection (I1), and exactly the rows without a
 // contribution expire. A pending entry counts in the place of its row, until that has caught up.
-func (w *world) checkLedger() {
+func (w *fixture) checkLedger() {
 	totals, edges := map[string]int64{}, map[item.Key]bool{}
 	last := w.lastEntries()
 	add := func(user, c string) (amounts projection.Amounts) {
@@ -243,7 +243,7 @@ func (w *world) checkLedger() {
 }
 
 // checkRecount: everything derived equals a recount of the items (I2, I3).
-func (w *world) checkRecount() {
+func (w *fixture) checkRecount() {
 	totals, edges := map[string]int64{}, map[item.Key]bool{}
 	names := map[string]string{
 		product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents,
@@ -264,7 +264,7 @@ func (w *world) checkRecount() {
 	w.requireDerived(totals, edges)
 }
 
-func (w *world) requireDerived(totals map[string]int64, edges map[item.Key]bool) {
+func (w *fixture) requireDerived(totals map[string]int64, edges map[item.Key]bool) {
 	got, rows := map[string]int64{}, map[item.Key]bool{}
 	w.rows("", func(user string, key entity.SortKey, row item.Item) {
 		switch key.Prefix {
@@ -285,7 +285,7 @@ func (w *world) requireDerived(totals map[string]int64, edges map[item.Key]bool)
 }
 
 // checkMaxima: the latest-ever fields hold the greatest of every record delivered.
-func (w *world) checkMaxima() {
+func (w *fixture) checkMaxima() {
 	want := map[string]string{}
 	for _, c := range w.records {
 		for _, image := range []item.Item{c.Old, c.New} {
@@ -348,7 +348,7 @@ func TestConsumer_isExactWhateverIsDelivered(t *testing.T) {
 
 // deliverSome takes a few records out of those a consumer has not finished, in any order, adds a duplicate of an old
 // one, and returns what is still unfinished.
-func (w *world) deliverSome(consumer *projection.Consumer, open []change.Change) []change.Change {
+func (w *fixture) deliverSome(consumer *projection.Consumer, open []change.Change) []change.Change {
 	w.random.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
 	n := min(len(open), 1+w.random.IntN(6))
 	batch := append([]change.Change{}, open[:n]...)
@@ -364,7 +364,7 @@ func (w *world) deliverSome(consumer *projection.Consumer, open []change.Change)
 	return open
 }
 
-func (w *world) deliveredTo(open []change.Change, c change.Change) bool {
+func (w *fixture) deliveredTo(open []change.Change, c change.Change) bool {
 	for _, o := range open {
 		if o.Sequence == c.Sequence {
 			return false

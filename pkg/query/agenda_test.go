@@ -295,7 +295,7 @@ func TestAgenda_readsForALaterPageOnlyWhatItCanHold(t *testing.T) {
 }
 
 // allEntries follows the cursors.
-func (b *bench) allEntries(q query.AgendaQuery) []query.Entry {
+func (b *fixture) allEntries(q query.AgendaQuery) []query.Entry {
 	var out []query.Entry
 	for n := 0; ; n++ {
 		page, err := b.service.Agenda(ctx, ann, q)

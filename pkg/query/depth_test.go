@@ -34,7 +34,7 @@ func (s slowReader) Query(ctx context.Context, q table.Query) (table.Page, error
 }
 
 // tripsDeep returns how many round trips of an agenda came one after another.
-func tripsDeep(t *testing.T, b *bench, q query.AgendaQuery) (page query.Agenda, deep int) {
+func tripsDeep(t *testing.T, b *fixture, q query.AgendaQuery) (page query.Agenda, deep int) {
 	synctest.Test(t, func(t *testing.T) {
 		service := query.New(query.Config{
 			Store: slowReader{b.store}, Registry: product.Registry(), Now: func() time.Time { return b.now }, Fold: fold.String,

@@ -21,7 +21,7 @@ var someTitles = []string{
 }
 
 // crowd lets the user have so many tasks and notes, of all kinds.
-func (b *bench) crowd(chance *rand.Rand, user string, n int) (tasks, notes []item.Item) {
+func (b *fixture) crowd(chance *rand.Rand, user string, n int) (tasks, notes []item.Item) {
 	for i := range n {
 		tags := [][]string{nil, {"home"}, {"home", "work"}, {"Work"}}[chance.IntN(4)]
 		title := fmt.Sprintf("%s %d", someTitles[chance.IntN(len(someTitles))], i)
@@ -55,7 +55,7 @@ func idsOf(items []item.Item, attr string, passes func(item.Item) bool) []string
 }
 
 // gather follows the cursors of a list and holds each page to its bounds.
-func gather(t *testing.T, b *bench, attr string, read func(cursor string) (query.Page, error)) []string {
+func gather(t *testing.T, b *fixture, attr string, read func(cursor string) (query.Page, error)) []string {
 	t.Helper()
 	ids := []string{}
 	for n, cursor := 0, ""; ; n++ {

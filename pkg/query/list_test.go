@@ -182,7 +182,7 @@ func TestService_boundsParameters(t *testing.T) {
 }
 
 // agenda reads one page of ann's agenda.
-func (b *bench) agenda(from time.Time, length time.Duration, zone string, types ...string) (query.Agenda, error) {
+func (b *fixture) agenda(from time.Time, length time.Duration, zone string, types ...string) (query.Agenda, error) {
 	return b.service.Agenda(ctx, ann, query.AgendaQuery{From: from, To: from.Add(length), Zone: zone, Types: types})
 }
 
@@ -259,7 +259,7 @@ func TestCursor_leadsOnInItsOwnQueryAlone(t *testing.T) {
 	}
 }
 
-func (b *bench) noteOf(user, id string) item.Item {
+func (b *fixture) noteOf(user, id string) item.Item {
 	it := b.add(user, product.Note(), `{"title":"same id"}`, nil).Clone()
 	it["SK"], it["noteId"] = item.String(entity.ItemKey(user, entity.Ref{Type: "NOTE", ID: id}).SK), item.String(id)
 	return it

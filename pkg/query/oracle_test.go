@@ -29,7 +29,7 @@ var oracleZones = []string{
 // generator makes one user's entities by chance.
 type generator struct {
 	t      *rapid.T
-	b      *bench
+	b      *fixture
 	spread time.Duration
 	home   *time.Location
 	to     time.Time // nothing is asked for after it
@@ -122,7 +122,7 @@ func randomQuery(t *rapid.T, spread time.Duration) query.AgendaQuery {
 }
 
 // randomItem stores an entity; a third of them belong to another user, and come back as nil.
-func randomItem(t *rapid.T, b *bench, spread time.Duration) item.Item {
+func randomItem(t *rapid.T, b *fixture, spread time.Duration) item.Item {
 	user := rapid.SampledFrom([]string{ann, ann, bob}).Draw(t, "user")
 	start := drawTime(t, spread, "start")
 	length := rapid.SampledFrom([]time.Duration{0, time.Hour, 24 * time.Hour, 25 * time.Hour, 90 * 24 * time.Hour}).Draw(t,

@@ -20,7 +20,7 @@ import (
 
 // except stores the exception of a series on a date: its own fields, and those that it has deliberately empty. Without
 // any times of its own it has those that the series gave it then.
-func (b *bench) except(user string, master item.Item, date string, own item.Item, empty ...string) item.Item {
+func (b *fixture) except(user string, master item.Item, date string, own item.Item, empty ...string) item.Item {
 	id := entity.InstanceID(master.Str("masterId"), date)
 	fields := item.Item{}
 	for _, name := range product.SpanFields() {
@@ -45,7 +45,7 @@ func (b *bench) except(user string, master item.Item, date string, own item.Item
 	return it
 }
 
-func (b *bench) series(text string) item.Item {
+func (b *fixture) series(text string) item.Item {
 	return b.add(ann, product.Master(), `{"title":"s",`+text+`}`, nil)
 }
 
@@ -61,7 +61,7 @@ func TestAgenda_showsASeries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		series string
-		except func(b *bench, master item.Item)
+		except func(b *fixture, master item.Item)
 		query  query.AgendaQuery // the window is 3 to 5 December 2025 in UTC, seen in UTC, unless it says otherwise
 		want   []string
 	}{
@@ -95,34 +95,36 @@ func TestAgenda_showsASeries(t *testing.T) {
 		},
 		"one to come":                   {series: `"startUtc":"2026-11-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"`},
 		"a type that was not asked for": {series: daily, query: query.AgendaQuery{Types: []string{"TASK"}}},
-		"an exception that was moved away": {series: daily, except: func(b *bench, m item.Item) {
+		"an exception that was moved away": {series: daily, except: func(b *fixture, m item.Item) {
 			b.except(ann, m, "20251204", span("2026-02-01T10:00:00Z", "2026-02-01T11:00:00Z"))
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"one that moved here": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(b *bench, m item.Item) {
+		"one that moved here": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`, except: func(
+			b *fixture, m item.Item,
+		) {
 			b.except(ann, m, "20251201", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T10:00:00Z 2025-12-04T11:00:00Z"}},
 		"one that moved beyond the end": {series: daily + `,"rruleUntil":"2025-12-03T14:00:00Z"`,
-			except: func(b *bench, m item.Item) {
+			except: func(b *fixture, m item.Item) {
 				b.except(ann, m, "20251201", span("2026-12-04T10:00:00Z", "2026-12-08T11:00:00Z"))
 			}, query: query.AgendaQuery{From: at("2026-12-06T00:00:00Z"), To: at("2026-12-07T00:00:00Z")},
 			want: []string{"s 2026-12-04T10:00:00Z 2026-12-08T11:00:00Z"}},
-		"one of its own title": {series: daily, except: func(b *bench, m item.Item) {
+		"one of its own title": {series: daily, except: func(b *fixture, m item.Item) {
 			b.except(ann, m, "20251204", item.Item{"title": item.String("own")})
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "own 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
-		"one that was cancelled": {series: daily, except: func(b *bench, m item.Item) {
+		"one that was cancelled": {series: daily, except: func(b *fixture, m item.Item) {
 			b.except(ann, m, "20251204", item.Item{"status": item.String("CANCELLED")})
 		}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"one that was undone": {series: daily, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil) },
+		"one that was undone": {series: daily, except: func(b *fixture, m item.Item) { b.except(ann, m, "20251204", nil) },
 			want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z", "s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"}},
 		"none of a date that the series lost": {series: daily + `,"exdate":["20251204"]`,
-			except: func(b *bench, m item.Item) {
+			except: func(b *fixture, m item.Item) {
 				b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 			}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
-		"none whose series is gone": {series: daily, except: func(b *bench, m item.Item) {
+		"none whose series is gone": {series: daily, except: func(b *fixture, m item.Item) {
 			b.except(ann, m, "20251204", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 			b.remove(m)
 		}},
-		"times that follow a series that moved": {series: daily, except: func(b *bench, m item.Item) {
+		"times that follow a series that moved": {series: daily, except: func(b *fixture, m item.Item) {
 			b.except(ann, m, "20251204", item.Item{"title": item.String("own")})
 			b.set(m, span("2025-12-01T20:00:00Z", "2025-12-01T20:30:00Z"))
 		}, want: []string{"s 2025-12-03T20:00:00Z 2025-12-03T20:30:00Z", "own 2025-12-04T20:00:00Z 2025-12-04T20:30:00Z"}},
@@ -130,16 +132,16 @@ func TestAgenda_showsASeries(t *testing.T) {
 			To: at("2025-12-04T00:00:00Z")}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"}},
 		"other tags": {series: daily + `,"tags":["a"]`, query: query.AgendaQuery{Tags: []string{"b"}}},
 		"tags of the occurrence alone": {
-			series: daily + `,"tags":["a"]`, except: func(b *bench,
+			series: daily + `,"tags":["a"]`, except: func(b *fixture,
 				m item.Item) {
 				b.except(ann, m, "20251204", item.Item{"tags": item.Strings("b")})
 			}, query: query.AgendaQuery{Tags: []string{"b"}}, want: []string{"s 2025-12-04T14:00:00Z 2025-12-04T15:00:00Z"},
 		},
 		"tags that an occurrence lost": {
-			series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) { b.except(ann, m, "20251204", nil, "tags") },
+			series: daily + `,"tags":["a"]`, except: func(b *fixture, m item.Item) { b.except(ann, m, "20251204", nil, "tags") },
 			query: query.AgendaQuery{Tags: []string{"a"}}, want: []string{"s 2025-12-03T14:00:00Z 2025-12-03T15:00:00Z"},
 		},
-		"a moved one, by the series' tag": {series: daily + `,"tags":["a"]`, except: func(b *bench, m item.Item) {
+		"a moved one, by the series' tag": {series: daily + `,"tags":["a"]`, except: func(b *fixture, m item.Item) {
 			b.except(ann, m, "20251210", span("2025-12-04T10:00:00Z", "2025-12-04T11:00:00Z"))
 		},
 			query: query.AgendaQuery{Tags: []string{"a"}, From: at("2025-12-04T00:00:00Z"), To: at("2025-12-04T12:00:00Z")},
@@ -170,7 +172,7 @@ func TestAgenda_showsASeries(t *testing.T) {
 	}
 }
 
-func (b *bench) remove(it item.Item) {
+func (b *fixture) remove(it item.Item) {
 	require.NoError(b, b.store.Delete(ctx, deletion(it)))
 	b.trips()
 }
@@ -278,7 +280,7 @@ func TestAgenda_showsARecurringReminder(t *testing.T) {
 }
 
 // addMoved stores a recurring reminder and moves it on.
-func (b *bench) addMoved(fields string, server item.Item) item.Item {
+func (b *fixture) addMoved(fields string, server item.Item) item.Item {
 	first := b.add(ann, product.Reminder(), `{"title":"x",`+fields+`}`, nil)
 	moved := first.Clone()
 	maps.Copy(moved, server)
@@ -396,7 +398,7 @@ func TestAgenda_showsAnExceptionAsTheTableHasIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			old, now := setup(t), setup(t)
-			for _, b := range []*bench{old, now} {
+			for _, b := range []*fixture{old, now} {
 				b.except(ann, b.series(daily), "20251204", c.before)
 			}
 			master, err := now.store.Get(ctx, entity.ItemKey(ann, entity.Ref{Type: entity.TypeMaster, ID: "mst_000001"}))

@@ -14,14 +14,14 @@ import (
 )
 
 // standup is a series on Mondays at nine in New York, from 1 December 2025.
-func (b *bench) standup(user, more string) item.Item {
+func (b *fixture) standup(user, more string) item.Item {
 	return b.add(user, product.Master(),
 		`{"title":"standup","location":"room 1","startUtc":"2025-12-01T14:00:00Z","endUtc":"2025-12-01T14:30:00Z",
 		"startTzid":"America/New_York","rrule":"FREQ=WEEKLY;BYDAY=MO"`+more+`}`, nil)
 }
 
 // except stores an exception of the series with these fields of its own.
-func (b *bench) differ(user string, master item.Item, date, text string) item.Item {
+func (b *fixture) differ(user string, master item.Item, date, text string) item.Item {
 	t := product.Instance()
 	patch, errs := t.Parse(doc(text))
 	require.Empty(b, errs)

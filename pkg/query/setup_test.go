@@ -26,8 +26,8 @@ const ann, bob = "ann", "bob"
 
 var ctx = context.Background()
 
-// bench is a service on a store of its own, in virtual time.
-type bench struct {
+// fixture is a service on a store of its own, in virtual time.
+type fixture struct {
 	require.TestingT
 	store   *memory.Store
 	service *query.Service
@@ -39,8 +39,8 @@ type bench struct {
 	ids   int
 }
 
-func setup(t require.TestingT) *bench {
-	b := &bench{TestingT: t, now: noon, calls: map[string]int{}}
+func setup(t require.TestingT) *fixture {
+	b := &fixture{TestingT: t, now: noon, calls: map[string]int{}}
 	clock := func() time.Time { return b.now }
 	b.store = memory.New(clock, memory.Options{Observer: func(u table.Consumption) {
 		b.mu.Lock()
@@ -56,7 +56,7 @@ func setup(t require.TestingT) *bench {
 }
 
 // trips returns how often each of the store's operations was used since the last time.
-func (b *bench) trips() map[string]int {
+func (b *fixture) trips() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	calls := b.calls
@@ -65,7 +65,7 @@ func (b *bench) trips() map[string]int {
 }
 
 // rows returns how many rows were read since the last time.
-func (b *bench) rows() int {
+func (b *fixture) rows() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	read := b.read
@@ -74,7 +74,7 @@ func (b *bench) rows() int {
 }
 
 // add stores an entity of the user, made of a document and of attributes that only the server sets.
-func (b *bench) add(user string, t *entity.Type, text string, server item.Item) item.Item {
+func (b *fixture) add(user string, t *entity.Type, text string, server item.Item) item.Item {
 	patch, errs := t.Parse(doc(text))
 	require.Empty(b, errs)
 	fields, errs := t.Merge(nil, patch)
@@ -92,7 +92,7 @@ func (b *bench) add(user string, t *entity.Type, text string, server item.Item) 
 }
 
 // count stores the open counter that the statistics keep for the item, if it has one.
-func (b *bench) count(user string, t *entity.Type, it item.Item) {
+func (b *fixture) count(user string, t *entity.Type, it item.Item) {
 	var sk string
 	switch t.Name {
 	case product.TypeTask:
@@ -124,18 +124,18 @@ func (b *bench) count(user string, t *entity.Type, it item.Item) {
 }
 
 // link stores the edge of a link.
-func (b *bench) link(user string, source, target entity.Ref) {
+func (b *fixture) link(user string, source, target entity.Ref) {
 	row := entity.LinkKey(user, source, target).Item()
 	row["GSI4PK"], row["GSI4SK"] = item.String(entity.LinkedPK(user, target)), item.String(entity.LinkedSK(source))
 	b.put(row)
 }
 
-func (b *bench) put(row item.Item) {
+func (b *fixture) put(row item.Item) {
 	require.NoError(b, b.store.Put(ctx, table.Put{Item: row}))
 	b.trips()
 }
 
-func (b *bench) set(it item.Item, attributes item.Item) {
+func (b *fixture) set(it item.Item, attributes item.Item) {
 	_, err := b.store.Update(ctx, table.Update{Key: it.Key(), Set: attributes})
 	require.NoError(b, err)
 	b.trips()
@@ -163,7 +163,7 @@ func titles(found []query.Found) []string {
 }
 
 // pages follows the cursors and returns all titles, and the number of pages.
-func pages(b *bench, read func(cursor string) (query.Page, error)) ([]string, int) {
+func pages(b *fixture, read func(cursor string) (query.Page, error)) ([]string, int) {
 	var out []string
 	for n, cursor := 1, ""; ; n++ {
 		page, err := read(cursor)

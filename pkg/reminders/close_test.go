@@ -15,7 +15,7 @@ import (
 
 // meddleAtEachStep plays a call of the scheduler once for each step of it. At that step the meddler acts, and then the
 // call goes on. The verdict comes after each play.
-func meddleAtEachStep(t *testing.T, begin, meddle func(w *world), verdict func(w *world, step int, err error)) {
+func meddleAtEachStep(t *testing.T, begin, meddle func(w *fixture), verdict func(w *fixture, step int, err error)) {
 	t.Helper()
 	for step, isWithin := 1, true; isWithin; step++ {
 		require.Less(t, step, 200)
@@ -39,8 +39,8 @@ func meddleAtEachStep(t *testing.T, begin, meddle func(w *world), verdict func(w
 }
 
 // ringsAtOne is a reminder that is due at one o'clock, and it is one o'clock.
-func ringsAtOne(doc string) func(w *world) {
-	return func(w *world) {
+func ringsAtOne(doc string) func(w *fixture) {
+	return func(w *fixture) {
 		w.create("rem_1", doc)
 		w.settle()
 		w.to(noon.Add(time.Hour))
@@ -50,9 +50,9 @@ func ringsAtOne(doc string) func(w *world) {
 // A delivery ends the trigger that it announced. A trigger that was set since rings.
 func TestNotifier_ringsForATriggerSetDuringADelivery(t *testing.T) {
 	t.Parallel()
-	setAnew := func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
+	setAnew := func(w *fixture) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
 	begin := ringsAtOne(fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	meddleAtEachStep(t, begin, setAnew, func(w *world, step int, err error) {
+	meddleAtEachStep(t, begin, setAnew, func(w *fixture, step int, err error) {
 		require.NoError(w, err)
 		w.settle()
 		require.NotEmpty(w, w.item("rem_1").Str("GSI1SK"))
@@ -66,8 +66,8 @@ func TestNotifier_ringsForATriggerSetDuringADelivery(t *testing.T) {
 // The rule no longer has what was delivered: nothing that it has is over for that.
 func TestNotifier_ringsForATriggerOfARuleSetDuringADelivery(t *testing.T) {
 	t.Parallel()
-	setAnew := func(w *world) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
-	meddleAtEachStep(t, ringsAtOne(fmt.Sprintf(dailyRem, "")), setAnew, func(w *world, step int, err error) {
+	setAnew := func(w *fixture) { w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`) }
+	meddleAtEachStep(t, ringsAtOne(fmt.Sprintf(dailyRem, "")), setAnew, func(w *fixture, step int, err error) {
 		require.NoError(w, err)
 		w.advance(4 * time.Hour)
 		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set again at step %d", step)
@@ -82,10 +82,10 @@ func TestNotifier_reportsAZoneThatIsDamagedDuringACall(t *testing.T) {
 	t.Parallel()
 	const floating = `{"title":"Call","triggerUtc":"2025-12-01T13:00:00"}`
 	told := 0
-	damage := func(w *world) {
+	damage := func(w *fixture) {
 		w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 	}
-	meddleAtEachStep(t, ringsAtOne(floating), damage, func(w *world, step int, err error) {
+	meddleAtEachStep(t, ringsAtOne(floating), damage, func(w *fixture, step int, err error) {
 		if err != nil {
 			told++
 			require.ErrorContains(w, err, "damaged row: zone of", "damaged at step %d", step)

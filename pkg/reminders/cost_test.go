@@ -17,7 +17,7 @@ import (
 type spent struct{ calls, rows int }
 
 // reading counts what the consumer reads of the world's table while it handles the changes again.
-func (w *world) reading(changes ...change.Change) spent {
+func (w *fixture) reading(changes ...change.Change) spent {
 	w.Helper()
 	var s spent
 	w.usage = func(u table.Consumption) {
@@ -32,7 +32,7 @@ func (w *world) reading(changes ...change.Change) spent {
 }
 
 // latest is the last change of the item that was delivered.
-func (w *world) latest(id string) change.Change {
+func (w *fixture) latest(id string) change.Change {
 	w.Helper()
 	for i := len(w.history) - 1; i >= 0; i-- {
 		if w.history[i].Ref.ID == id {

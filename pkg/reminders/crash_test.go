@@ -12,17 +12,17 @@ import (
 )
 
 // scenarios are histories in which the consumer and the notifier make every kind of call. Each begins and ends quiet.
-var scenarios = map[string]func(w *world){
-	"delivered on time": func(w *world) {
+var scenarios = map[string]func(w *fixture){
+	"delivered on time": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
 		w.advance(3 * time.Hour)
 	},
-	"delivered late by the consumer": func(w *world) {
+	"delivered late by the consumer": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
 		w.to(noon.Add(80 * time.Minute))
 		w.advance(3 * time.Hour)
 	},
-	"a reminder snoozed twice": func(w *world) {
+	"a reminder snoozed twice": func(w *fixture) {
 		w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 		w.advance(65 * time.Minute)
 		w.putOff("rem_1", noon.Add(90*time.Minute))
@@ -31,7 +31,7 @@ var scenarios = map[string]func(w *world){
 		w.to(noon.Add(3 * time.Hour))
 		w.advance(time.Hour)
 	},
-	"offsets and states that change": func(w *world) {
+	"offsets and states that change": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15,60"))
 		w.settle()
 		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30, 60) })
@@ -41,19 +41,19 @@ var scenarios = map[string]func(w *world){
 		w.change("task_1", func(it item.Item) { it["status"] = item.String("BACKLOG") })
 		w.advance(6 * time.Hour)
 	},
-	"delivered twice": func(w *world) {
+	"delivered twice": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
 		w.settle()
 		w.deliver(w.history...)
 		w.advance(3 * time.Hour)
 	},
-	"floating and arranged only": func(w *world) {
+	"floating and arranged only": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
 		w.settle()
 		w.moveTo("America/New_York")
 		w.settle()
 	},
-	"floating through zones": func(w *world) {
+	"floating through zones": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
 		w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T19:00:00"}`)
 		w.settle()
@@ -65,61 +65,61 @@ var scenarios = map[string]func(w *world){
 }
 
 // meddlers change something while the consumer or the notifier is at work.
-var meddlers = map[string]func(w *world){
-	"nobody": func(*world) {},
-	"complete": func(w *world) {
+var meddlers = map[string]func(w *fixture){
+	"nobody": func(*fixture) {},
+	"complete": func(w *fixture) {
 		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 		w.change("rem_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 	},
-	"offsets come and go": func(w *world) {
+	"offsets come and go": func(w *fixture) {
 		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30) })
 		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(45, 5) })
 	},
-	"offsets and back": func(w *world) {
+	"offsets and back": func(w *fixture) {
 		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30) })
 		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(15) })
 	},
-	"later": func(w *world) {
+	"later": func(w *fixture) {
 		later := item.String(at(noon.Add(20 * time.Hour)))
 		w.change("task_1", func(it item.Item) { it["dueUtc"] = later })
 		w.change("rem_1", func(it item.Item) { it["triggerUtc"] = later })
 	},
-	"rename":      func(w *world) { w.change("task_1", rename); w.change("rem_1", rename) },
-	"delete":      func(w *world) { w.drop("task_1"); w.drop("rem_1") },
-	"travel":      func(w *world) { w.moveTo("Pacific/Auckland") },
-	"travel west": func(w *world) { w.moveTo("Pacific/Honolulu") },
-	"time":        func(w *world) { w.now = w.now.Add(61 * time.Minute) },
-	"replay":      func(w *world) { w.deliver(append(w.history, w.records()...)...) },
-	"travel and complete": func(w *world) {
+	"rename":      func(w *fixture) { w.change("task_1", rename); w.change("rem_1", rename) },
+	"delete":      func(w *fixture) { w.drop("task_1"); w.drop("rem_1") },
+	"travel":      func(w *fixture) { w.moveTo("Pacific/Auckland") },
+	"travel west": func(w *fixture) { w.moveTo("Pacific/Honolulu") },
+	"time":        func(w *fixture) { w.now = w.now.Add(61 * time.Minute) },
+	"replay":      func(w *fixture) { w.deliver(append(w.history, w.records()...)...) },
+	"travel and complete": func(w *fixture) {
 		w.moveTo("Pacific/Auckland")
 		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 	},
-	"snooze": func(w *world) {
+	"snooze": func(w *fixture) {
 		w.putOff("rem_1", w.now.Add(7*time.Minute))
 	},
 }
 
 func rename(it item.Item) { it["title"] = item.String("Another title") }
 
-func (w *world) exists(id string) bool {
+func (w *fixture) exists(id string) bool {
 	_, err := w.store.Get(w.Context(), w.key(id))
 	return err == nil
 }
 
-func (w *world) change(id string, edit func(item.Item)) {
+func (w *fixture) change(id string, edit func(item.Item)) {
 	if w.exists(id) {
 		w.edit(id, edit)
 	}
 }
 
 // putOff snoozes a reminder that can be snoozed.
-func (w *world) putOff(id string, until time.Time) {
+func (w *fixture) putOff(id string, until time.Time) {
 	if w.exists(id) && w.item(id).Str("status") != "COMPLETED" {
 		w.snooze(id, until)
 	}
 }
 
-func (w *world) drop(id string) {
+func (w *fixture) drop(id string) {
 	if w.exists(id) {
 		w.remove(id)
 	}
@@ -147,7 +147,7 @@ func TestReminders_areExactAfterACrashOrAnotherWorkerAtEveryStep(t *testing.T) {
 	strikeAtEachStep(t, scenarios, meddlers, strikes{1, 8})
 }
 
-func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *world), s strikes) {
+func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *fixture), s strikes) {
 	if testing.Short() {
 		t.Skip("plays a thousand histories")
 	}

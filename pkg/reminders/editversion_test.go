@@ -13,7 +13,7 @@ import (
 )
 
 // seenAt is a request about the version that its user saw.
-func (w *world) seenAt(version int64, cmd command.Command) error {
+func (w *fixture) seenAt(version int64, cmd command.Command) error {
 	w.Helper()
 	_, err := w.commands.Do(w.Context(), command.Request{User: user, ExpectedVersion: &version, Command: cmd})
 	return err

@@ -17,7 +17,7 @@ import (
 // watchRows holds every delivery, in the very moment it is put, against the item and the zone of that moment: nothing
 // is published whose item had changed before its delivery. And a delivery that is sent stays sent, and no cursor goes
 // back.
-func (w *world) watchRows(c memory.Call) {
+func (w *fixture) watchRows(c memory.Call) {
 	if c.Stage != memory.After || c.Err != nil || c.Op != "Transact" && c.Op != "Update" {
 		return
 	}
@@ -45,7 +45,7 @@ func (w *world) watchRows(c memory.Call) {
 }
 
 // wants says whether the delivery's item is due then, in the user's zone as it is now.
-func (w *world) wants(delivery item.Item) bool {
+func (w *fixture) wants(delivery item.Item) bool {
 	typ := w.registry.ByName(delivery.Str("itemType"))
 	it, err := w.store.Get(w.Context(), w.key(delivery.Str("itemId")))
 	return err == nil && slices.ContainsFunc(w.instants(typ, it), func(due instant) bool {
@@ -55,7 +55,7 @@ func (w *world) wants(delivery item.Item) bool {
 }
 
 // requireExact holds the outside against the table: the invariants I4 and I5 of docs/correctness.md.
-func (w *world) requireExact() {
+func (w *fixture) requireExact() {
 	w.Helper()
 	meta, err := w.store.Get(w.Context(), entity.MetaKey(user))
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *world) requireExact() {
 }
 
 // state gathers what there is of an item.
-func (w *world) state(typ *entity.Type, it, meta item.Item) reminders.State {
+func (w *fixture) state(typ *entity.Type, it, meta item.Item) reminders.State {
 	id := it.Str(typ.IDAttr)
 	s := reminders.State{User: user, Type: typ, ID: id, Item: it, Meta: meta}
 	s.Deliveries = w.rows(entity.DeliveryPrefix(id))
@@ -119,7 +119,7 @@ func (w *world) state(typ *entity.Type, it, meta item.Item) reminders.State {
 }
 
 // requireNothingLost says of the items that are left that everything asked for in time was delivered.
-func (w *world) requireNothingLost() {
+func (w *fixture) requireNothingLost() {
 	w.Helper()
 	require.Zero(w, w.counts[reminders.Missed])
 	for _, typ := range w.registry.Types() {

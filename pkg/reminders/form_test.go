@@ -14,7 +14,7 @@ import (
 )
 
 // mark makes a row one of a later release, or takes that back.
-func (w *world) mark(row item.Item, form item.Value) {
+func (w *fixture) mark(row item.Item, form item.Value) {
 	marked := row.Clone()
 	marked.Set(entity.AttrForm, form)
 	require.NoError(w, w.store.Put(w.Context(), table.Put{Item: marked}))

@@ -56,7 +56,7 @@ type scene struct {
 }
 
 // scene returns the present state of a world, with the records since the last call.
-func (w *world) scene(at map[string]time.Time) scene {
+func (w *fixture) scene(at map[string]time.Time) scene {
 	s := scene{now: w.now, at: at, records: w.records()}
 	require.NoError(w, w.store.Walk(w.Context(), 0, 1, func(row item.Item) error {
 		s.rows = append(s.rows, row)
@@ -65,7 +65,7 @@ func (w *world) scene(at map[string]time.Time) scene {
 	return s
 }
 
-func (w *world) scheduled() map[string]time.Time {
+func (w *fixture) scheduled() map[string]time.Time {
 	out := map[string]time.Time{}
 	for name, e := range w.scheduler.entries {
 		out[name] = e.At
@@ -150,18 +150,18 @@ func TestConsumer_walksExactlyInEveryOrderOfTwoWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays every order")
 	}
-	due := func(at string) func(w *world) {
-		return func(w *world) { w.set("task_1", product.AttrDueUtc, item.String(at)) }
+	due := func(at string) func(w *fixture) {
+		return func(w *fixture) { w.set("task_1", product.AttrDueUtc, item.String(at)) }
 	}
 	for name, c := range map[string]struct {
 		zones []string
-		edit  func(w *world) // by a client, while the workers walk
+		edit  func(w *fixture) // by a client, while the workers walk
 	}{
 		"a change of zone":                     {[]string{"Europe/Berlin"}, nil},
 		"two changes of zone":                  {[]string{"Europe/Berlin", "Asia/Tokyo"}, nil},
 		"a change of zone and one of an item":  {[]string{"Europe/Berlin"}, due("2025-12-02T10:00:00Z")},
 		"a change of zone and one to the past": {[]string{"Europe/Berlin"}, due("2025-11-02T10:00:00Z")},
-		"a change of zone and another":         {[]string{"Europe/Berlin"}, func(w *world) { w.moveTo("Asia/Tokyo") }},
+		"a change of zone and another":         {[]string{"Europe/Berlin"}, func(w *fixture) { w.moveTo("Asia/Tokyo") }},
 	} {
 		isFull := os.Getenv("NEXUS_INTERLEAVE") != ""
 		if c.edit != nil && !isFull && name != "a change of zone and one of an item" {

@@ -18,7 +18,7 @@ func TestReminders_distinguishLateFromMissedAndIrrelevant(t *testing.T) {
 		name  string
 		due   time.Duration // after noon, when the item is created
 		seen  time.Duration // after noon, when the record comes
-		other func(w *world)
+		other func(w *fixture)
 		want  string
 	}{
 		{"a second ago", time.Hour, time.Hour + time.Second, nil, late},
@@ -32,22 +32,22 @@ func TestReminders_distinguishLateFromMissedAndIrrelevant(t *testing.T) {
 		{"so long ago that its fence would be gone", time.Hour, 31 * 24 * time.Hour, nil, ignored},
 		{"past when it was asked for", -time.Second, time.Hour, nil, ignored},
 		{"long past when it was asked for", -30 * time.Hour, time.Hour, nil, ignored},
-		{"edited since", time.Hour, 3 * time.Hour, func(w *world) {
+		{"edited since", time.Hour, 3 * time.Hour, func(w *fixture) {
 			w.now = noon.Add(2 * time.Hour)
 			w.set("task_1", "title", item.String("t"))
 		}, late},
-		{"moved to the past since", 5 * time.Hour, 3 * time.Hour, func(w *world) {
+		{"moved to the past since", 5 * time.Hour, 3 * time.Hour, func(w *fixture) {
 			w.now = noon.Add(2 * time.Hour)
 			w.set("task_1", "dueUtc", item.String(at(noon.Add(time.Hour))))
 		}, ignored},
-		{"revived since", time.Hour, 3 * time.Hour, func(w *world) {
+		{"revived since", time.Hour, 3 * time.Hour, func(w *fixture) {
 			w.set("task_1", "status", item.String("COMPLETED"))
 			w.now = noon.Add(2 * time.Hour)
 			w.set("task_1", "status", item.String("BACKLOG"))
 		}, ignored},
 		{"completed since", time.Hour, 3 * time.Hour,
-			func(w *world) { w.set("task_1", "status", item.String("COMPLETED")) }, ignored},
-		{"zone moved since, but it has its own", time.Hour, 3 * time.Hour, func(w *world) {
+			func(w *fixture) { w.set("task_1", "status", item.String("COMPLETED")) }, ignored},
+		{"zone moved since, but it has its own", time.Hour, 3 * time.Hour, func(w *fixture) {
 			w.now = noon.Add(2 * time.Hour)
 			w.moveTo("America/New_York")
 		}, late},

@@ -15,7 +15,7 @@ import (
 )
 
 // logged returns what was logged, without the time.
-func (w *world) logged() []map[string]any {
+func (w *fixture) logged() []map[string]any {
 	w.Helper()
 	var out []map[string]any
 	for text := range strings.Lines(w.log.String()) {

@@ -128,13 +128,13 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 
 func TestNotifier_dropsACallForSomethingElseAndReconciles(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(w *world){
-		"moved on":       func(w *world) { w.set("task_1", "dueUtc", item.String(at(noon.Add(5*time.Hour)))) },
-		"moved back":     func(w *world) { w.set("task_1", "dueUtc", item.String(at(noon.Add(-5*time.Hour)))) },
-		"done":           func(w *world) { w.set("task_1", "status", item.String("COMPLETED")) },
-		"gone":           func(w *world) { w.remove("task_1") },
-		"another offset": func(w *world) { w.set("task_1", "reminderMinutes", item.Ints(15)) },
-		"reopened too late": func(w *world) {
+	for name, change := range map[string]func(w *fixture){
+		"moved on":       func(w *fixture) { w.set("task_1", "dueUtc", item.String(at(noon.Add(5*time.Hour)))) },
+		"moved back":     func(w *fixture) { w.set("task_1", "dueUtc", item.String(at(noon.Add(-5*time.Hour)))) },
+		"done":           func(w *fixture) { w.set("task_1", "status", item.String("COMPLETED")) },
+		"gone":           func(w *fixture) { w.remove("task_1") },
+		"another offset": func(w *fixture) { w.set("task_1", "reminderMinutes", item.Ints(15)) },
+		"reopened too late": func(w *fixture) {
 			w.set("task_1", "status", item.String("COMPLETED"))
 			w.now = w.now.Add(time.Second)
 			w.set("task_1", "status", item.String("BACKLOG"))

@@ -30,7 +30,7 @@ type view struct {
 	moved time.Time
 }
 
-func (w *world) view() view {
+func (w *fixture) view() view {
 	meta, _ := w.store.Get(w.Context(), entity.MetaKey(user))
 	zone, err := time.LoadLocation(meta.Str(product.AttrDefaultTzid)) // UTC for ""
 	require.NoError(w, err)
@@ -50,7 +50,7 @@ func (v view) real(reading, asked time.Time, floating bool) (time.Time, time.Tim
 }
 
 // instants are all dues of an item, those of years ago too.
-func (w *world) instants(typ *entity.Type, it item.Item) []instant {
+func (w *fixture) instants(typ *entity.Type, it item.Item) []instant {
 	w.Helper()
 	switch {
 	case typ.Name == entity.TypeMaster:
@@ -81,7 +81,7 @@ func (w *world) instants(typ *entity.Type, it item.Item) []instant {
 
 // seriesInstants goes through all occurrences of a series, one by one, and returns the dues of those that belong to the
 // id: the series' own or that of an exception with reminders of its own.
-func (w *world) seriesInstants(master item.Item, id string) []instant {
+func (w *fixture) seriesInstants(master item.Item, id string) []instant {
 	if master.Str("status") == "CANCELLED" {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (w *world) seriesInstants(master item.Item, id string) []instant {
 }
 
 // triggerInstants are the snooze of a recurring reminder and its occurrences from the trigger on.
-func (w *world) triggerInstants(typ *entity.Type, it item.Item) []instant {
+func (w *fixture) triggerInstants(typ *entity.Type, it item.Item) []instant {
 	if s := it.Str("status"); s != "PENDING" && s != "SNOOZED" {
 		return nil
 	}
@@ -172,7 +172,7 @@ func storedForm(o recurrence.Occurrence, floats bool) time.Time {
 }
 
 // nextOf returns the schedules that the item is to have, by name: for each offset the earliest instant to come.
-func (w *world) nextOf(typ *entity.Type, it item.Item) map[string]instant {
+func (w *fixture) nextOf(typ *entity.Type, it item.Item) map[string]instant {
 	next := map[string]instant{}
 	last, _ := it.Time(product.AttrLastFiredUtc)
 	for _, in := range w.instants(typ, it) {

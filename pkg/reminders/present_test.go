@@ -23,34 +23,35 @@ const fromTheTenth = `{"title":"Pills","triggerUtc":"2025-12-10T13:00:00Z","tzid
 
 func TestReminders_actOnWhatRangAfterAnEarlySnooze(t *testing.T) {
 	t.Parallel()
-	dismiss := func(w *world) { w.act(command.DismissReminder{ID: "rem_1"}) }
-	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
-	again := func(w *world) { w.act(snoozeFor("rem_1", 55)) }
+	dismiss := func(w *fixture) { w.act(command.DismissReminder{ID: "rem_1"}) }
+	complete := func(w *fixture) { w.act(command.CompleteReminder{ID: "rem_1"}) }
+	again := func(w *fixture) { w.act(snoozeFor("rem_1", 55)) }
 	for name, c := range map[string]struct {
 		rule      string
-		act       func(w *world) // at 13:05 on the first, five minutes after the snooze rang
-		published string         // after that one, until the 13th
+		act       func(w *fixture) // at 13:05 on the first, five minutes after the snooze rang
+		published string           // after that one, until the 13th
 		status    string
 	}{
 		"dismissed":          {"", dismiss, "11T13:00 12T13:00", "PENDING"},
 		"completed":          {"", complete, "11T13:00 12T13:00", "PENDING"},
 		"snoozed":            {"", again, "01T14:00 11T13:00 12T13:00", "PENDING"},
-		"dismissed twice":    {"", func(w *world) { dismiss(w); dismiss(w) }, "11T13:00 12T13:00", "PENDING"},
-		"snoozed, dismissed": {"", func(w *world) { again(w); dismiss(w) }, "11T13:00 12T13:00", "PENDING"},
+		"dismissed twice":    {"", func(w *fixture) { dismiss(w); dismiss(w) }, "11T13:00 12T13:00", "PENDING"},
+		"snoozed, dismissed": {"", func(w *fixture) { again(w); dismiss(w) }, "11T13:00 12T13:00", "PENDING"},
 		"the last but one":   {";COUNT=2", complete, "11T13:00", "PENDING"},
 		"the last":           {";COUNT=1", complete, "", "COMPLETED"},
 		"the last, again":    {";COUNT=1", again, "01T14:00", "PENDING"},
 		"another rule first": {"",
-			func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`); dismiss(w) }, "11T13:00", "PENDING"},
-		"set anew first": {"", func(w *world) {
+			func(w *fixture) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`); dismiss(w) },
+			"11T13:00", "PENDING"},
+		"set anew first": {"", func(w *fixture) {
 			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-09T13:00:00Z"}`)
 			dismiss(w)
 		},
 			"10T13:00 11T13:00 12T13:00", "PENDING"},
-		"left alone": {"", func(*world) {}, "11T13:00 12T13:00", "PENDING"},
+		"left alone": {"", func(*fixture) {}, "11T13:00 12T13:00", "PENDING"},
 	} {
-		for release, delivered := range map[string]func(w *world){
-			"this": func(*world) {}, "the one before": byTheReleaseBefore,
+		for release, delivered := range map[string]func(w *fixture){
+			"this": func(*fixture) {}, "the one before": byTheReleaseBefore,
 		} {
 			t.Run(name+", delivered by "+release+" release", func(t *testing.T) {
 				t.Parallel()
@@ -76,7 +77,7 @@ func TestReminders_actOnWhatRangAfterAnEarlySnooze(t *testing.T) {
 }
 
 // byTheReleaseBefore leaves the reminder as that release does when it closes a delivery: it does not say what rang.
-func byTheReleaseBefore(w *world) {
+func byTheReleaseBefore(w *fixture) {
 	it := w.item("rem_1")
 	require.True(w, it.Has(product.AttrFiredOccurrenceUtc))
 	_, err := w.store.Update(w.Context(), table.Update{
@@ -121,32 +122,32 @@ func TestReminders_ringForATriggerOfTheReleaseBefore(t *testing.T) {
 // The present occurrence is the one that rang last until a later one is due, whichever was due in between.
 func TestReminders_replaceThePresentOccurrenceByALaterOneOnly(t *testing.T) {
 	t.Parallel()
-	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
-	snooze := func(minutes int64) func(w *world) {
-		return func(w *world) { w.act(snoozeFor("rem_1", minutes)) }
+	complete := func(w *fixture) { w.act(command.CompleteReminder{ID: "rem_1"}) }
+	snooze := func(minutes int64) func(w *fixture) {
+		return func(w *fixture) { w.act(snoozeFor("rem_1", minutes)) }
 	}
-	pass := func(days int, by time.Duration) func(w *world) {
-		return func(w *world) { w.advance(time.Duration(days)*24*time.Hour + by) }
+	pass := func(days int, by time.Duration) func(w *fixture) {
+		return func(w *fixture) { w.advance(time.Duration(days)*24*time.Hour + by) }
 	}
 	for name, c := range map[string]struct {
 		rule    string
-		steps   []func(w *world) // from noon of the first on
+		steps   []func(w *fixture) // from noon of the first on
 		present string
 	}{
 		"an earlier one is due, which was completed before": {
-			"", []func(w *world){complete, snooze(60), pass(9, 2*time.Hour)}, "11T13:00",
+			"", []func(w *fixture){complete, snooze(60), pass(9, 2*time.Hour)}, "11T13:00",
 		},
 		"a later one is due": {
-			"", []func(w *world){complete, snooze(60), pass(11, 2*time.Hour)}, "12T13:00",
+			"", []func(w *fixture){complete, snooze(60), pass(11, 2*time.Hour)}, "12T13:00",
 		},
 		"a later one rang before the snooze ended": {
-			"", []func(w *world){pass(9, 2*time.Hour), snooze(1440), pass(1, time.Hour)}, "10T13:00",
+			"", []func(w *fixture){pass(9, 2*time.Hour), snooze(1440), pass(1, time.Hour)}, "10T13:00",
 		},
 		"a later one is due after the snooze ended": {
-			"", []func(w *world){pass(9, 2*time.Hour), snooze(1440), pass(2, 0)}, "12T13:00",
+			"", []func(w *fixture){pass(9, 2*time.Hour), snooze(1440), pass(2, 0)}, "12T13:00",
 		},
 		"the last rang before the snooze ended": {
-			";COUNT=2", []func(w *world){pass(9, 2*time.Hour), snooze(1440), pass(1, time.Hour)}, "10T13:00",
+			";COUNT=2", []func(w *fixture){pass(9, 2*time.Hour), snooze(1440), pass(1, time.Hour)}, "10T13:00",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +369,7 @@ func TestReminders_showThatAOneTimeReminderWillNotRingAgain(t *testing.T) {
 }
 
 // shownBy returns an item as the API shows it.
-func shownBy(w *world, id string) map[string]any {
+func shownBy(w *fixture, id string) map[string]any {
 	w.Helper()
 	return decode(w.T, string(w.registry.ByID(id).AppendJSON(nil, w.item(id))))
 }

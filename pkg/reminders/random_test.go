@@ -17,7 +17,7 @@ var worlds = flag.Int("worlds", 30, "random worlds to play")
 
 // chance plays one random history.
 type chance struct {
-	*world
+	*fixture
 	*rand.Rand
 	waiting []change.Change // records that are not delivered yet
 }
@@ -27,7 +27,7 @@ func TestReminders_areExactInARandomWorldAtRest(t *testing.T) {
 	for seed := range *worlds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			c := &chance{world: setup(t), Rand: rand.New(rand.NewPCG(uint64(seed), 7))}
+			c := &chance{fixture: setup(t), Rand: rand.New(rand.NewPCG(uint64(seed), 7))}
 			c.random, c.fault.meddle = true, c.act
 			for range 60 {
 				c.turn()
@@ -128,9 +128,9 @@ func (c *chance) act() {
 	case 7:
 		c.moveTo(c.one("Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Apia"))
 	case 8:
-		c.world.act(snoozeFor(reminder, int64(1+c.IntN(2000))))
+		c.fixture.act(snoozeFor(reminder, int64(1+c.IntN(2000))))
 	case 9:
-		c.world.act(command.CompleteReminder{ID: reminder, Series: c.IntN(4) == 0})
+		c.fixture.act(command.CompleteReminder{ID: reminder, Series: c.IntN(4) == 0})
 	case 10:
 		if c.exists(reminder) {
 			c.patchReminder(reminder,

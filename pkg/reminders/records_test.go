@@ -52,25 +52,25 @@ func TestConsumer_readsWhatOnlyTheOldImageKnows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		id, fields string
-		before     func(w *world)
-		act        func(w *world)
+		before     func(w *fixture)
+		act        func(w *fixture)
 		left       []string
 	}{
 		"an offset given up": {"task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15"), nil,
-			func(w *world) { w.set("task_1", "reminderMinutes", item.Ints(45)) }, []string{"task_1 -45 01T16:15"}},
+			func(w *fixture) { w.set("task_1", "reminderMinutes", item.Ints(45)) }, []string{"task_1 -45 01T16:15"}},
 		"an item deleted": {"task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15"), nil,
-			func(w *world) { w.remove("task_1") }, []string{}},
+			func(w *fixture) { w.remove("task_1") }, []string{}},
 		"a series deleted": {"mst_1", fmt.Sprintf(dailyAt, "15"), nil,
-			func(w *world) { w.deleteSeries("mst_1") }, []string{}},
+			func(w *fixture) { w.deleteSeries("mst_1") }, []string{}},
 		"a series deleted, with an exception's own reminders": {"mst_1", fmt.Sprintf(dailyAt, "15"),
-			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
-			func(w *world) { w.deleteSeries("mst_1") }, []string{}},
+			func(w *fixture) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
+			func(w *fixture) { w.deleteSeries("mst_1") }, []string{}},
 		"a series' row deleted, and an exception's own reminders left": {"mst_1", fmt.Sprintf(dailyAt, "15"),
-			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
-			func(w *world) { w.remove("mst_1") }, []string{}},
+			func(w *fixture) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
+			func(w *fixture) { w.remove("mst_1") }, []string{}},
 		"a series' row put back behind an exception's": {"mst_1", fmt.Sprintf(dailyAt, ""),
-			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
-			func(w *world) {
+			func(w *fixture) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
+			func(w *fixture) {
 				row := w.item("mst_1")
 				w.remove("mst_1")
 				w.settle()
@@ -78,8 +78,8 @@ func TestConsumer_readsWhatOnlyTheOldImageKnows(t *testing.T) {
 				require.NoError(w, w.store.Put(w.Context(), table.Put{Item: row}))
 			}, []string{"inst_20251203_1 -30 03T13:30"}},
 		"an exception's own reminders given up": {"mst_1", fmt.Sprintf(dailyAt, "15"),
-			func(w *world) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
-			func(w *world) { w.except("mst_1", "20251203", `{}`) }, []string{"mst_1 -15 01T13:45"}},
+			func(w *fixture) { w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`) },
+			func(w *fixture) { w.except("mst_1", "20251203", `{}`) }, []string{"mst_1 -15 01T13:45"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,34 +45,35 @@ func TestNotifier_movesARecurringReminderOn(t *testing.T) {
 
 func TestNotifier_remindsOfBothOccurrencesOfASnoozedReminder(t *testing.T) {
 	t.Parallel()
-	complete := func(w *world) { w.act(command.CompleteReminder{ID: "rem_1"}) }
+	complete := func(w *fixture) { w.act(command.CompleteReminder{ID: "rem_1"}) }
 	for name, c := range map[string]struct {
 		rule      string
-		act       func(w *world) // at 13:05 on the first day
-		published string         // of three days, after the first
+		act       func(w *fixture) // at 13:05 on the first day
+		published string           // of three days, after the first
 	}{
-		"for a while": {"", func(w *world) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05 02T13:00 03T13:00"},
-		"twice": {"", func(w *world) { w.act(snoozeFor("rem_1", 60)); w.act(snoozeFor("rem_1", 90)) },
+		"for a while": {"", func(w *fixture) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05 02T13:00 03T13:00"},
+		"twice": {"", func(w *fixture) { w.act(snoozeFor("rem_1", 60)); w.act(snoozeFor("rem_1", 90)) },
 			"01T14:35 02T13:00 03T13:00"},
-		"beyond the next":       {"", func(w *world) { w.act(snoozeFor("rem_1", 25*60)) }, "02T13:00 02T14:05 03T13:00"},
-		"up to the next":        {"", func(w *world) { w.act(snoozeFor("rem_1", 24*60-5)) }, "02T13:00 02T13:00 03T13:00"},
-		"and done":              {"", func(w *world) { w.act(snoozeFor("rem_1", 60)); complete(w) }, "02T13:00 03T13:00"},
+		"beyond the next":       {"", func(w *fixture) { w.act(snoozeFor("rem_1", 25*60)) }, "02T13:00 02T14:05 03T13:00"},
+		"up to the next":        {"", func(w *fixture) { w.act(snoozeFor("rem_1", 24*60-5)) }, "02T13:00 02T13:00 03T13:00"},
+		"and done":              {"", func(w *fixture) { w.act(snoozeFor("rem_1", 60)); complete(w) }, "02T13:00 03T13:00"},
 		"done at once":          {"", complete, "02T13:00 03T13:00"},
-		"all of it":             {"", func(w *world) { w.act(command.DismissReminder{ID: "rem_1", Series: true}) }, ""},
-		"the last, for a while": {";COUNT=1", func(w *world) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05"},
+		"all of it":             {"", func(w *fixture) { w.act(command.DismissReminder{ID: "rem_1", Series: true}) }, ""},
+		"the last, for a while": {";COUNT=1", func(w *fixture) { w.act(snoozeFor("rem_1", 60)) }, "01T14:05"},
 		"the last, done":        {";COUNT=1", complete, ""},
-		"the last, later more": {";COUNT=1", func(w *world) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY"}`) },
+		"the last, later more": {";COUNT=1", func(w *fixture) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY"}`) },
 			"02T13:00 03T13:00"},
-		"snoozed, then another": {"", func(w *world) {
+		"snoozed, then another": {"", func(w *fixture) {
 			w.act(snoozeFor("rem_1", 60))
 			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-01T15:00:00Z"}`)
 		}, "01T15:00 02T15:00 03T15:00"},
 		"snoozed, no longer one": {"",
-			func(w *world) { w.act(snoozeFor("rem_1", 60)); w.patchReminder("rem_1", `{"rrule":null}`) }, "02T13:00"},
-		"the end comes earlier": {"", func(w *world) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-02T13:00:00Z"}`) },
+			func(w *fixture) { w.act(snoozeFor("rem_1", 60)); w.patchReminder("rem_1", `{"rrule":null}`) }, "02T13:00"},
+		"the end comes earlier": {"", func(w *fixture) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-02T13:00:00Z"}`) },
 			"02T13:00"},
-		"the end has passed": {"", func(w *world) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-01T13:00:00Z"}`) }, ""},
-		"ended and taken back": {"", func(w *world) {
+		"the end has passed": {"",
+			func(w *fixture) { w.patchReminder("rem_1", `{"rruleUntil":"2025-12-01T13:00:00Z"}`) }, ""},
+		"ended and taken back": {"", func(w *fixture) {
 			w.patchReminder("rem_1", `{"rruleUntil":"2025-12-01T13:00:00Z"}`)
 			w.patchReminder("rem_1", `{"rruleUntil":null}`)
 		}, "02T13:00 03T13:00"},

@@ -39,79 +39,80 @@ func TestNotifier_remindsOfOneOccurrenceAfterTheOther(t *testing.T) {
 func TestConsumer_countsExceptionsWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		except    func(w *world)
+		except    func(w *fixture)
 		published []string // of three days
 	}{
-		"moved later": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-02T18:00:00Z"}`) },
+		"moved later": {func(w *fixture) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-02T18:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T17:45", "mst_1 -15 03T13:45"}},
-		"moved behind the next": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T18:00:00Z"}`) },
+		"moved behind the next": {func(w *fixture) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T18:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45", "mst_1 -15 03T17:45"}},
-		"moved onto the next": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T14:00:00Z"}`) },
+		"moved onto the next": {func(w *fixture) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T14:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45", "mst_1 -15 03T13:45"}},
-		"moved before the former": {func(w *world) { w.except("mst_1", "20251203", `{"startUtc":"2025-12-01T20:00:00Z"}`) },
+		"moved before the former": {func(w *fixture) { w.except("mst_1", "20251203", `{"startUtc":"2025-12-01T20:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 01T19:45", "mst_1 -15 02T13:45"}},
-		"moved here from far": {func(w *world) { w.except("mst_1", "20260601", `{"startUtc":"2025-12-02T20:00:00Z"}`) },
+		"moved here from far": {func(w *fixture) { w.except("mst_1", "20260601", `{"startUtc":"2025-12-02T20:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 02T19:45", "mst_1 -15 03T13:45"}},
-		"moved to the past": {func(w *world) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-01T12:00:00Z"}`) },
+		"moved to the past": {func(w *fixture) { w.except("mst_1", "20251202", `{"startUtc":"2025-12-01T12:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"to a whole day": {func(w *world) {
+		"to a whole day": {func(w *fixture) {
 			w.except("mst_1", "20251202",
 				`{"isAllDay":true,"startDate":"2025-12-02"}`)
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 01T23:45", "mst_1 -15 03T13:45"}},
-		"cancelled": {func(w *world) { w.cancel("mst_1", "20251202") }, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"cancelled and taken back": {func(w *world) { w.cancel("mst_1", "20251202"); w.except("mst_1", "20251202", `{}`) },
+		"cancelled": {func(w *fixture) { w.cancel("mst_1", "20251202") },
+			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
+		"cancelled and taken back": {func(w *fixture) { w.cancel("mst_1", "20251202"); w.except("mst_1", "20251202", `{}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 03T13:45"}},
-		"a date without one": {func(w *world) { w.patchSeries("mst_1", `{"exdate":["20251202"]}`) },
+		"a date without one": {func(w *fixture) { w.patchSeries("mst_1", `{"exdate":["20251202"]}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"with reminders of its own": {func(w *world) { w.except("mst_1", "20251202", `{"reminderMinutes":[5,60]}`) },
+		"with reminders of its own": {func(w *fixture) { w.except("mst_1", "20251202", `{"reminderMinutes":[5,60]}`) },
 			[]string{"mst_1 -15 01T13:45", "inst_20251202_1 -60 02T13:00", "inst_20251202_1 -5 02T13:55", "mst_1 -15 03T13:45"}},
-		"with none of its own": {func(w *world) { w.except("mst_1", "20251202", `{"reminderMinutes":null}`) },
+		"with none of its own": {func(w *fixture) { w.except("mst_1", "20251202", `{"reminderMinutes":null}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"its own, and moved": {func(w *world) {
+		"its own, and moved": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5],"startUtc":"2025-12-02T10:00:00Z"}`)
 		}, []string{"mst_1 -15 01T13:45", "inst_20251202_1 -5 02T09:55", "mst_1 -15 03T13:45"}},
-		"its own, and cancelled": {func(w *world) {
+		"its own, and cancelled": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.cancel("mst_1", "20251202")
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"its own, taken back": {func(w *world) {
+		"its own, taken back": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.settle()
 			w.except("mst_1", "20251202", `{"title":"Other"}`)
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 03T13:45"}},
-		"its own follow the series": {func(w *world) {
+		"its own follow the series": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.settle()
 			w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 		}, []string{"mst_1 -15 01T15:45", "inst_20251202_1 -5 02T15:55", "mst_1 -15 03T15:45"}},
-		"its own time stays": {func(w *world) {
+		"its own time stays": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5],"startUtc":"2025-12-02T10:00:00Z"}`)
 			w.settle()
 			w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 		}, []string{"mst_1 -15 01T15:45", "inst_20251202_1 -5 02T09:55", "mst_1 -15 03T15:45"}},
-		"its own, on a date lost": {func(w *world) {
+		"its own, on a date lost": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.settle()
 			w.patchSeries("mst_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`)
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
-		"its own, series without": {func(w *world) {
+		"its own, series without": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.settle()
 			w.patchSeries("mst_1", `{"reminderMinutes":null}`)
 		}, []string{"inst_20251202_1 -5 02T13:55"}},
-		"its own, series cancelled": {func(w *world) {
+		"its own, series cancelled": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.settle()
 			w.patchSeries("mst_1", `{"status":"CANCELLED"}`)
 		}, []string{}},
-		"its own, series deleted": {func(w *world) {
+		"its own, series deleted": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 			w.settle()
 			w.deleteSeries("mst_1")
 		}, []string{}},
-		"the series ends": {func(w *world) { w.patchSeries("mst_1", `{"rruleUntil":"2025-12-02T14:00:00Z"}`) },
+		"the series ends": {func(w *fixture) { w.patchSeries("mst_1", `{"rruleUntil":"2025-12-02T14:00:00Z"}`) },
 			[]string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45"}},
-		"moved beyond the end stays": {func(w *world) {
+		"moved beyond the end stays": {func(w *fixture) {
 			w.patchSeries("mst_1", `{"rrule":"FREQ=DAILY;COUNT=2"}`)
 			w.except("mst_1", "20251202", `{"startUtc":"2025-12-03T18:00:00Z"}`)
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T17:45"}},
@@ -249,19 +250,19 @@ func TestConsumer_announcesNothingPastOfAnImportedSeries(t *testing.T) {
 
 func TestReminders_takeARevertForNoRequestAfterTheInstant(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ before, after func(w *world) }{
-		"uncancelled": {func(w *world) { w.cancel("mst_1", "20251201") },
-			func(w *world) { w.except("mst_1", "20251201", `{}`) }},
-		"moved back": {func(w *world) { w.except("mst_1", "20251201", `{"startUtc":"2025-12-20T14:00:00Z"}`) },
-			func(w *world) { w.except("mst_1", "20251201", `{}`) }},
-		"its own taken back": {func(w *world) { w.except("mst_1", "20251201", `{"reminderMinutes":null}`) },
-			func(w *world) { w.except("mst_1", "20251201", `{}`) }},
-		"series uncancelled": {func(w *world) { w.patchSeries("mst_1", `{"status":"CANCELLED"}`) },
-			func(w *world) { w.patchSeries("mst_1", `{"status":"CONFIRMED"}`) }},
-		"date brought back": {func(w *world) { w.patchSeries("mst_1", `{"exdate":["20251201"]}`) },
-			func(w *world) { w.patchSeries("mst_1", `{"exdate":null}`) }},
-		"given its own": {func(*world) {},
-			func(w *world) { w.advance(0); w.except("mst_1", "20251201", `{"reminderMinutes":[15,20]}`) }},
+	for name, c := range map[string]struct{ before, after func(w *fixture) }{
+		"uncancelled": {func(w *fixture) { w.cancel("mst_1", "20251201") },
+			func(w *fixture) { w.except("mst_1", "20251201", `{}`) }},
+		"moved back": {func(w *fixture) { w.except("mst_1", "20251201", `{"startUtc":"2025-12-20T14:00:00Z"}`) },
+			func(w *fixture) { w.except("mst_1", "20251201", `{}`) }},
+		"its own taken back": {func(w *fixture) { w.except("mst_1", "20251201", `{"reminderMinutes":null}`) },
+			func(w *fixture) { w.except("mst_1", "20251201", `{}`) }},
+		"series uncancelled": {func(w *fixture) { w.patchSeries("mst_1", `{"status":"CANCELLED"}`) },
+			func(w *fixture) { w.patchSeries("mst_1", `{"status":"CONFIRMED"}`) }},
+		"date brought back": {func(w *fixture) { w.patchSeries("mst_1", `{"exdate":["20251201"]}`) },
+			func(w *fixture) { w.patchSeries("mst_1", `{"exdate":null}`) }},
+		"given its own": {func(*fixture) {},
+			func(w *fixture) { w.advance(0); w.except("mst_1", "20251201", `{"reminderMinutes":[15,20]}`) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

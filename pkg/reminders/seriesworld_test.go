@@ -16,13 +16,13 @@ import (
 // what is held against the rules here.
 
 // try carries out a command at the version its target has now. What is gone or in another state is left alone.
-func (w *world) try(cmd command.Command, version int64) {
+func (w *fixture) try(cmd command.Command, version int64) {
 	w.Helper()
 	_, err := w.commands.Do(w.Context(), command.Request{User: user, Command: cmd, ExpectedVersion: &version})
 	w.requireDone(err)
 }
 
-func (w *world) requireDone(err error) {
+func (w *fixture) requireDone(err error) {
 	w.Helper()
 	var gone *command.NotFoundError
 	var state *command.StateError
@@ -32,13 +32,13 @@ func (w *world) requireDone(err error) {
 	}
 }
 
-func (w *world) versionOf(id string) int64 {
+func (w *fixture) versionOf(id string) int64 {
 	it, _ := w.store.Get(w.Context(), w.key(id))
 	return it.Int(entity.AttrVersion)
 }
 
 // versionOn is the version of an occurrence: its own if there is an exception, else the series'.
-func (w *world) versionOn(master, date string) int64 {
+func (w *fixture) versionOn(master, date string) int64 {
 	it, err := w.store.Get(w.Context(), w.key(entity.InstanceID(master, date)))
 	if err == nil && it.Has(product.AttrModifiedFields) {
 		return it.Int(entity.AttrVersion)
@@ -46,7 +46,7 @@ func (w *world) versionOn(master, date string) int64 {
 	return w.versionOf(master)
 }
 
-func (w *world) object(doc string) map[string]any {
+func (w *fixture) object(doc string) map[string]any {
 	w.Helper()
 	d := json.NewDecoder(strings.NewReader(doc))
 	d.UseNumber()
@@ -55,38 +55,38 @@ func (w *world) object(doc string) map[string]any {
 	return out
 }
 
-func (w *world) patchSeries(id, doc string) {
+func (w *fixture) patchSeries(id, doc string) {
 	w.Helper()
 	w.try(command.UpdateSeries{ID: id, Patch: w.object(doc)}, w.versionOf(id))
 }
 
-func (w *world) except(master, date, doc string) {
+func (w *fixture) except(master, date, doc string) {
 	w.Helper()
 	w.try(command.PutInstance{MasterID: master, Date: date, Fields: w.object(doc)}, w.versionOn(master, date))
 }
 
-func (w *world) cancel(master, date string) {
+func (w *fixture) cancel(master, date string) {
 	w.Helper()
 	w.try(command.CancelInstance{MasterID: master, Date: date}, w.versionOn(master, date))
 }
 
-func (w *world) deleteSeries(id string) {
+func (w *fixture) deleteSeries(id string) {
 	w.Helper()
 	w.try(command.DeleteSeries{ID: id}, w.versionOf(id))
 }
 
-func (w *world) split(id, date, changes string) {
+func (w *fixture) split(id, date, changes string) {
 	w.Helper()
 	w.try(command.SplitSeries{ID: id, Date: date, Changes: w.object(changes)}, w.versionOf(id))
 }
 
-func (w *world) patchReminder(id, doc string) {
+func (w *fixture) patchReminder(id, doc string) {
 	w.Helper()
 	w.try(command.Update{Type: product.Reminder(), ID: id, Patch: w.object(doc)}, w.versionOf(id))
 }
 
 // act does what an action does, whatever version the reminder has.
-func (w *world) act(cmd command.Command) {
+func (w *fixture) act(cmd command.Command) {
 	w.Helper()
 	_, err := w.commands.Do(w.Context(), command.Request{User: user, Command: cmd})
 	w.requireDone(err)

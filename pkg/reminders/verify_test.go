@@ -147,7 +147,7 @@ func TestOverdue_findsADeliveryOfNoTime(t *testing.T) {
 }
 
 // stalledWalk is the cursor of a walk that died after its first page's list.
-func stalledWalk(w *world, prefix string) item.Item {
+func stalledWalk(w *fixture, prefix string) item.Item {
 	w.Helper()
 	records := w.records()
 	for step := 1; len(w.rows(entity.ItemPrefix(prefix))) == 0; step++ {
@@ -164,16 +164,16 @@ func stalledWalk(w *world, prefix string) item.Item {
 func TestResume_endsAWalkFromItsCursor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		begin  func(w *world)
+		begin  func(w *fixture)
 		prefix string
 		want   []string
 	}{
-		"of a change of zone": {func(w *world) {
+		"of a change of zone": {func(w *fixture) {
 			w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
 			w.settle()
 			w.moveTo("Europe/Berlin")
 		}, entity.RowZone, []string{"task_1 -0 02T08:00"}},
-		"of a change of a series": {func(w *world) {
+		"of a change of a series": {func(w *fixture) {
 			w.create("mst_1", fmt.Sprintf(dailyAt, ""))
 			w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
 			w.settle()

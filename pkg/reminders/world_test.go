@@ -45,8 +45,8 @@ const maxTries = 50
 // maxCalls bounds the schedules that are called while time moves.
 const maxCalls = 1000
 
-// world is one user's table, scheduler and bus with the consumer and the notifier between them.
-type world struct {
+// fixture is one user's table, scheduler and bus with the consumer and the notifier between them.
+type fixture struct {
 	*testing.T
 	now       time.Time
 	registry  *entity.Registry
@@ -69,9 +69,9 @@ type world struct {
 	step      int                     // at which the fault strikes, for those who look at a failure
 }
 
-func setup(t *testing.T) *world {
+func setup(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{
+	w := &fixture{
 		T: t, now: noon, registry: product.Registry(), fault: &fault{}, counts: map[reminders.Outcome]int{},
 		states: map[item.Key]string{}, revisions: map[item.Key]int64{},
 	}
@@ -102,7 +102,7 @@ func setup(t *testing.T) *world {
 }
 
 // records returns the stream records since the last call.
-func (w *world) records() []change.Change {
+func (w *fixture) records() []change.Change {
 	w.Helper()
 	ctx := w.Context()
 	shards, err := w.store.Feed().Shards(ctx)
@@ -124,7 +124,7 @@ func (w *world) records() []change.Change {
 }
 
 // deliver hands the changes over one by one, each until it is done.
-func (w *world) deliver(changes ...change.Change) {
+func (w *fixture) deliver(changes ...change.Change) {
 	w.Helper()
 	for _, c := range changes {
 		w.repeat(func(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (w *world) deliver(changes ...change.Change) {
 }
 
 // repeat does the work under faults until it succeeds.
-func (w *world) repeat(work func(context.Context) error) {
+func (w *fixture) repeat(work func(context.Context) error) {
 	w.Helper()
 	var err error
 	for range maxTries {
@@ -149,7 +149,7 @@ func (w *world) repeat(work func(context.Context) error) {
 }
 
 // settle delivers records and calls due schedules until there are no more.
-func (w *world) settle() {
+func (w *fixture) settle() {
 	w.Helper()
 	for range maxTries {
 		records := w.records()
@@ -166,7 +166,7 @@ func (w *world) settle() {
 }
 
 // advance moves the clock, stopping wherever a schedule falls due.
-func (w *world) advance(d time.Duration) {
+func (w *fixture) advance(d time.Duration) {
 	w.Helper()
 	end := w.now.Add(d)
 	w.settle()
@@ -192,7 +192,7 @@ func decode(t *testing.T, text string) map[string]any {
 }
 
 // create writes an item as the create command does.
-func (w *world) create(id, doc string) {
+func (w *fixture) create(id, doc string) {
 	w.Helper()
 	typ := w.registry.ByID(id)
 	patch, errs := typ.Parse(decode(w.T, doc))
@@ -208,7 +208,7 @@ func (w *world) create(id, doc string) {
 }
 
 // edit changes an item as a command does.
-func (w *world) edit(id string, change func(it item.Item)) {
+func (w *fixture) edit(id string, change func(it item.Item)) {
 	w.Helper()
 	typ, before := w.registry.ByID(id), w.item(id)
 	after := before.Clone()
@@ -222,12 +222,12 @@ func (w *world) edit(id string, change func(it item.Item)) {
 	require.NoError(w, err)
 }
 
-func (w *world) set(id, attr string, v item.Value) {
+func (w *fixture) set(id, attr string, v item.Value) {
 	w.Helper()
 	w.edit(id, func(it item.Item) { it.Set(attr, v) })
 }
 
-func (w *world) snooze(id string, until time.Time) {
+func (w *fixture) snooze(id string, until time.Time) {
 	w.Helper()
 	w.edit(id, func(it item.Item) {
 		occurrence := it.Str(product.AttrTriggerUtc)
@@ -244,12 +244,12 @@ func (w *world) snooze(id string, until time.Time) {
 }
 
 // moveTo sets the user's zone as the UpdateMe command does.
-func (w *world) moveTo(zone string) {
+func (w *fixture) moveTo(zone string) {
 	w.Helper()
 	w.editMeta(func(it item.Item) { it[product.AttrDefaultTzid] = item.String(zone) })
 }
 
-func (w *world) editMeta(change func(it item.Item)) {
+func (w *fixture) editMeta(change func(it item.Item)) {
 	w.Helper()
 	key := entity.MetaKey(user)
 	before, err := w.store.Get(w.Context(), key)
@@ -266,23 +266,23 @@ func (w *world) editMeta(change func(it item.Item)) {
 	require.NoError(w, err)
 }
 
-func (w *world) remove(id string) {
+func (w *fixture) remove(id string) {
 	w.Helper()
 	require.NoError(w, w.store.Delete(w.Context(), table.Delete{Key: w.key(id)}))
 }
 
-func (w *world) key(id string) item.Key {
+func (w *fixture) key(id string) item.Key {
 	return entity.ItemKey(user, entity.Ref{Type: w.registry.ByID(id).Name, ID: id})
 }
 
-func (w *world) item(id string) item.Item {
+func (w *fixture) item(id string) item.Item {
 	w.Helper()
 	it, err := w.store.Get(w.Context(), w.key(id))
 	require.NoError(w, err)
 	return it
 }
 
-func (w *world) rows(prefix string) []item.Item {
+func (w *fixture) rows(prefix string) []item.Item {
 	w.Helper()
 	page, err := w.store.Query(w.Context(), table.Query{
 		Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix},
@@ -293,7 +293,7 @@ func (w *world) rows(prefix string) []item.Item {
 }
 
 // schedules lists what waits for its call: item, offset, instant of the call.
-func (w *world) schedules() []string {
+func (w *fixture) schedules() []string {
 	out := []string{}
 	for _, e := range w.scheduler.entries {
 		line := fmt.Sprintf("%s -%d %s", e.call.ItemID, e.call.OffsetMinutes, e.At.Format("02T15:04"))
@@ -307,7 +307,7 @@ func (w *world) schedules() []string {
 }
 
 // published lists the distinct deliveries in order: item, offset, due instant.
-func (w *world) published() []string {
+func (w *fixture) published() []string {
 	out := []string{}
 	seen := map[string]bool{}
 	for _, e := range w.bus.details(w.T) {
@@ -320,7 +320,7 @@ func (w *world) published() []string {
 }
 
 // to lets the time come; a clock never goes back.
-func (w *world) to(t time.Time) {
+func (w *fixture) to(t time.Time) {
 	if t.After(w.now) {
 		w.now = t
 	}

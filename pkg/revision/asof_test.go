@@ -11,7 +11,7 @@ import (
 
 // asOf returns the revision that was the present one at the instant, empty if there was none, and the calls that the
 // answer took.
-func (b *bench) asOf(instant time.Time) (revID string, calls int) {
+func (b *publishFixture) asOf(instant time.Time) (revID string, calls int) {
 	b.fault = func(c memory.Call) error {
 		if c.Stage == memory.Before {
 			calls++
@@ -28,7 +28,7 @@ func (b *bench) asOf(instant time.Time) (revID string, calls int) {
 }
 
 // burst commits so many revisions without a tick of the clock, and returns the last.
-func (b *bench) burst(parent string, n int) revision.Result[[]string] {
+func (b *publishFixture) burst(parent string, n int) revision.Result[[]string] {
 	var res revision.Result[[]string]
 	for range n {
 		var err error

@@ -16,7 +16,7 @@ import (
 
 // checkHead requires that the head names the last entry of the log, and a snapshot that is whole and as it was
 // published.
-func (w *world) checkHead(at entity.Repository) {
+func (w *fixture) checkHead(at entity.Repository) {
 	head, err := w.store.Get(w.ctx, at.HeadKey())
 	if err != nil {
 		w.ErrorIs(err, table.ErrNotFound)
@@ -29,14 +29,14 @@ func (w *world) checkHead(at entity.Repository) {
 }
 
 // bytes are a revision's log entry and snapshot as they are now.
-func (w *world) bytes(at entity.Repository, entry item.Key) string {
+func (w *fixture) bytes(at entity.Repository, entry item.Key) string {
 	row, err := w.store.Get(w.ctx, entry)
 	w.NoError(err)
 	return inBytes(append(w.snapshot(at, row.Str("revId")), row))
 }
 
 // checkLine requires that history is a line, and that every revision in it is, to the byte, as it was published.
-func (w *world) checkLine(at entity.Repository) {
+func (w *fixture) checkLine(at entity.Repository) {
 	parent, last := "", ""
 	for _, entry := range w.log(at) {
 		revID := entry.Str("revId")
@@ -61,7 +61,7 @@ func (w *world) checkLine(at entity.Repository) {
 }
 
 // checkAnswers requires that what was answered is there once, as it was answered, and what was refused is not there.
-func (w *world) checkAnswers() {
+func (w *fixture) checkAnswers() {
 	times := map[string]int{}
 	for _, entry := range append(w.log(tree), w.log(today)...) {
 		message := entry.Str("message")
@@ -87,7 +87,7 @@ func (w *world) checkAnswers() {
 }
 
 // state is that of the revision which a log entry names.
-func (w *world) state(entry item.Item) any {
+func (w *fixture) state(entry item.Item) any {
 	reader := w.process(w.store)
 	if entry.Str(item.AttrPK) == today.LogPK() {
 		rev, err := reader.plans.Revision(w.ctx, user, day, entry.Str("revId"))
@@ -100,7 +100,7 @@ func (w *world) state(entry item.Item) any {
 }
 
 // checkStates replays the requests along both logs and compares.
-func (w *world) checkStates() {
+func (w *fixture) checkStates() {
 	var grown values.Tree
 	for _, entry := range w.log(tree) {
 		is, message := w.state(entry).(values.Tree), entry.Str("message")
@@ -135,7 +135,7 @@ func (w *world) checkStates() {
 
 // checkAsOf compares, for every second in which something was committed and those beside it, what is said to have been
 // the present revision with what the line of history says; a plan and the tree agree about what was completed then.
-func (w *world) checkAsOf() {
+func (w *fixture) checkAsOf() {
 	var before time.Time
 	for _, at := range []entity.Repository{tree, today} {
 		line := w.log(at)
@@ -181,7 +181,7 @@ func committedAt(entry item.Item) time.Time {
 }
 
 // asOf returns the revision that is said to have been the present one; empty if there was none.
-func (w *world) asOf(at entity.Repository, instant time.Time) string {
+func (w *fixture) asOf(at entity.Repository, instant time.Time) string {
 	reader := w.process(w.store)
 	var revID string
 	var err error

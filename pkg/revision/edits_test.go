@@ -8,7 +8,7 @@ import (
 )
 
 // operations are one to three edits that obey the rules, each of another node.
-func (w *world) operations(t values.Tree) []values.Operation {
+func (w *fixture) operations(t values.Tree) []values.Operation {
 	var ops []values.Operation
 	title := fmt.Sprintf("title %d", w.luck.IntN(1000))
 	var drivers, alive []values.Node

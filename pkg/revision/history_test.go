@@ -57,7 +57,7 @@ type writer struct {
 	*actor
 	process
 	busy    bool
-	request func(w *world, p process) error
+	request func(w *fixture, p process) error
 	n       int
 }
 
@@ -70,7 +70,7 @@ const (
 )
 
 // play lets two writers, a cleaner and a reader loose until the tree's history has so many commits.
-func (w *world) play(commits int) {
+func (w *fixture) play(commits int) {
 	var actors []*writer
 	for range theReader + 1 {
 		a := newActor(w.store, w.published)
@@ -100,7 +100,7 @@ func (w *world) play(commits int) {
 }
 
 // step lets one of them make its next call.
-func (w *world) step(one *writer, i int) {
+func (w *fixture) step(one *writer, i int) {
 	if !one.busy {
 		w.start(one, i)
 		return
@@ -118,7 +118,7 @@ func (w *world) step(one *writer, i int) {
 	}
 }
 
-func (w *world) fate() fate {
+func (w *fixture) fate() fate {
 	switch n := w.luck.IntN(100); {
 	case n < 2:
 		return diedBefore
@@ -137,7 +137,7 @@ func (w *world) fate() fate {
 }
 
 // start begins a request: the one that the writer died over, or a new one.
-func (w *world) start(one *writer, i int) {
+func (w *fixture) start(one *writer, i int) {
 	if one.request == nil {
 		one.n++
 		one.request = w.choose(i, fmt.Sprintf("w%d-%d", i, one.n))
@@ -160,21 +160,21 @@ func isCertain(err error) bool {
 }
 
 // choose returns what one of them is to do next.
-func (w *world) choose(i int, message string) func(w *world, p process) error {
+func (w *fixture) choose(i int, message string) func(w *fixture, p process) error {
 	switch n := w.luck.IntN(10); {
 	case i == theCleaner:
-		return (*world).clean
+		return (*fixture).clean
 	case i == theReader:
-		return (*world).look
+		return (*fixture).look
 	case n == 0:
 		return w.replan(message, w.luck.IntN(2) == 0)
 	case n == 1:
-		return (*world).complete
+		return (*fixture).complete
 	}
 	return w.edit(message, w.luck.IntN(2) == 0)
 }
 
-func (w *world) clean(p process) error {
+func (w *fixture) clean(p process) error {
 	orphans, err := p.publisher.Orphans(w.ctx, user)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (w *world) clean(p process) error {
 }
 
 // note keeps what a request was answered with, at its first try or a later one under the same key.
-func (w *world) note(message string, first, keyed bool, revID string, state any, err error) {
+func (w *fixture) note(message string, first, keyed bool, revID string, state any, err error) {
 	var moved *revision.ConflictError
 	switch {
 	case err == nil:
@@ -199,10 +199,10 @@ func (w *world) note(message string, first, keyed bool, revID string, state any,
 }
 
 // edit makes a request with edits of the tree as it is found at first.
-func (w *world) edit(message string, keyed bool) func(w *world, p process) error {
+func (w *fixture) edit(message string, keyed bool) func(w *fixture, p process) error {
 	var commit *values.Commit
 	tries := 0
-	return func(w *world, p process) error {
+	return func(w *fixture, p process) error {
 		if commit == nil {
 			base, err := p.values.Open(w.ctx, user)
 			if err != nil {
@@ -225,10 +225,10 @@ func (w *world) edit(message string, keyed bool) func(w *world, p process) error
 }
 
 // replan makes a request with a plan of some of the tree's actions, on the plan that is found at first.
-func (w *world) replan(message string, keyed bool) func(w *world, p process) error {
+func (w *fixture) replan(message string, keyed bool) func(w *fixture, p process) error {
 	var commit *plan.Commit
 	tries := 0
-	return func(w *world, p process) error {
+	return func(w *fixture, p process) error {
 		if commit == nil {
 			base, err := p.values.Open(w.ctx, user)
 			if err != nil {
@@ -255,7 +255,7 @@ func (w *world) replan(message string, keyed bool) func(w *world, p process) err
 }
 
 // someOf is a plan of up to thirty actions of the tree.
-func (w *world) someOf(t values.Tree) plan.Plan {
+func (w *fixture) someOf(t values.Tree) plan.Plan {
 	next := plan.Plan{}
 	for _, i := range w.luck.Perm(len(t.Nodes)) {
 		if n := t.Nodes[i]; n.NodeType == values.Action && !n.Deleted() && len(next.Todos) < 30 {
@@ -267,7 +267,7 @@ func (w *world) someOf(t values.Tree) plan.Plan {
 	return next
 }
 
-func (w *world) complete(p process) error {
+func (w *fixture) complete(p process) error {
 	now, err := p.plans.Current(w.ctx, user, day)
 	if err != nil || len(now.State.Todos) == 0 {
 		return err

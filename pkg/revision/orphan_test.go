@@ -9,7 +9,7 @@ import (
 )
 
 // uncommitted returns the snapshots in the table that are of no revision: a key of each, by their partitions.
-func (w *world) uncommitted() map[string]item.Key {
+func (w *fixture) uncommitted() map[string]item.Key {
 	found := map[string]item.Key{}
 	w.NoError(w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
 		parsed, err := entity.ParseRepositoryRow(row.Key())
@@ -21,14 +21,14 @@ func (w *world) uncommitted() map[string]item.Key {
 	return found
 }
 
-func (w *world) isPublished(at entity.Repository, revID string) bool {
+func (w *fixture) isPublished(at entity.Repository, revID string) bool {
 	_, ok := w.was[at.LogKey(revID)]
 	return ok
 }
 
 // checkOrphans requires that all abandoned snapshots are found, that none is of an answered request, that nothing else
 // is found, and that they can be removed. It returns how many there were, and how many of them no draft announced.
-func (w *world) checkOrphans() (orphans, strays int) {
+func (w *fixture) checkOrphans() (orphans, strays int) {
 	p := w.process(w.store).publisher
 	w.now = w.now.Add(revision.Patience)
 	lost := w.uncommitted()
@@ -65,7 +65,7 @@ func (w *world) checkOrphans() (orphans, strays int) {
 }
 
 // checkForgotten requires that no draft is left for ever.
-func (w *world) checkForgotten(p *revision.Publisher) {
+func (w *fixture) checkForgotten(p *revision.Publisher) {
 	w.now = w.now.Add(48 * time.Hour)
 	orphans, err := p.Orphans(w.ctx, user)
 	w.NoError(err)
@@ -77,7 +77,7 @@ func (w *world) checkForgotten(p *revision.Publisher) {
 }
 
 // checkSafe requires that no revision can be taken for an orphan, nor be removed as one.
-func (w *world) checkSafe(p *revision.Publisher) {
+func (w *fixture) checkSafe(p *revision.Publisher) {
 	for key := range w.was {
 		row, err := entity.ParseRepositoryRow(key)
 		w.NoError(err)

@@ -41,8 +41,8 @@ func notes(p *revision.Publisher) *revision.Repository[[]string] {
 	})
 }
 
-// bench is notes over a store whose calls can be made to fail.
-type bench struct {
+// publishFixture is notes over a store whose calls can be made to fail.
+type publishFixture struct {
 	*require.Assertions
 	ctx       context.Context
 	now       time.Time
@@ -53,9 +53,9 @@ type bench struct {
 	fault     func(memory.Call) error
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T) *publishFixture {
 	t.Helper()
-	b := &bench{Assertions: require.New(t), ctx: t.Context(), now: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
+	b := &publishFixture{Assertions: require.New(t), ctx: t.Context(), now: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
 	b.store = memory.New(b.clock, memory.Options{Fault: func(c memory.Call) error {
 		if b.fault != nil {
 			return b.fault(c)
@@ -67,14 +67,14 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) clock() time.Time { return b.now }
+func (b *publishFixture) clock() time.Time { return b.now }
 
-func (b *bench) newID() string {
+func (b *publishFixture) newID() string {
 	b.ids++
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", b.ids, b.ids)
 }
 
-func (b *bench) commit(parent, key string, words ...string) (revision.Result[[]string], error) {
+func (b *publishFixture) commit(parent, key string, words ...string) (revision.Result[[]string], error) {
 	return b.notes.Commit(b.ctx, revision.Request[[]string]{
 		Repository: today, ParentRevID: parent, Source: "hand",
 		Receipt: revision.Receipt{Key: key, Request: []any{parent, words}},
@@ -102,7 +102,7 @@ func on(op string, stage memory.Stage, errs ...error) func(memory.Call) error {
 	}
 }
 
-func (b *bench) orphans() []revision.Orphan {
+func (b *publishFixture) orphans() []revision.Orphan {
 	b.now = b.now.Add(revision.Patience)
 	found, err := b.publisher.Orphans(b.ctx, user)
 	b.NoError(err)

@@ -11,7 +11,7 @@ import (
 
 // look is a read of any kind, while others write between its calls: what it finds is a revision that was published,
 // whole.
-func (w *world) look(p process) error {
+func (w *fixture) look(p process) error {
 	w.looks++
 	var err error
 	switch w.luck.IntN(5) {
@@ -46,7 +46,7 @@ func (w *world) look(p process) error {
 }
 
 // seen holds what was read against what was published.
-func (w *world) seen(at entity.Repository, revID string, rows int, err error) {
+func (w *fixture) seen(at entity.Repository, revID string, rows int, err error) {
 	if err != nil {
 		return
 	}
@@ -57,7 +57,7 @@ func (w *world) seen(at entity.Repository, revID string, rows int, err error) {
 }
 
 // anyRevision is the id of some snapshot of which there are rows, published or not.
-func (w *world) anyRevision() string {
+func (w *fixture) anyRevision() string {
 	ids := []string{entity.NewRevisionID(w.now, w.newID())}
 	for pk := range w.uncommitted() {
 		row, err := entity.ParseRepositoryRow(item.Key{PK: pk, SK: "any"})

@@ -42,8 +42,8 @@ type answered struct {
 	state any
 }
 
-// world is one history: a store, and what is known of every revision from the moment it was published.
-type world struct {
+// fixture is one history: a store, and what is known of every revision from the moment it was published.
+type fixture struct {
 	*require.Assertions
 	ctx    context.Context
 	luck   *rand.Rand
@@ -61,8 +61,8 @@ type world struct {
 	broken []string          // what was found in the middle of an actor's call
 }
 
-func newWorld(t testing.TB, seed uint64) *world {
-	w := &world{
+func newWorld(t testing.TB, seed uint64) *fixture {
+	w := &fixture{
 		Assertions: require.New(t), ctx: t.Context(), luck: rand.New(rand.NewPCG(seed, 1)),
 		now: time.Date(2026, 1, 19, 7, 0, 0, 0, time.UTC),
 		was: map[item.Key]published{}, acked: map[string]answered{}, denied: map[string]bool{},
@@ -72,9 +72,9 @@ func newWorld(t testing.TB, seed uint64) *world {
 	return w
 }
 
-func (w *world) clock() time.Time { return w.now }
+func (w *fixture) clock() time.Time { return w.now }
 
-func (w *world) newID() string {
+func (w *fixture) newID() string {
 	w.ids++
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", w.ids, w.ids)
 }
@@ -86,14 +86,14 @@ type process struct {
 	plans     *plan.Service
 }
 
-func (w *world) process(store table.Store) process {
+func (w *fixture) process(store table.Store) process {
 	p := revision.NewPublisher(revision.Config{Store: store, Now: w.clock, NewID: w.newID, Inline: 24})
 	tree := values.New(p, w.newID)
 	return process{p, tree, plan.New(p, tree, w.clock, w.newID)}
 }
 
 // published notes the rows of every revision that a transaction made the present one, and that they are whole.
-func (w *world) published(actions []table.Action) {
+func (w *fixture) published(actions []table.Action) {
 	for _, a := range actions {
 		put, isPut := a.(table.Put)
 		if !isPut {
@@ -128,7 +128,7 @@ func inBytes(rows []item.Item) string {
 }
 
 // checkCompleted requires that an action which a plan shows completed is completed in the tree.
-func (w *world) checkCompleted(action string) {
+func (w *fixture) checkCompleted(action string) {
 	head, err := w.store.Get(w.ctx, tree.HeadKey())
 	if err == nil {
 		head, err = w.store.Get(w.ctx, tree.NodeKey(head.Str("headRevId"), action))
@@ -138,11 +138,11 @@ func (w *world) checkCompleted(action string) {
 	}
 }
 
-func (w *world) snapshot(at entity.Repository, revID string) []item.Item {
+func (w *fixture) snapshot(at entity.Repository, revID string) []item.Item {
 	return w.partition(at.SnapshotPK(revID), "")
 }
 
-func (w *world) partition(pk, prefix string) []item.Item {
+func (w *fixture) partition(pk, prefix string) []item.Item {
 	page, err := w.store.Query(w.ctx, table.Query{Partition: pk, Range: table.Range{Prefix: prefix}})
 	w.NoError(err)
 	w.Empty(page.Next)
@@ -150,6 +150,6 @@ func (w *world) partition(pk, prefix string) []item.Item {
 }
 
 // log returns a repository's log, oldest first.
-func (w *world) log(at entity.Repository) []item.Item {
+func (w *fixture) log(at entity.Repository) []item.Item {
 	return w.partition(at.LogPK(), at.LogPrefix())
 }

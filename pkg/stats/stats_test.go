@@ -22,16 +22,16 @@ const user = "ann"
 
 var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 
-// bench is the projection on a store of its own.
-type bench struct {
+// fixture is the projection on a store of its own.
+type fixture struct {
 	*testing.T
 	store    *memory.Store
 	consumer change.Consumer
 }
 
-func setup(t *testing.T) *bench {
+func setup(t *testing.T) *fixture {
 	clock := func() time.Time { return noon }
-	b := &bench{T: t, store: memory.New(clock, memory.Options{})}
+	b := &fixture{T: t, store: memory.New(clock, memory.Options{})}
 	b.consumer = projection.NewConsumer(stats.Projection(), b.store, clock)
 	return b
 }
@@ -52,7 +52,7 @@ func someItem(t *testing.T, typ *entity.Type, id, fields string) item.Item {
 }
 
 // apply hands over a change that was just made.
-func (b *bench) apply(typ *entity.Type, before, after item.Item) {
+func (b *fixture) apply(typ *entity.Type, before, after item.Item) {
 	b.Helper()
 	c := change.Change{Kind: change.Modified, Type: typ, User: user, Old: before, New: after, Created: noon}
 	it := after
@@ -70,14 +70,14 @@ func (b *bench) apply(typ *entity.Type, before, after item.Item) {
 }
 
 // open is where the item stands among those that the clock moves.
-func (b *bench) open(id string) string {
+func (b *fixture) open(id string) string {
 	b.Helper()
 	row, err := b.store.Get(b.Context(), entity.LedgerKey(user, stats.Name, id))
 	require.NoError(b, err)
 	return row.Str(item.AttrGSI3SK)
 }
 
-func (b *bench) totals() item.Item {
+func (b *fixture) totals() item.Item {
 	b.Helper()
 	meta, err := b.store.Get(b.Context(), entity.MetaKey(user))
 	require.NoError(b, err)

@@ -18,7 +18,7 @@ import (
 )
 
 // split splits ann's series at its second day; interrupted, it dies before its commit.
-func (w *world) split(master item.Item, interrupted bool) (item.Item, error) {
+func (w *fixture) split(master item.Item, interrupted bool) (item.Item, error) {
 	w.t.Helper()
 	ctx, die := context.WithCancel(w.t.Context())
 	defer die()
@@ -47,7 +47,7 @@ func isStaging(keys []item.Key) bool {
 }
 
 // staged are the exceptions that stand for a series which is not there.
-func (w *world) staged(without item.Item) (rows []item.Item) {
+func (w *fixture) staged(without item.Item) (rows []item.Item) {
 	w.t.Helper()
 	for _, row := range w.rows(ann, entity.ItemPrefix(entity.TypeInstance)) {
 		if row.Str("masterId") != without.Str("masterId") {

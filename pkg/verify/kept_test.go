@@ -17,7 +17,7 @@ import (
 )
 
 // keep lays lines beside an item, or beside a key that has none. The item names them if it is to.
-func (w *world) keep(it item.Key, named bool) item.Key {
+func (w *fixture) keep(it item.Key, named bool) item.Key {
 	w.t.Helper()
 	key := entity.KeptKey(it)
 	w.put(key, item.Item{command.AttrKeptText: item.String("CONTACT:Reception")})

@@ -19,7 +19,7 @@ import (
 )
 
 // wipe takes away everything that projections made of a user's items, and leaves these statistics.
-func (w *world) wipe(user string, left item.Map) {
+func (w *fixture) wipe(user string, left item.Map) {
 	w.t.Helper()
 	w.remove(w.rows(user, entity.ItemPrefix(entity.RowLedger))...)
 	w.remove(w.rows(user, entity.ItemPrefix(entity.RowLink))...)
@@ -27,13 +27,13 @@ func (w *world) wipe(user string, left item.Map) {
 	w.lose()
 }
 
-func (w *world) notes(user string) int64 {
+func (w *fixture) notes(user string) int64 {
 	w.t.Helper()
 	return w.get(entity.MetaKey(user)).Map(product.AttrStats).Int(product.StatTotalNotes)
 }
 
 // many gives a user notes, each with a link to the one before.
-func (w *world) many(user string, n int) {
+func (w *fixture) many(user string, n int) {
 	w.t.Helper()
 	var last string
 	for i := range n {
@@ -47,7 +47,7 @@ func (w *world) many(user string, n int) {
 }
 
 // equalsARecount compares statistics and edges with the items, without the package under test.
-func (w *world) equalsARecount(user string) {
+func (w *fixture) equalsARecount(user string) {
 	w.t.Helper()
 	notes, edges := w.rows(user, entity.ItemPrefix(product.TypeNote)), map[item.Key]bool{}
 	for _, note := range notes {
@@ -238,7 +238,7 @@ func inserted(user string, it item.Item) change.Change {
 }
 
 // get0 returns nil for a row that is not there.
-func (w *world) get0(key item.Key) item.Item {
+func (w *fixture) get0(key item.Key) item.Item {
 	row, _ := w.store.Get(w.t.Context(), key)
 	return row
 }

@@ -37,7 +37,7 @@ var kinds = []string{
 }
 
 // live has a user do and the consumers make everything of which there are rows.
-func (w *world) live(user string) {
+func (w *fixture) live(user string) {
 	w.t.Helper()
 	of := w.populate(user)
 	doomed := w.create(user, product.TypeEvent, map[string]any{
@@ -114,7 +114,7 @@ func TestVerify_hasRowsOfEveryKindFromThisRelease(t *testing.T) {
 }
 
 // load makes a world of the rows of a release.
-func load(t *testing.T, file string) *world {
+func load(t *testing.T, file string) *fixture {
 	body, err := os.ReadFile(file)
 	require.NoError(t, err)
 	lines := bytes.Split(bytes.TrimSpace(body), []byte("\n"))
@@ -157,7 +157,7 @@ func TestVerifier_readsRowsOfEveryRelease(t *testing.T) {
 }
 
 // countsWhatIsThere compares numbers and links with the items, without the package under test.
-func (w *world) countsWhatIsThere(user string) {
+func (w *fixture) countsWhatIsThere(user string) {
 	w.t.Helper()
 	names := map[string]string{
 		product.TypeEvent: product.StatTotalEvents, entity.TypeMaster: product.StatTotalEvents,
@@ -185,7 +185,7 @@ func (w *world) countsWhatIsThere(user string) {
 }
 
 // writeOn changes and removes what is there.
-func (w *world) writeOn(user string) {
+func (w *fixture) writeOn(user string) {
 	w.t.Helper()
 	for _, typ := range registry.Types() {
 		if !typ.HasCollection() || typ.OwnCommands {

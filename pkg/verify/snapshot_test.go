@@ -17,7 +17,7 @@ import (
 )
 
 // trees are the values trees over the world's store, whose commits never go in one transaction.
-func (w *world) trees() *values.Service {
+func (w *fixture) trees() *values.Service {
 	id := func() string {
 		w.ids++
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
@@ -27,7 +27,7 @@ func (w *world) trees() *values.Service {
 }
 
 // commit adds so many drivers to the user's tree.
-func (w *world) commit(user, parent string, drivers int) (revision string, err error) {
+func (w *fixture) commit(user, parent string, drivers int) (revision string, err error) {
 	var ops []values.Operation
 	for i := range drivers {
 		title := fmt.Sprint("driver ", i)
@@ -40,7 +40,7 @@ func (w *world) commit(user, parent string, drivers int) (revision string, err e
 }
 
 // abandon lets a commit die before its revision is published, and returns what it left.
-func (w *world) abandon(user, parent string) (rows int) {
+func (w *fixture) abandon(user, parent string) (rows int) {
 	before := w.store.Len()
 	w.fault = func(c memory.Call) error {
 		if c.Op == "Transact" || c.Op == "Delete" || c.Op == "Update" {

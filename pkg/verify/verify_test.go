@@ -25,7 +25,7 @@ import (
 type scheduleOf = schedule.Schedule
 
 // populate gives a user of everything a little.
-func (w *world) populate(user string) map[string]item.Item {
+func (w *fixture) populate(user string) map[string]item.Item {
 	w.t.Helper()
 	out := map[string]item.Item{}
 	out["note"] = w.create(user, product.TypeNote, map[string]any{"title": "n", "body": "b"})
@@ -76,107 +76,109 @@ func TestVerifier_findsWhatTheConsumersMadeRight(t *testing.T) {
 
 // damages are single things that go wrong; each names what has to be reported of it, a part of the key and the kind.
 func damages() map[string]struct {
-	do   func(w *world, of map[string]item.Item)
+	do   func(w *fixture, of map[string]item.Item)
 	kind verify.Kind
 	key  string
 } {
 	type of = map[string]item.Item
 	type damage = struct {
-		do   func(w *world, of map[string]item.Item)
+		do   func(w *fixture, of map[string]item.Item)
 		kind verify.Kind
 		key  string
 	}
 	ledger := func(p string) string { return entity.LedgerPrefix(p) }
 	return map[string]damage{
-		"a number is wrong": {func(w *world,
+		"a number is wrong": {func(w *fixture,
 			o of) {
 			w.set(entity.MetaKey(ann), "stats", item.Map{"totalNotes": item.Int(7)})
 		}, verify.Statistics, "USER_META"},
-		"the statistics are gone": {func(w *world, o of) { w.remove(w.get(entity.MetaKey(ann))) }, verify.Statistics,
+		"the statistics are gone": {func(w *fixture, o of) { w.remove(w.get(entity.MetaKey(ann))) }, verify.Statistics,
 			"USER_META"},
-		"a stats row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("stats")+"evt_")...) },
+		"a stats row is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, ledger("stats")+"evt_")...) },
 			verify.Ledger, "LEDGER#stats#evt_"},
-		"a links row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"task_")...) },
+		"a links row is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, ledger("links")+"task_")...) },
 			verify.Ledger, "LEDGER#links#task_"},
-		"an exception's row is gone": {func(w *world, o of) { w.remove(w.rows(ann, ledger("links")+"inst_")...) },
+		"an exception's row is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, ledger("links")+"inst_")...) },
 			verify.Ledger, "LEDGER#links#inst_"},
-		"a row contributes otherwise": {func(w *world, o of) {
+		"a row contributes otherwise": {func(w *fixture, o of) {
 			w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "c", item.String(`s1 {"add":{"totalNotes":3}}`))
 		}, verify.Ledger, "LEDGER#stats#note_"},
-		"a row expires": {func(w *world, o of) { w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", item.Int(4e9)) },
+		"a row expires": {func(w *fixture, o of) {
+			w.set(w.rows(ann, ledger("stats")+"note_")[0].Key(), "ttl", item.Int(4e9))
+		},
 			verify.Ledger, "LEDGER#stats#note_"},
-		"an open row stands nowhere": {func(w *world, o of) {
+		"an open row stands nowhere": {func(w *fixture, o of) {
 			w.set(w.rows(ann, ledger("stats")+"evt_")[0].Key(), "GSI3SK", item.String("OPEN"))
 		}, verify.Ledger, "LEDGER#stats#evt_"},
-		"a row is of nobody": {func(w *world, o of) {
+		"a row is of nobody": {func(w *fixture, o of) {
 			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), item.Item{
 				"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`),
 			})
 		}, verify.Ledger, "evt_gone"},
-		"a row is of no type": {func(w *world, o of) {
+		"a row is of no type": {func(w *fixture, o of) {
 			w.put(entity.LedgerKey(ann, "stats", "what"), item.Item{
 				"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`),
 			})
 		}, verify.Stray, "#what"},
-		"a row is kept of nothing": {func(w *world, o of) { w.keep(eventKey("evt_none"), false) }, verify.Kept,
+		"a row is kept of nothing": {func(w *fixture, o of) { w.keep(eventKey("evt_none"), false) }, verify.Kept,
 			"KEPT#EVENT#evt_none"},
-		"a link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
-		"an exception's link is gone": {func(w *world, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge,
+		"a link is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, "LINK#EVENT#")...) }, verify.Edge, "LINK#EVENT#"},
+		"an exception's link is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge,
 			"LINK#INSTANCE#"},
-		"a link is too many": {func(w *world, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
-		"a link is from nobody": {func(w *world,
+		"a link is too many": {func(w *fixture, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
+		"a link is from nobody": {func(w *fixture,
 			o of) {
 			w.put(item.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil)
 		}, verify.Stray, "LINK#NOTHING"},
-		"a link leads nowhere": {func(w *world, o of) {
+		"a link leads nowhere": {func(w *fixture, o of) {
 			w.set(w.rows(ann, "LINK#")[0].Key(), "GSI4PK", item.String("LINKED#ann#NOTE#note_z"))
 		}, verify.Edge, "LINK#"},
-		"a schedule is gone": {func(w *world, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule,
+		"a schedule is gone": {func(w *fixture, o of) { w.unschedule(o["event"].Str("eventId"), 60) }, verify.Schedule,
 			"reminder-"},
-		"a series' schedule is gone": {func(w *world, o of) { w.unschedule(o["master"].Str("masterId"), 5) }, verify.Schedule,
-			"reminder-"},
-		"a schedule comes late": {func(w *world, o of) {
+		"a series' schedule is gone": {func(w *fixture, o of) { w.unschedule(o["master"].Str("masterId"), 5) },
+			verify.Schedule, "reminder-"},
+		"a schedule comes late": {func(w *fixture, o of) {
 			name := reminders.ScheduleName(ann, o["event"].Str("eventId"), 10)
 			s, err := w.schedules.Find(w.t.Context(), name)
 			require.NoError(w.t, err)
 			s.At = s.At.Add(time.Hour)
 			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
 		}, verify.Schedule, "reminder-"},
-		"a schedule is of another offset": {func(w *world, o of) {
+		"a schedule is of another offset": {func(w *fixture, o of) {
 			s, err := w.schedules.Find(w.t.Context(), reminders.ScheduleName(ann, o["event"].Str("eventId"), 10))
 			require.NoError(w.t, err)
 			s.Name = reminders.ScheduleName(ann, o["event"].Str("eventId"), 11)
 			s.Payload = []byte(strings.Replace(string(s.Payload), `"offsetMinutes":10`, `"offsetMinutes":11`, 1))
 			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
 		}, verify.Schedule, "reminder-"},
-		"a schedule says nothing": {func(w *world, o of) {
+		"a schedule says nothing": {func(w *fixture, o of) {
 			require.NoError(w.t, w.schedules.Put(w.t.Context(), schedule.Schedule{
 				Name: "reminder-x", At: w.now.Add(time.Hour), Payload: []byte("{}"),
 			}))
 		}, verify.Schedule, "reminder-x"},
-		"an end without a copy": {func(w *world, o of) { w.remove(w.rows(ann, entity.ColdPrefix())...) },
+		"an end without a copy": {func(w *fixture, o of) { w.remove(w.rows(ann, entity.ColdPrefix())...) },
 			verify.Archive, "COLD#"},
-		"a copy is lost": {func(w *world, o of) { w.dropCopies() }, verify.Archive, "archive/ann/"},
-		"an archived task stays": {func(w *world, o of) {
+		"a copy is lost": {func(w *fixture, o of) { w.dropCopies() }, verify.Archive, "archive/ann/"},
+		"an archived task stays": {func(w *fixture, o of) {
 			_, err := w.store.Update(w.t.Context(), table.Update{Key: o["archived"].Key(), Remove: []string{"ttl"}})
 			require.NoError(w.t, err)
 		}, verify.Archive, "TASK#"},
-		"an open task expires": {func(w *world, o of) { w.set(o["task"].Key(), "ttl", item.Int(w.now.Unix()+1000)) },
+		"an open task expires": {func(w *fixture, o of) { w.set(o["task"].Key(), "ttl", item.Int(w.now.Unix()+1000)) },
 			verify.Archive, "TASK#"},
-		"a timer is gone": {func(w *world, o of) { w.remove(w.rows(ann, entity.TimerPrefix())...) },
+		"a timer is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, entity.TimerPrefix())...) },
 			verify.Archive, "TIMER#"},
-		"a timer is too early": {func(w *world, o of) {
+		"a timer is too early": {func(w *fixture, o of) {
 			w.set(w.rows(ann, entity.TimerPrefix())[0].Key(), "ttl", item.Int(w.now.Unix()+5))
 		}, verify.Archive, "TIMER#"},
-		"a copy is nobody's": {func(w *world, o of) {
+		"a copy is nobody's": {func(w *fixture, o of) {
 			require.NoError(w.t,
 				w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
 		}, verify.Archive, "/77.json"},
-		"an exception has no series": {func(w *world, o of) {
+		"an exception has no series": {func(w *fixture, o of) {
 			w.remove(o["master"])
 			w.now = w.now.Add(11 * time.Minute)
 		}, verify.Exception, "INSTANCE#"},
-		"a delivery was begun": {func(w *world, o of) {
+		"a delivery was begun": {func(w *fixture, o of) {
 			w.now = time.Date(2026, time.March, 3, 8, 0, 0, 0, time.UTC)
 			_, err := w.schedules.Fire(w.t.Context(), w.now)
 			require.NoError(w.t, err)
@@ -185,7 +187,7 @@ func damages() map[string]struct {
 			w.set(delivery.Key(), "state", item.String("pending"))
 			w.set(delivery.Key(), "firedAt", item.String(item.FormatInstant(w.now.Add(-11*time.Minute))))
 		}, verify.Delivery, "FIRED#evt_"},
-		"a walk stands still": {func(w *world, o of) {
+		"a walk stands still": {func(w *fixture, o of) {
 			version := w.get(entity.MetaKey(ann)).Int("version")
 			_, err := w.commands.Do(w.t.Context(), command.Request{
 				User: ann, Command: command.UpdateMe{Patch: map[string]any{"defaultTzid": "America/New_York"}},
@@ -197,7 +199,7 @@ func damages() map[string]struct {
 			w.set(walk.Key(), "done", item.Bool(false))
 			w.now = w.now.Add(11 * time.Minute)
 		}, verify.Walk, "ZONE#"},
-		"a repair died": {func(w *world, o of) {
+		"a repair died": {func(w *fixture, o of) {
 			w.set(entity.MetaKey(ann), "statsHold", item.Map{
 				"owner": item.String("x"), "until": item.String(item.FormatInstant(w.now.Add(-time.Hour))),
 			})
@@ -311,7 +313,7 @@ func TestVerifier_leavesALostCopyOfALostItem(t *testing.T) {
 }
 
 // underived gives ann notes of which nothing is derived.
-func (w *world) underived(notes int) {
+func (w *fixture) underived(notes int) {
 	w.t.Helper()
 	var rows []item.Item
 	for i := range notes {

@@ -34,8 +34,8 @@ var (
 	morning  = time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC)
 )
 
-// world is the whole system on the memory store, in one goroutine and on a clock of its own.
-type world struct {
+// fixture is the whole system on the memory store, in one goroutine and on a clock of its own.
+type fixture struct {
 	t         testing.TB
 	store     *memory.Store
 	now       time.Time
@@ -52,8 +52,8 @@ type world struct {
 }
 
 // newWorld has the product's projections, and the others as well.
-func newWorld(t testing.TB, besides ...*projection.Projection) *world {
-	w := &world{t: t, now: morning, copies: blobmemory.New(nil)}
+func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
+	w := &fixture{t: t, now: morning, copies: blobmemory.New(nil)}
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		if w.fault == nil {
@@ -92,7 +92,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *world {
 }
 
 // do carries out a command; a version of 0 is none.
-func (w *world) do(user string, c command.Command, version int64) item.Item {
+func (w *fixture) do(user string, c command.Command, version int64) item.Item {
 	w.t.Helper()
 	request := command.Request{User: user, Command: c}
 	if version > 0 {
@@ -103,13 +103,13 @@ func (w *world) do(user string, c command.Command, version int64) item.Item {
 	return result.Item
 }
 
-func (w *world) create(user, typ string, fields map[string]any) item.Item {
+func (w *fixture) create(user, typ string, fields map[string]any) item.Item {
 	w.t.Helper()
 	return w.do(user, command.Create{Type: registry.ByName(typ), Fields: fields}, 0)
 }
 
 // drain has every consumer apply what the stream has to hand; who is held off keeps the rest for the next time.
-func (w *world) drain() (finished bool) {
+func (w *fixture) drain() (finished bool) {
 	w.t.Helper()
 	shards, err := w.store.Feed().Shards(w.t.Context())
 	require.NoError(w.t, err)
@@ -138,7 +138,7 @@ func (w *world) drain() (finished bool) {
 }
 
 // lose has no consumer see what the stream has to hand.
-func (w *world) lose() {
+func (w *fixture) lose() {
 	w.t.Helper()
 	consumers := w.consumers
 	w.consumers = nil
@@ -147,7 +147,7 @@ func (w *world) lose() {
 }
 
 // verify runs a verification.
-func (w *world) verify(o verify.Options) ([]verify.Difference, verify.Summary) {
+func (w *fixture) verify(o verify.Options) ([]verify.Difference, verify.Summary) {
 	w.t.Helper()
 	var found []verify.Difference
 	sum, err := w.verifier.Run(w.t.Context(), o, func(d verify.Difference) error {
@@ -159,7 +159,7 @@ func (w *world) verify(o verify.Options) ([]verify.Difference, verify.Summary) {
 }
 
 // rows returns the rows of a user whose sort keys begin with the prefix.
-func (w *world) rows(user, prefix string) []item.Item {
+func (w *fixture) rows(user, prefix string) []item.Item {
 	w.t.Helper()
 	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
 	var out []item.Item
@@ -173,27 +173,27 @@ func (w *world) rows(user, prefix string) []item.Item {
 	}
 }
 
-func (w *world) remove(rows ...item.Item) {
+func (w *fixture) remove(rows ...item.Item) {
 	w.t.Helper()
 	for _, row := range rows {
 		require.NoError(w.t, w.store.Delete(w.t.Context(), table.Delete{Key: row.Key()}))
 	}
 }
 
-func (w *world) set(key item.Key, name string, v item.Value) {
+func (w *fixture) set(key item.Key, name string, v item.Value) {
 	w.t.Helper()
 	_, err := w.store.Update(w.t.Context(), table.Update{Key: key, Set: item.Item{name: v}})
 	require.NoError(w.t, err)
 }
 
-func (w *world) get(key item.Key) item.Item {
+func (w *fixture) get(key item.Key) item.Item {
 	w.t.Helper()
 	row, err := w.store.Get(w.t.Context(), key)
 	require.NoError(w.t, err)
 	return row
 }
 
-func (w *world) put(key item.Key, attributes item.Item) {
+func (w *fixture) put(key item.Key, attributes item.Item) {
 	w.t.Helper()
 	row := key.Item()
 	for name, v := range attributes {
@@ -203,18 +203,18 @@ func (w *world) put(key item.Key, attributes item.Item) {
 }
 
 // bogus adds a link row that the item does not have.
-func (w *world) bogus(source item.Item, target string) {
+func (w *fixture) bogus(source item.Item, target string) {
 	t := registry.ByName(source.Str(entity.AttrType))
 	row := links.Row(ann, t.Ref(source), product.TypeNote+"/"+target)
 	w.put(row.Key(), row)
 }
 
-func (w *world) unschedule(id string, offset int64) {
+func (w *fixture) unschedule(id string, offset int64) {
 	w.t.Helper()
 	require.NoError(w.t, w.schedules.Delete(w.t.Context(), reminders.ScheduleName(ann, id, offset)))
 }
 
-func (w *world) dropCopies() {
+func (w *fixture) dropCopies() {
 	w.t.Helper()
 	names, err := w.copies.List(w.t.Context(), archive.CopiesPrefix(ann), 1000, "")
 	require.NoError(w.t, err)

@@ -28,16 +28,16 @@ func client(endpoint string, options ...func(*sdk.Options)) *sdk.Client {
 	}, options...)
 }
 
-type bench struct {
+type fixture struct {
 	*eventbridge.Bus
 	service *service
 	pauses  []time.Duration
 }
 
-func setup(t *testing.T) *bench {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	fake, server := newService(t)
-	b := &bench{service: fake}
+	b := &fixture{service: fake}
 	created, err := eventbridge.New(client(server.URL), eventbridge.Config{
 		BusName: busName,
 		Pause: func(ctx context.Context, d time.Duration) error {

@@ -17,12 +17,12 @@ import (
 
 // crashing is one request that is repeated after its process died at one call.
 type crashing struct {
-	request func(b *bundle) error
+	request func(b *fixture) error
 	// settled checks what is there once the repetition was answered; halfway, what is there before.
-	halfway, settled func(b *bundle)
+	halfway, settled func(b *fixture)
 }
 
-func revisions(b *bundle, at entity.Repository) int {
+func revisions(b *fixture, at entity.Repository) int {
 	n, err := b.store.Count(b.ctx, table.Query{Partition: at.LogPK(), Range: table.Range{Prefix: at.LogPrefix()}})
 	b.NoError(err)
 	return n
@@ -31,7 +31,7 @@ func revisions(b *bundle, at entity.Repository) int {
 func crashes() map[string]crashing {
 	treeOf, mondayOf, tuesdayOf := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: monday},
 		entity.Repository{User: "ann", Date: tuesday}
-	both := func(b *bundle) bool {
+	both := func(b *fixture) bool {
 		nodes, err := b.tree.Nodes(b.ctx, "ann", []string{act(1)})
 		b.NoError(err)
 		done := nodes[act(1)]
@@ -40,25 +40,25 @@ func crashes() map[string]crashing {
 	}
 	return map[string]crashing{
 		"completion": {
-			func(b *bundle) error { _, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "key"); return err },
-			func(b *bundle) { both(b) },
-			func(b *bundle) {
+			func(b *fixture) error { _, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "key"); return err },
+			func(b *fixture) { both(b) },
+			func(b *fixture) {
 				b.True(both(b))
 				b.Equal(2, revisions(b, mondayOf))
 				b.Equal(2, revisions(b, treeOf))
 			},
 		},
 		"rollover": {
-			func(b *bundle) error { _, err := b.plans.Rollover(b.ctx, "ann", monday, "key"); return err },
-			func(b *bundle) {},
-			func(b *bundle) {
+			func(b *fixture) error { _, err := b.plans.Rollover(b.ctx, "ann", monday, "key"); return err },
+			func(b *fixture) {},
+			func(b *fixture) {
 				b.Len(b.current(tuesday).State.Todos, 25)
 				b.Equal(1, revisions(b, tuesdayOf))
 				b.Equal(1, revisions(b, mondayOf))
 			},
 		},
 		"commit": {
-			func(b *bundle) error {
+			func(b *fixture) error {
 				base, err := b.tree.Current(b.ctx, "ann")
 				if err != nil {
 					return err
@@ -68,8 +68,8 @@ func crashes() map[string]crashing {
 				})
 				return err
 			},
-			func(b *bundle) {},
-			func(b *bundle) { b.Equal(2, revisions(b, treeOf)) },
+			func(b *fixture) {},
+			func(b *fixture) { b.Equal(2, revisions(b, treeOf)) },
 		},
 	}
 }

@@ -116,7 +116,7 @@ func TestCommit_writesAFullPlanAheadAndLeavesNoDraft(t *testing.T) {
 	b.Equal(plan.RuleTooManyBlocks, rules.Violations[1].Rule)
 }
 
-func (b *bundle) rowsUnder(pk, prefix string) []item.Item {
+func (b *fixture) rowsUnder(pk, prefix string) []item.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk, Range: table.Range{Prefix: prefix}})
 	b.NoError(err)
 	return page.Items

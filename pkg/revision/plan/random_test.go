@@ -71,7 +71,7 @@ func TestRollback_returnsARandomDayToEachRevision(t *testing.T) {
 }
 
 // snapshot are the rows of a revision of Monday, without the partition that they stand in.
-func (b *bundle) snapshot(revID string) []item.Item {
+func (b *fixture) snapshot(revID string) []item.Item {
 	rows := b.rows(entity.Repository{User: "ann", Date: monday}.SnapshotPK(revID))
 	for i := range rows {
 		rows[i] = rows[i].Clone()

@@ -20,7 +20,7 @@ func actions(p plan.Plan) []string {
 }
 
 // rollover rolls Monday over.
-func (b *bundle) rollover() plan.Rollover {
+func (b *fixture) rollover() plan.Rollover {
 	r, err := b.plans.Rollover(b.ctx, "ann", monday, "")
 	b.NoError(err)
 	return r

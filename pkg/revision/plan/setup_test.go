@@ -26,8 +26,8 @@ const (
 
 var morning = time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)
 
-// bundle is both services over a store in memory whose calls are counted.
-type bundle struct {
+// fixture is both services over a store in memory whose calls are counted.
+type fixture struct {
 	*require.Assertions
 	ctx       context.Context
 	now       time.Time
@@ -44,9 +44,9 @@ type bundle struct {
 }
 
 // setup has a tree with a driver, a milestone and so many actions.
-func setup(t testing.TB, actions int) *bundle {
+func setup(t testing.TB, actions int) *fixture {
 	t.Helper()
-	b := &bundle{Assertions: require.New(t), ctx: t.Context(), now: morning}
+	b := &fixture{Assertions: require.New(t), ctx: t.Context(), now: morning}
 	b.store = memory.New(b.clock, memory.Options{Witnessed: true, Fault: func(c memory.Call) error {
 		if c.Stage == memory.After {
 			b.calls = append(b.calls, c)
@@ -72,15 +72,15 @@ func setup(t testing.TB, actions int) *bundle {
 }
 
 // inline replaces the services by some with so many actions in a transaction.
-func (b *bundle) inline(actions int) {
+func (b *fixture) inline(actions int) {
 	b.publisher = revision.NewPublisher(revision.Config{Store: b.law, Now: b.clock, NewID: b.newID, Inline: actions})
 	b.tree = values.New(b.publisher, b.newID)
 	b.plans = plan.New(b.publisher, b.tree, b.clock, b.newID)
 }
 
-func (b *bundle) clock() time.Time { return b.now }
+func (b *fixture) clock() time.Time { return b.now }
 
-func (b *bundle) newID() string {
+func (b *fixture) newID() string {
 	b.ids++
 	return uuid(100000 + b.ids)
 }
@@ -118,26 +118,26 @@ func aDay() plan.Plan {
 	}
 }
 
-func (b *bundle) commit(date, parent, reason string, p plan.Plan) plan.Result {
+func (b *fixture) commit(date, parent, reason string, p plan.Plan) plan.Result {
 	res, err := b.plans.Commit(b.ctx, "ann", date, plan.Commit{ParentRevID: parent, Reason: reason, Plan: p})
 	b.NoError(err)
 	return res
 }
 
-func (b *bundle) current(date string) plan.Base {
+func (b *fixture) current(date string) plan.Base {
 	base, err := b.plans.Current(b.ctx, "ann", date)
 	b.NoError(err)
 	return base
 }
 
-func (b *bundle) rows(pk string) []item.Item {
+func (b *fixture) rows(pk string) []item.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk})
 	b.NoError(err)
 	return page.Items
 }
 
 // table is the whole table, byte by byte.
-func (b *bundle) table() string {
+func (b *fixture) table() string {
 	var text []byte
 	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row item.Item) error {
 		text = append(change.AppendItem(text, row), '\n')

@@ -17,9 +17,9 @@ import (
 )
 
 // onEngine is a service over a table of its own on the local engine.
-func onEngine(t testing.TB, inTransactions bool) *bundle {
+func onEngine(t testing.TB, inTransactions bool) *fixture {
 	t.Helper()
-	b := &bundle{Assertions: require.New(t), ctx: t.Context(), now: monday}
+	b := &fixture{Assertions: require.New(t), ctx: t.Context(), now: monday}
 	endpoint, name := enginetest.Table(t)
 	store := dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name))
 	b.publisher = revision.NewPublisher(revision.Config{

@@ -76,7 +76,7 @@ func ancestorsOf(t values.Tree, id string) []string {
 }
 
 // spoil changes a few things of a tree, in any way that a client could.
-func (w *wood) spoil(t values.Tree) values.Tree {
+func (w *randomTrees) spoil(t values.Tree) values.Tree {
 	t = values.Tree{Nodes: slices.Clone(t.Nodes), Edges: slices.Clone(t.Edges)}
 	ids := []string{"", "x#y", act(999999)}
 	for _, n := range t.Nodes {

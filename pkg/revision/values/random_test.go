@@ -14,23 +14,23 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// wood grows random trees.
-type wood struct {
+// randomTrees grows random trees.
+type randomTrees struct {
 	luck *rand.Rand
 	ids  int
 }
 
-func newWood(seed uint64) *wood { return &wood{luck: rand.New(rand.NewPCG(seed, 7))} }
+func newWood(seed uint64) *randomTrees { return &randomTrees{luck: rand.New(rand.NewPCG(seed, 7))} }
 
-func (w *wood) newID() string {
+func (w *randomTrees) newID() string {
 	w.ids++
 	return uuid(w.ids)
 }
 
-func (w *wood) pick(ids []string) string { return ids[w.luck.IntN(len(ids))] }
+func (w *randomTrees) pick(ids []string) string { return ids[w.luck.IntN(len(ids))] }
 
 // operation is any operation, sensible or not.
-func (w *wood) operation(t values.Tree) values.Operation {
+func (w *randomTrees) operation(t values.Tree) values.Operation {
 	ids := []string{"", "x#y", act(999999)}
 	for _, n := range t.Nodes {
 		ids = append(ids, n.NodeID)
@@ -66,7 +66,7 @@ func (w *wood) operation(t values.Tree) values.Operation {
 }
 
 // grow applies random operations one at a time, without those that are refused.
-func (w *wood) grow(t testing.TB, tree values.Tree, steps int) values.Tree {
+func (w *randomTrees) grow(t testing.TB, tree values.Tree, steps int) values.Tree {
 	for range steps {
 		var broken revision.Violations
 		next := values.Edit(&broken, tree, monday, w.newID, []values.Operation{w.operation(tree)})
@@ -181,7 +181,7 @@ func TestRollback_returnsARandomHistoryToEachRevision(t *testing.T) {
 }
 
 // snapshot are the rows of a revision, without the partition that they stand in.
-func (b *bundle) snapshot(revID string) []item.Item {
+func (b *fixture) snapshot(revID string) []item.Item {
 	rows := b.partition(entity.Repository{User: "ann"}.SnapshotPK(revID))
 	for i := range rows {
 		rows[i] = rows[i].Clone()

@@ -21,8 +21,8 @@ import (
 
 var monday = time.Date(2026, 1, 19, 9, 0, 0, 0, time.UTC)
 
-// bundle is a tree's service over a store in memory whose calls are counted.
-type bundle struct {
+// fixture is a tree's service over a store in memory whose calls are counted.
+type fixture struct {
 	*require.Assertions
 	ctx       context.Context
 	now       time.Time
@@ -33,9 +33,9 @@ type bundle struct {
 	calls     []memory.Call
 }
 
-func setup(t testing.TB) *bundle {
+func setup(t testing.TB) *fixture {
 	t.Helper()
-	b := &bundle{Assertions: require.New(t), ctx: t.Context(), now: monday}
+	b := &fixture{Assertions: require.New(t), ctx: t.Context(), now: monday}
 	b.store = memory.New(b.clock, memory.Options{Witnessed: true, Fault: func(c memory.Call) error {
 		if c.Stage == memory.After {
 			b.calls = append(b.calls, c)
@@ -49,9 +49,9 @@ func setup(t testing.TB) *bundle {
 	return b
 }
 
-func (b *bundle) clock() time.Time { return b.now }
+func (b *fixture) clock() time.Time { return b.now }
 
-func (b *bundle) newID() string {
+func (b *fixture) newID() string {
 	b.ids++
 	return uuid(1000 + b.ids)
 }
@@ -87,11 +87,11 @@ func garden() values.Tree {
 }
 
 // plant commits the garden as the first revision.
-func (b *bundle) plant() values.Result {
+func (b *fixture) plant() values.Result {
 	return b.commit("", garden())
 }
 
-func (b *bundle) commit(parent string, t values.Tree) values.Result {
+func (b *fixture) commit(parent string, t values.Tree) values.Result {
 	res, err := b.service.Commit(b.ctx, "ann", values.Commit{
 		ParentRevID: parent, Message: "review", Source: values.SourceWeeklyReview, Tree: &t,
 	})
@@ -99,7 +99,7 @@ func (b *bundle) commit(parent string, t values.Tree) values.Result {
 	return res
 }
 
-func (b *bundle) edit(parent string, ops ...values.Operation) (values.Result, error) {
+func (b *fixture) edit(parent string, ops ...values.Operation) (values.Result, error) {
 	return b.service.Commit(b.ctx, "ann", values.Commit{
 		ParentRevID: parent, Message: "edit", Source: values.SourceDailyUpdate, Operations: ops,
 	})
@@ -114,14 +114,14 @@ func broken(t testing.TB, err error) []revision.Violation {
 }
 
 // count runs a read and returns the calls it made.
-func (b *bundle) count(read func() error) []memory.Call {
+func (b *fixture) count(read func() error) []memory.Call {
 	b.calls = nil
 	b.NoError(read())
 	return b.calls
 }
 
 // partition returns the rows of a partition.
-func (b *bundle) partition(pk string) []item.Item {
+func (b *fixture) partition(pk string) []item.Item {
 	page, err := b.store.Query(b.ctx, table.Query{Partition: pk})
 	b.NoError(err)
 	return page.Items
@@ -133,7 +133,7 @@ func isNotFound(err error) bool {
 }
 
 // table is the whole table, byte by byte.
-func (b *bundle) table() string {
+func (b *fixture) table() string {
 	var text []byte
 	b.NoError(b.store.Walk(b.ctx, 0, 1, func(row item.Item) error {
 		text = append(change.AppendItem(text, row), '\n')

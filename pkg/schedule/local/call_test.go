@@ -22,7 +22,7 @@ func with(name string, at time.Time, payload string) schedule.Schedule {
 	return schedule.Schedule{Name: name, At: at, Payload: []byte(fmt.Sprintf("%q", payload))}
 }
 
-func (b *bench) payloads() []string {
+func (b *fixture) payloads() []string {
 	var payloads []string
 	for _, s := range b.called {
 		payloads = append(payloads, string(s.Payload))
@@ -31,7 +31,7 @@ func (b *bench) payloads() []string {
 }
 
 // fails fires and wants exactly the refused calls to fail.
-func (b *bench) fails(t *testing.T, now time.Time, fired int) {
+func (b *fixture) fails(t *testing.T, now time.Time, fired int) {
 	t.Helper()
 	got, err := b.Fire(t.Context(), now)
 	require.ErrorIs(t, err, errRefused)
@@ -39,7 +39,7 @@ func (b *bench) fails(t *testing.T, now time.Time, fired int) {
 }
 
 // nothingLeft wants no call to be made any more, in this process or after a restart.
-func (b *bench) nothingLeft(t *testing.T, dir string) {
+func (b *fixture) nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	_, any := b.Next()
 	require.False(t, any)
@@ -53,8 +53,8 @@ func (b *bench) nothingLeft(t *testing.T, dir string) {
 
 // everywhere runs the test on a scheduler in memory, on one on disk, and on one on disk that is opened again whenever
 // the test asks for that.
-func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*bench) *bench)) {
-	same := func(b *bench) *bench { return b }
+func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*fixture) *fixture)) {
+	same := func(b *fixture) *fixture { return b }
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		test(t, "", same)
@@ -66,7 +66,7 @@ func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*b
 	t.Run("restart", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		test(t, dir, func(b *bench) *bench {
+		test(t, dir, func(b *fixture) *fixture {
 			again := setup(t, dir, nil)
 			again.called, again.then = b.called, b.then
 			return again
@@ -76,7 +76,7 @@ func everywhere(t *testing.T, test func(t *testing.T, dir string, reopen func(*b
 
 func TestFire_completesACallWhoseScheduleIsDeleted(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
+	everywhere(t, func(t *testing.T, dir string, reopen func(*fixture) *fixture) {
 		b := setup(t, dir, nil)
 		b.then = func(ctx context.Context, s schedule.Schedule) error {
 			return errors.Join(b.Delete(ctx, s.Name), errRefused)
@@ -105,7 +105,7 @@ func TestFire_completesACallWhoseScheduleIsDeleted(t *testing.T) {
 
 func TestFire_completesACallWhoseScheduleIsReplaced(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
+	everywhere(t, func(t *testing.T, dir string, reopen func(*fixture) *fixture) {
 		b := setup(t, dir, nil)
 		b.then = func(ctx context.Context, s schedule.Schedule) error {
 			return errors.Join(b.Put(ctx, with("a", noon.Add(time.Hour), "second")), errRefused)
@@ -137,7 +137,7 @@ func TestFire_completesACallWhoseScheduleIsReplaced(t *testing.T) {
 
 func TestFire_keepsACallWhenItsScheduleChangesBetweenTries(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
+	everywhere(t, func(t *testing.T, dir string, reopen func(*fixture) *fixture) {
 		b := setup(t, dir, nil)
 		b.then = func(context.Context, schedule.Schedule) error { return errRefused }
 		b.put(t, with("a", noon, "1"), with("b", noon, "2"))
@@ -163,7 +163,7 @@ func TestFire_keepsACallWhenItsScheduleChangesBetweenTries(t *testing.T) {
 
 func TestFire_keepsTheOrderOfCallsOfOneNameAndInstant(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
+	everywhere(t, func(t *testing.T, dir string, reopen func(*fixture) *fixture) {
 		b := setup(t, dir, nil)
 		const calls = 12 // numbers of two digits, whose text would sort otherwise
 		for i := range calls {
@@ -186,7 +186,7 @@ func TestFire_keepsTheOrderOfCallsOfOneNameAndInstant(t *testing.T) {
 
 func TestPut_addsNoCallForAFailedScheduleAsItIs(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, dir string, reopen func(*bench) *bench) {
+	everywhere(t, func(t *testing.T, dir string, reopen func(*fixture) *fixture) {
 		b := setup(t, dir, nil)
 		b.then = func(context.Context, schedule.Schedule) error { return errRefused }
 		b.put(t, one("a", noon))
@@ -228,7 +228,7 @@ func TestDue_includesACallThatHasBegunAtAnyTime(t *testing.T) {
 
 func TestFire_doesNotCallAScheduleReplacedBefore(t *testing.T) {
 	t.Parallel()
-	var b *bench
+	var b *fixture
 	once := true
 	b = setup(t, t.TempDir(), func(op, name string, after bool) error {
 		if op == "begin" && !after && once {
@@ -244,7 +244,7 @@ func TestFire_doesNotCallAScheduleReplacedBefore(t *testing.T) {
 
 func TestFire_losesNoPutsAndDeletes(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, dir string, _ func(*bench) *bench) {
+	everywhere(t, func(t *testing.T, dir string, _ func(*fixture) *fixture) {
 		const writers, puts = 4, 20
 		var mu sync.Mutex
 		succeeded := map[string]int{}

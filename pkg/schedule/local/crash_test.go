@@ -18,8 +18,8 @@ import (
 
 var errCrash = errors.New("crash")
 
-// world holds what outlives a process: the directory, and the effects of the calls.
-type world struct {
+// crashFixture holds what outlives a process: the directory, and the effects of the calls.
+type crashFixture struct {
 	dir     string
 	begun   []string       // the payload of each call, in order
 	done    map[string]int // calls that reached their end, by payload
@@ -29,7 +29,7 @@ type world struct {
 }
 
 // process opens the directory as a new process. Once it has died, nothing it tries has an effect.
-func (w *world) process(t *testing.T, crashAt int) *local.Scheduler {
+func (w *crashFixture) process(t *testing.T, crashAt int) *local.Scheduler {
 	t.Helper()
 	w.crashAt, w.asked = crashAt, 0
 	var s *local.Scheduler
@@ -58,7 +58,7 @@ func (w *world) process(t *testing.T, crashAt int) *local.Scheduler {
 	return s
 }
 
-func (w *world) dead() bool { return w.crashAt >= 0 && w.asked > w.crashAt }
+func (w *crashFixture) dead() bool { return w.crashAt >= 0 && w.asked > w.crashAt }
 
 // inCalls are changes that a call may make to its own schedule, "first", before it ends.
 var inCalls = map[string]func(ctx context.Context, s *local.Scheduler, in schedule.Schedule) error{
@@ -112,7 +112,7 @@ func TestScheduler_endsABegunCallAfterACrashAnywhere(t *testing.T) {
 		for between, meanwhile := range meanwhiles {
 			t.Run(call+" and then "+between, func(t *testing.T) {
 				t.Parallel()
-				fresh := func() *world { return &world{dir: t.TempDir(), done: map[string]int{}, inCall: inCall} }
+				fresh := func() *crashFixture { return &crashFixture{dir: t.TempDir(), done: map[string]int{}, inCall: inCall} }
 				whole := fresh()
 				live(t, whole.process(t, -1), false)
 				for payload, n := range whole.done {
@@ -231,29 +231,29 @@ func TestScheduler_repairsATransitionThatTheDiskRefused(t *testing.T) {
 	refuse := func(context.Context, schedule.Schedule) error { return errRefused }
 	for name, tt := range map[string]struct {
 		blocked string // where no file can be put
-		before  func(t *testing.T, b *bench)
-		refused func(t *testing.T, b *bench) error
+		before  func(t *testing.T, b *fixture)
+		refused func(t *testing.T, b *fixture) error
 		calls   int // made while blocked
 		final   []string
 	}{
 		"the mark that a call begins": {
-			"61.called.json", func(*testing.T, *bench) {},
-			func(t *testing.T, b *bench) error { _, err := b.Fire(t.Context(), noon); return err },
+			"61.called.json", func(*testing.T, *fixture) {},
+			func(t *testing.T, b *fixture) error { _, err := b.Fire(t.Context(), noon); return err },
 			0, []string{"61.completed.json"},
 		},
 		"the mark that a call succeeded": {
-			"61.completed.json", func(*testing.T, *bench) {},
-			func(t *testing.T, b *bench) error { _, err := b.Fire(t.Context(), noon); return err },
+			"61.completed.json", func(*testing.T, *fixture) {},
+			func(t *testing.T, b *fixture) error { _, err := b.Fire(t.Context(), noon); return err },
 			1, []string{"61.completed.json"},
 		},
 		"a put beside a call": {
-			"61.call.1.json", func(t *testing.T, b *bench) { b.then = refuse; b.fails(t, noon, 0) },
-			func(t *testing.T, b *bench) error { return b.Put(t.Context(), with("a", noon, "second")) },
+			"61.call.1.json", func(t *testing.T, b *fixture) { b.then = refuse; b.fails(t, noon, 0) },
+			func(t *testing.T, b *fixture) error { return b.Put(t.Context(), with("a", noon, "second")) },
 			1, []string{"61.completed.json"},
 		},
 		"a delete beside a call": {
-			"61.call.1.json", func(t *testing.T, b *bench) { b.then = refuse; b.fails(t, noon, 0) },
-			func(t *testing.T, b *bench) error { return b.Delete(t.Context(), "a") },
+			"61.call.1.json", func(t *testing.T, b *fixture) { b.then = refuse; b.fails(t, noon, 0) },
+			func(t *testing.T, b *fixture) error { return b.Delete(t.Context(), "a") },
 			1, []string{"61.completed.json"},
 		},
 	} {

@@ -22,16 +22,16 @@ func one(name string, at time.Time) schedule.Schedule {
 	return schedule.Schedule{Name: name, At: at, Payload: []byte(fmt.Sprintf("%q", name))}
 }
 
-// bench is a scheduler with a target that notes its calls and then does what the test wants.
-type bench struct {
+// fixture is a scheduler with a target that notes its calls and then does what the test wants.
+type fixture struct {
 	*local.Scheduler
 	called []schedule.Schedule
 	then   func(ctx context.Context, s schedule.Schedule) error
 }
 
-func setup(t *testing.T, dir string, fault local.Fault) *bench {
+func setup(t *testing.T, dir string, fault local.Fault) *fixture {
 	t.Helper()
-	b := &bench{then: func(context.Context, schedule.Schedule) error { return nil }}
+	b := &fixture{then: func(context.Context, schedule.Schedule) error { return nil }}
 	s, err := local.New(local.Config{Dir: dir, Fault: fault, Target: func(ctx context.Context, s schedule.Schedule) error {
 		b.called = append(b.called, s)
 		return b.then(ctx, s)
@@ -41,21 +41,21 @@ func setup(t *testing.T, dir string, fault local.Fault) *bench {
 	return b
 }
 
-func (b *bench) put(t *testing.T, in ...schedule.Schedule) {
+func (b *fixture) put(t *testing.T, in ...schedule.Schedule) {
 	t.Helper()
 	for _, s := range in {
 		require.NoError(t, b.Put(t.Context(), s))
 	}
 }
 
-func (b *bench) fire(t *testing.T, now time.Time) int {
+func (b *fixture) fire(t *testing.T, now time.Time) int {
 	t.Helper()
 	fired, err := b.Fire(t.Context(), now)
 	require.NoError(t, err)
 	return fired
 }
 
-func (b *bench) names() []string {
+func (b *fixture) names() []string {
 	var names []string
 	for _, s := range b.called {
 		names = append(names, s.Name)
@@ -63,7 +63,7 @@ func (b *bench) names() []string {
 	return names
 }
 
-func (b *bench) states() map[string]local.State {
+func (b *fixture) states() map[string]local.State {
 	states := map[string]local.State{}
 	for _, e := range b.All() {
 		states[e.Name] = e.State

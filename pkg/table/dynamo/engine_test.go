@@ -23,8 +23,8 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// bench is a table of its own on the engine.
-type bench struct {
+// fixture is a table of its own on the engine.
+type fixture struct {
 	endpoint string
 	name     string
 	client   *dynamodb.Client
@@ -32,9 +32,9 @@ type bench struct {
 	guard    *wiretest.Guard
 }
 
-func setup(t *testing.T) *bench {
+func setup(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{
+	b := &fixture{
 		endpoint: enginetest.Start(t), name: enginetest.TableName(t),
 		guard: wiretest.NewGuard(t, nil, service()).Also(complete),
 	}
@@ -50,12 +50,12 @@ func setup(t *testing.T) *bench {
 }
 
 // through is a store on the same table with a transport of its own, behind a guard.
-func (b *bench) through(transport http.RoundTripper) *dynamo.Store {
+func (b *fixture) through(transport http.RoundTripper) *dynamo.Store {
 	return dynamo.New(client(b.endpoint, b.guard.Transport(transport)), dynamo.WithTable(b.name))
 }
 
 // row returns the row at the key, or nil.
-func (b *bench) row(t *testing.T, n int) item.Item {
+func (b *fixture) row(t *testing.T, n int) item.Item {
 	t.Helper()
 	it, err := b.store.Get(t.Context(), rowKey(n))
 	if errors.Is(err, table.ErrNotFound) {

@@ -27,7 +27,7 @@ const attempts = 4
 type line struct {
 	*dynamo.Store
 	*dynamo.Walker
-	bench    *bench
+	bench    *fixture
 	network  *wiretest.Network
 	endpoint string
 }

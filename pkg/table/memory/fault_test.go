@@ -27,7 +27,7 @@ func (i *injector) fault(c memory.Call) error {
 }
 
 // writes are the ways to bring row a to count 2.
-func writes(b *bundle) map[string]func() error {
+func writes(b *fixture) map[string]func() error {
 	return map[string]func() error{
 		"Put": func() error { return b.store.Put(b.ctx, table.Put{Item: note("a", count(2))}) },
 		"Update": func() error {
@@ -114,7 +114,7 @@ func TestOptions_faultInOneRoundTripLeavesTheFormerDone(t *testing.T) {
 
 func TestOptions_faultMayUseTheStore(t *testing.T) {
 	t.Parallel()
-	var b *bundle
+	var b *fixture
 	inside := false
 	b = setup(t, memory.Options{Fault: func(c memory.Call) error {
 		if !inside && c.Op == "Update" && c.Stage == memory.Before {

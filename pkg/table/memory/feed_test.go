@@ -83,18 +83,18 @@ func TestFeed_hasNoRecordOfAWriteThatChangesNothing(t *testing.T) {
 
 func TestTampered_findsACallerThatChangesWhatItRead(t *testing.T) {
 	t.Parallel()
-	reads := map[string]func(*bundle, item.Key) item.Item{
-		"a row": func(b *bundle, key item.Key) item.Item {
+	reads := map[string]func(*fixture, item.Key) item.Item{
+		"a row": func(b *fixture, key item.Key) item.Item {
 			row, err := b.store.Get(b.ctx, key)
 			b.NoError(err)
 			return row
 		},
-		"a row among others": func(b *bundle, key item.Key) item.Item {
+		"a row among others": func(b *fixture, key item.Key) item.Item {
 			page, err := b.store.Query(b.ctx, table.Query{Partition: key.PK})
 			b.NoError(err)
 			return page.Items[0]
 		},
-		"a record": func(b *bundle, _ item.Key) item.Item { return b.drainShard(b.only())[0].New },
+		"a record": func(b *fixture, _ item.Key) item.Item { return b.drainShard(b.only())[0].New },
 	}
 	for name, read := range reads {
 		t.Run(name, func(t *testing.T) {

@@ -22,8 +22,8 @@ type clock struct{ at time.Time }
 func (c *clock) now() time.Time          { return c.at }
 func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
 
-// bundle is a store with its clock.
-type bundle struct {
+// fixture is a store with its clock.
+type fixture struct {
 	*require.Assertions
 	ctx   context.Context
 	clock *clock
@@ -31,11 +31,11 @@ type bundle struct {
 	feed  *memory.Feed
 }
 
-func setup(t *testing.T, o memory.Options) *bundle {
+func setup(t *testing.T, o memory.Options) *fixture {
 	t.Helper()
 	c := &clock{start()}
 	store := memory.New(c.now, o)
-	return &bundle{Assertions: require.New(t), ctx: t.Context(), clock: c, store: store, feed: store.Feed()}
+	return &fixture{Assertions: require.New(t), ctx: t.Context(), clock: c, store: store, feed: store.Feed()}
 }
 
 func noteKey(name string) item.Key {
@@ -51,18 +51,18 @@ func note(name string, attributes item.Item) item.Item {
 	return it
 }
 
-func (b *bundle) put(name string, attributes item.Item) item.Item {
+func (b *fixture) put(name string, attributes item.Item) item.Item {
 	it := note(name, attributes)
 	b.NoError(b.store.Put(b.ctx, table.Put{Item: it}))
 	return it
 }
 
-func (b *bundle) remove(name string) {
+func (b *fixture) remove(name string) {
 	b.NoError(b.store.Delete(b.ctx, table.Delete{Key: noteKey(name)}))
 }
 
 // drain reads every shard from its beginning, parents first, in reads of two records.
-func (b *bundle) drain() map[string][]change.Record {
+func (b *fixture) drain() map[string][]change.Record {
 	shards, err := b.feed.Shards(b.ctx)
 	b.NoError(err)
 	out := map[string][]change.Record{}
@@ -72,7 +72,7 @@ func (b *bundle) drain() map[string][]change.Record {
 	return out
 }
 
-func (b *bundle) drainShard(id string) []change.Record {
+func (b *fixture) drainShard(id string) []change.Record {
 	var out []change.Record
 	for after := ""; ; {
 		slice, err := b.feed.Read(b.ctx, id, after, 2)
@@ -86,7 +86,7 @@ func (b *bundle) drainShard(id string) []change.Record {
 }
 
 // only returns the id of the feed's one shard.
-func (b *bundle) only() string {
+func (b *fixture) only() string {
 	shards, err := b.feed.Shards(b.ctx)
 	b.NoError(err)
 	b.Len(shards, 1)

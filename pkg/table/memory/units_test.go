@@ -86,7 +86,7 @@ func TestWriteUnits_countTheLargerImageAndIndexEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			charged := func(act func(b *bundle) error) table.Consumption {
+			charged := func(act func(b *fixture) error) table.Consumption {
 				m := &meter{}
 				b := setup(t, memory.Options{Observer: m.observe})
 				if c.before != nil {
@@ -102,7 +102,7 @@ func TestWriteUnits_countTheLargerImageAndIndexEntries(t *testing.T) {
 				return seen[0]
 			}
 			b := setup(t, memory.Options{})
-			single := charged(func(b *bundle) error { return b.store.Transact(b.ctx, c.act) })
+			single := charged(func(b *fixture) error { return b.store.Transact(b.ctx, c.act) })
 			b.InDelta(c.total, single.WriteUnits, 0)
 			b.Equal(c.indexes, single.IndexWriteUnits)
 			b.Zero(single.ReadUnits)
@@ -111,7 +111,7 @@ func TestWriteUnits_countTheLargerImageAndIndexEntries(t *testing.T) {
 			for _, n := range c.indexes {
 				inIndexes += n
 			}
-			both := charged(func(b *bundle) error {
+			both := charged(func(b *fixture) error {
 				return b.store.Transact(b.ctx, c.act, table.Check{Key: noteKey("b"), If: table.NotExists()})
 			})
 			b.Equal("Transact", both.Op)

@@ -2,9 +2,9 @@ package simulate
 
 import "iter"
 
-// crew are coroutines that have no work at the moment. Keeping them saves their stacks, which would have to grow anew
-// with each piece of work.
-type crew struct{ idle []*coroutine }
+// coroutinePool keeps coroutines that have no work at the moment. Keeping them saves their stacks, which would have to
+// grow anew with each piece of work.
+type coroutinePool struct{ idle []*coroutine }
 
 // coroutine does one piece of work after another.
 type coroutine struct {
@@ -14,8 +14,8 @@ type coroutine struct {
 	yield  func(struct{}) bool
 }
 
-// take returns a coroutine that begins the work when it is resumed.
-func (c *crew) take(work func()) *coroutine {
+// get returns a coroutine that begins the work when it is resumed.
+func (c *coroutinePool) get(work func()) *coroutine {
 	var co *coroutine
 	if n := len(c.idle); n > 0 {
 		co, c.idle = c.idle[n-1], c.idle[:n-1]
@@ -35,14 +35,14 @@ func (c *crew) take(work func()) *coroutine {
 	return co
 }
 
-// give takes back a coroutine whose work has ended.
-func (c *crew) give(co *coroutine) {
+// put takes back a coroutine whose work has ended.
+func (c *coroutinePool) put(co *coroutine) {
 	co.work = nil
 	c.idle = append(c.idle, co)
 }
 
-// dismiss ends all.
-func (c *crew) dismiss() {
+// close ends all.
+func (c *coroutinePool) close() {
 	for _, co := range c.idle {
 		co.end()
 	}

@@ -12,11 +12,11 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// want is one instant at which somebody is to be reminded, worked out from the documents' text.
-type want struct {
-	id         string // whose schedule and fence it is
+// expectedDelivery is one instant at which a user must be reminded, computed by the rules of the documents.
+type expectedDelivery struct {
+	id         string // whose schedule and delivery it is
 	offset     int64
-	occurrence time.Time // as the fence names it
+	occurrence time.Time // as the delivery names it
 	due        time.Time
 	asked      time.Time
 	snooze     bool
@@ -87,7 +87,7 @@ type view struct {
 	moved time.Time
 }
 
-func (s *shelf) view() view {
+func (s *userState) view() view {
 	moved, _ := s.meta.Time(product.AttrZoneSetAt)
 	return view{s.zone(), moved}
 }
@@ -105,18 +105,18 @@ func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) 
 
 // wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset, by any clock. An
 // INSTANCE has none of its own here: they come with those of its series.
-func (s *shelf) wantsOf(it item.Item, now time.Time) []want {
+func (s *userState) wantsOf(it item.Item, now time.Time) []expectedDelivery {
 	v := s.view()
 	if entity.Expired(it, now) {
 		return nil
 	}
 	asked, _ := it.Time(product.AttrDueSetAt)
 	status := it.Str(entity.AttrStatus)
-	single := func(id string, at time.Time, floats bool) []want {
+	single := func(id string, at time.Time, floats bool) []expectedDelivery {
 		at, since := v.real(at, asked, floats)
-		var out []want
+		var out []expectedDelivery
 		for _, m := range it.Ints(product.AttrReminderMinutes) {
-			out = append(out, want{id: id, offset: m, occurrence: at, due: at.Add(-minutes(m)), asked: since})
+			out = append(out, expectedDelivery{id: id, offset: m, occurrence: at, due: at.Add(-minutes(m)), asked: since})
 		}
 		return out
 	}
@@ -141,14 +141,14 @@ func (s *shelf) wantsOf(it item.Item, now time.Time) []want {
 
 func minutes(n int64) time.Duration { return time.Duration(n) * time.Minute }
 
-func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want {
+func (s *userState) reminderWants(it item.Item, v view, asked, now time.Time) []expectedDelivery {
 	id := it.Str("reminderId")
 	last, _ := it.Time(product.AttrLastFiredUtc)
-	var out []want
+	var out []expectedDelivery
 	if snooze := it.Map(product.AttrSnoozeState); it.Str(entity.AttrStatus) == product.StatusSnoozed {
 		until, _ := snooze.Time(product.SnoozeUntilUtc)
 		occurrence, _ := snooze.Time(product.SnoozeOccurrenceUtc)
-		out = append(out, want{id: id, occurrence: occurrence, due: until, asked: asked, snooze: true})
+		out = append(out, expectedDelivery{id: id, occurrence: occurrence, due: until, asked: asked, snooze: true})
 		if !it.Has(product.AttrRRule) {
 			return out
 		}
@@ -160,7 +160,7 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 	}
 	if !it.Has(product.AttrRRule) {
 		at, since := v.real(trigger, asked, floats)
-		return append(out, want{id: id, occurrence: at, due: at, asked: since, last: last})
+		return append(out, expectedDelivery{id: id, occurrence: at, due: at, asked: since, last: last})
 	}
 	rule, err := product.CompileReminder(it)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 			continue
 		}
 		_, since := v.real(o.Wall, asked, floats)
-		out = append(out, want{id: id, occurrence: o.Start, due: o.Start, asked: since, last: last})
+		out = append(out, expectedDelivery{id: id, occurrence: o.Start, due: o.Start, asked: since, last: last})
 		if o.Start.After(now.Add(maxAhead)) && o.Start.After(last) {
 			break
 		}
@@ -186,7 +186,7 @@ func (s *shelf) reminderWants(it item.Item, v view, asked, now time.Time) []want
 
 // seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago
 // until one is to come for each offset.
-func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
+func (s *userState) seriesWants(master item.Item, v view, now time.Time) []expectedDelivery {
 	if master.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
 	}
 	rule := compiled.In(v.zone)
 	masterID := master.Str(product.AttrMasterID)
-	var out []want
+	var out []expectedDelivery
 	excepted := map[string]bool{}
 	for _, id := range s.ids[entity.TypeInstance] {
 		row := s.items[id]
@@ -231,7 +231,7 @@ func (s *shelf) seriesWants(master item.Item, v view, now time.Time) []want {
 }
 
 // occurrenceWants are those of one occurrence; row is its exception, nil for none.
-func (s *shelf) occurrenceWants(master, row item.Item, o recurrence.Occurrence, v view) []want {
+func (s *userState) occurrenceWants(master, row item.Item, o recurrence.Occurrence, v view) []expectedDelivery {
 	fields := row.Strings(product.AttrModifiedFields)
 	owns := func(name string) bool { return slices.Contains(fields, name) }
 	if owns(entity.AttrStatus) && row.Str(entity.AttrStatus) == product.StatusCancelled {
@@ -258,17 +258,19 @@ func (s *shelf) occurrenceWants(master, row item.Item, o recurrence.Occurrence, 
 	if owns(product.AttrReminderMinutes) {
 		whose, offsets = instanceID, row.Ints(product.AttrReminderMinutes)
 	}
-	var out []want
+	var out []expectedDelivery
 	for _, m := range offsets {
-		out = append(out, want{id: whose, offset: m, occurrence: name, due: start.Add(-minutes(m)), asked: asked, date: date})
+		out = append(out, expectedDelivery{
+			id: whose, offset: m, occurrence: name, due: start.Add(-minutes(m)), asked: asked, date: date,
+		})
 	}
 	return out
 }
 
-// fence is the sort key of the want's fence.
-func (w want) fence(user string) string {
+// delivery is the sort key of the delivery.
+func (w expectedDelivery) delivery(user string) string {
 	return entity.DeliveryKey(user, w.id, w.offset, w.occurrence, w.due).SK
 }
 
 // over says that a trigger is done by a delivery that covered it.
-func (w want) over() bool { return !w.snooze && !w.last.IsZero() && !w.due.After(w.last) }
+func (w expectedDelivery) over() bool { return !w.snooze && !w.last.IsZero() && !w.due.After(w.last) }

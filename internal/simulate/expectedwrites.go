@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// order is what a command was told to do, held against what it writes and leaves (I11).
-type order struct {
+// expectedWrite describes what a command must write and leave, to be compared with what it does (I11).
+type expectedWrite struct {
 	id       string // of the entity that is changed under a version; of an occurrence its own
 	masterID string // of the series that the command is about
 	expected int64
@@ -24,11 +24,11 @@ type order struct {
 }
 
 // orderOf is nil for a command whose user names no version.
-func orderOf(r command.Request) *order {
+func orderOf(r command.Request) *expectedWrite {
 	if r.ExpectedVersion == nil {
 		return nil
 	}
-	o := &order{expected: *r.ExpectedVersion}
+	o := &expectedWrite{expected: *r.ExpectedVersion}
 	switch cmd := r.Command.(type) {
 	case command.Update:
 		o.id = cmd.ID
@@ -54,7 +54,7 @@ func orderOf(r command.Request) *order {
 
 // checkOrder judges a write of the command: it changes the edit that its user saw, and no other. An occurrence that is
 // as its series has it has the series' version.
-func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
+func (h *history) checkOrder(s *userState, o *expectedWrite, r *record, ref entity.Ref) {
 	if o == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (h *history) checkOrder(s *shelf, o *order, r *record, ref entity.Ref) {
 
 // checkSeries judges a command about a series when it has been answered as done: what its exceptions say of dates that
 // the series lost is undone, and a split takes them along.
-func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
+func (h *history) checkSeries(s *userState, o *expectedWrite, res command.Result) {
 	if o == nil || o.masterID == "" || o.before == nil || res.Replayed {
 		return
 	}
@@ -128,7 +128,7 @@ func (h *history) checkSeries(s *shelf, o *order, res command.Result) {
 }
 
 // checkSplit: no date of the series that ended is at or behind the split, and what was behind it goes on in the other.
-func (h *history) checkSplit(s *shelf, o *order, followerID string) {
+func (h *history) checkSplit(s *userState, o *expectedWrite, followerID string) {
 	follower := s.items[followerID]
 	if follower.Int(entity.AttrVersion) != 1 || follower.Int(product.AttrExceptionsVersion) != 0 {
 		return
@@ -173,7 +173,7 @@ func dayOf(instanceID string) (time.Time, bool) {
 // checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or a later
 // one that was due since; else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last. A
 // command decides by the instant at which it began, by its own clock, and that may be before the item's last change.
-func (h *history) checkSnooze(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkSnooze(s *userState, r *record, ref entity.Ref) {
 	until := r.New.Map(product.AttrSnoozeState)
 	if ref.Type != product.TypeReminder || until == nil || r.Old == nil ||
 		item.Equal(r.Old[product.AttrSnoozeState], r.New[product.AttrSnoozeState]) {

@@ -22,9 +22,9 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-// doom stands in front of what a program calls, and decides at which of its requests the program dies: before the
+// killProxy stands in front of what a program calls, and decides at which of its requests the program dies: before the
 // request has got through, or when it was carried out and no answer has been sent.
-type doom struct {
+type killProxy struct {
 	mu       sync.Mutex
 	left     int // requests until then; 0 means that nothing happens
 	carryOut bool
@@ -32,7 +32,7 @@ type doom struct {
 }
 
 // before returns an address that leads to the service.
-func (d *doom) before(t *testing.T, address string) string {
+func (d *killProxy) before(t *testing.T, address string) string {
 	t.Helper()
 	target, err := url.Parse(address)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func (d *doom) before(t *testing.T, address string) string {
 }
 
 // arm lets the program die at its n-th request from now.
-func (d *doom) arm(n int, carryOut bool) {
+func (d *killProxy) arm(n int, carryOut bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.left, d.carryOut, d.struck = n, carryOut, make(chan struct{})
@@ -70,7 +70,7 @@ func (d *doom) arm(n int, carryOut bool) {
 
 // next counts a request. Those of a dead program get nowhere. The last before is carried out if doom has it so; then it
 // comes with what is to be closed after it.
-func (d *doom) next() (dead bool, last chan struct{}) {
+func (d *killProxy) next() (dead bool, last chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -91,21 +91,21 @@ func (d *doom) next() (dead bool, last chan struct{}) {
 }
 
 // fallen reports whether it has happened.
-func (d *doom) fallen() bool {
+func (d *killProxy) fallen() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.left < 0
 }
 
-// mortal is a function whose program is killed in the middle of batches, and the event source mapping that starts
-// another and delivers again.
-type mortal struct {
-	*world
+// killableFunction is a function whose program is killed in the middle of batches, and the event source mapping that
+// starts another and delivers again.
+type killableFunction struct {
+	*fixture
 	function env.Function
 	filter   eventsource.Filter
 	// requests is about how many a batch takes.
 	requests int
-	doom     *doom
+	doom     *killProxy
 	chance   *rand.Rand
 	alive    *function
 	settings map[string]string
@@ -114,9 +114,9 @@ type mortal struct {
 	pending, finished  []change.Record
 }
 
-func newMortal(w *world, reader readers.Reader, requests int) *mortal {
-	m := &mortal{
-		world: w, function: env.Function(reader.Name), filter: reader.Filter, requests: requests, doom: &doom{},
+func newMortal(w *fixture, reader readers.Reader, requests int) *killableFunction {
+	m := &killableFunction{
+		fixture: w, function: env.Function(reader.Name), filter: reader.Filter, requests: requests, doom: &killProxy{},
 		chance: rand.New(rand.NewPCG(1, uint64(requests))),
 	}
 	m.settings = w.environment(m.function)
@@ -127,7 +127,7 @@ func newMortal(w *world, reader readers.Reader, requests int) *mortal {
 }
 
 // offer adds records of the stream to those that are to be delivered.
-func (m *mortal) offer(records []change.Record) {
+func (m *killableFunction) offer(records []change.Record) {
 	for _, r := range records {
 		if m.filter.Match(r) {
 			m.pending = append(m.pending, r)
@@ -144,7 +144,7 @@ const (
 
 // deliver delivers what is pending, in batches of any size, and kills the program in their middle until it has died as
 // often as it should.
-func (m *mortal) deliver(kills int) {
+func (m *killableFunction) deliver(kills int) {
 	m.Helper()
 	for attempt := 0; len(m.pending) > 0; {
 		require.Less(m, attempt, patient, "%s does not get through with a batch", m.function)
@@ -163,7 +163,7 @@ func (m *mortal) deliver(kills int) {
 }
 
 // invoke hands the program a batch and returns how many of its records, from the first on, need not come again.
-func (m *mortal) invoke(batch []change.Record) int {
+func (m *killableFunction) invoke(batch []change.Record) int {
 	m.Helper()
 	if m.alive == nil {
 		m.alive = start(m.T, m.function, m.settings)
@@ -185,12 +185,12 @@ func (m *mortal) invoke(batch []change.Record) int {
 	return 0
 }
 
-func (m *mortal) bury() {
+func (m *killableFunction) bury() {
 	m.alive.kill()
 	m.alive, m.kills = nil, m.kills+1
 }
 
-func (m *mortal) finishedOf(batch []change.Record, o outcome) int {
+func (m *killableFunction) finishedOf(batch []change.Record, o outcome) int {
 	m.Helper()
 	require.Nil(m, o.failure, "%+v\n%s", o.failure, m.alive.log)
 	var answer struct {

@@ -19,20 +19,20 @@ import (
 	"nexus/pkg/product"
 )
 
-// gate passes requests on to the engine, but keeps the answer of the first transaction: it has its effect, and no
-// caller learns of it. Later transactions do not get through.
-type gate struct {
+// lostAnswerProxy passes requests on to the engine, but keeps the answer of the first transaction: it has its effect,
+// and no caller learns of it. Later transactions do not get through.
+type lostAnswerProxy struct {
 	engine  *httputil.ReverseProxy
 	taken   atomic.Bool
 	applied chan struct{} // closed when the transaction is in the table
 	open    chan struct{} // closed at the end of the test
 }
 
-func newGate(t *testing.T, engine string) (*gate, string) {
+func newGate(t *testing.T, engine string) (*lostAnswerProxy, string) {
 	t.Helper()
 	address, err := url.Parse(engine)
 	require.NoError(t, err)
-	g := &gate{
+	g := &lostAnswerProxy{
 		engine: httputil.NewSingleHostReverseProxy(address), applied: make(chan struct{}), open: make(chan struct{}),
 	}
 	server := httptest.NewServer(g)
@@ -43,7 +43,7 @@ func newGate(t *testing.T, engine string) (*gate, string) {
 	return g, server.URL
 }
 
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *lostAnswerProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("X-Amz-Target") != "DynamoDB_20120810.TransactWriteItems" {
 		g.engine.ServeHTTP(w, r)
 		return
@@ -108,7 +108,7 @@ func TestProjections_applyOnceABatchThatWasKilledInTheMiddle(t *testing.T) {
 }
 
 // derived returns how many tasks the statistics have, and how many of the records' tasks are linked to the note.
-func (w *world) derived(records []change.Record) (counted, linked int) {
+func (w *fixture) derived(records []change.Record) (counted, linked int) {
 	w.Helper()
 	note := entity.Ref{Type: product.TypeNote, ID: noteID}
 	for _, rec := range records {

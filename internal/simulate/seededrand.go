@@ -10,18 +10,18 @@ import (
 	"nexus/pkg/table"
 )
 
-// luck is what a seed decides. Each step draws its own, so that leaving one out changes nothing about the others'
-// draws.
-type luck struct {
+// seededRand draws everything that a seed decides. Each step draws its own, so that leaving one out changes nothing
+// about the others' draws.
+type seededRand struct {
 	*rand.Rand
 	source *rand.PCG
 	seed   uint64
 	calm   bool
-	nature
+	profile
 }
 
-// nature is what a history is like as a whole.
-type nature struct {
+// profile describes a history as a whole.
+type profile struct {
 	users, shards int
 	apart         bool // each consumer has a reader of its own
 	faults        int  // of ten thousand port calls
@@ -57,10 +57,10 @@ var eves = [...]struct {
 	{time.Date(2024, time.February, 28, 10, 0, 0, 0, time.UTC), newYork},
 }
 
-func newLuck(seed uint64) *luck {
+func newLuck(seed uint64) *seededRand {
 	source := rand.NewPCG(seed, 0)
-	l := &luck{Rand: rand.New(source), source: source, seed: seed}
-	l.nature = nature{
+	l := &seededRand{Rand: rand.New(source), source: source, seed: seed}
+	l.profile = profile{
 		users: pick(l, 2, 2, 3, 4), shards: 1 + l.IntN(3), apart: l.IntN(4) == 0,
 		faults:  [...]int{0, 50, 150, 400, 1000}[l.IntN(5)],
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
@@ -83,17 +83,17 @@ func newLuck(seed uint64) *luck {
 }
 
 // step begins to draw for a step.
-func (l *luck) step(n int) { l.source.Seed(l.seed, uint64(n)+1) }
+func (l *seededRand) step(n int) { l.source.Seed(l.seed, uint64(n)+1) }
 
-func (l *luck) one(in int) bool { return l.IntN(in) == 0 }
+func (l *seededRand) one(in int) bool { return l.IntN(in) == 0 }
 
-func pick[T any](l *luck, choices ...T) T { return choices[l.IntN(len(choices))] }
+func pick[T any](l *seededRand, choices ...T) T { return choices[l.IntN(len(choices))] }
 
 // seldom is how much likelier a fault is at the ports that are called less often than the store.
 const seldom = 4
 
 // fault is what becomes of a port call.
-func (l *luck) fault(h *history, port, op string) fault {
+func (l *seededRand) fault(h *history, port, op string) fault {
 	if l.calm || h.settling || l.faults == 0 {
 		return noFault
 	}
@@ -130,10 +130,10 @@ func (h *history) storeError(op string) error {
 }
 
 // misfortune says that things may go wrong at the moment.
-func (l *luck) misfortune(h *history) bool { return l.faults > 0 && !l.calm && !h.settling }
+func (l *seededRand) misfortune(h *history) bool { return l.faults > 0 && !l.calm && !h.settling }
 
 // uuid is an id that looks as if it came from a random source, and does, of a kind.
-func (l *luck) uuid() string {
+func (l *seededRand) uuid() string {
 	a, b := l.Uint64(), l.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)
 }

@@ -90,7 +90,7 @@ func work(now time.Time) []order {
 const users = 3
 
 // carryOut has the command function do everybody's work.
-func (w *world) carryOut() (orders int) {
+func (w *fixture) carryOut() (orders int) {
 	w.Helper()
 	f := w.start(env.Command)
 	for i := range users {
@@ -114,13 +114,13 @@ func (w *world) carryOut() (orders int) {
 	return orders
 }
 
-// tail reads the table's stream from where it stopped before.
-type tail struct {
+// streamReader reads the table's stream from where it stopped before.
+type streamReader struct {
 	source *streams.Source
 	after  map[string]string
 }
 
-func (w *world) tail() *tail {
+func (w *fixture) tail() *streamReader {
 	w.Helper()
 	endpoint := enginetest.Start(w.T)
 	table, err := enginetest.Client(endpoint).DescribeTable(w.Context(), &dynamodb.DescribeTableInput{
@@ -134,11 +134,11 @@ func (w *world) tail() *tail {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),
 	})
-	return &tail{streams.New(client, aws.ToString(table.Table.LatestStreamArn), nil), map[string]string{}}
+	return &streamReader{streams.New(client, aws.ToString(table.Table.LatestStreamArn), nil), map[string]string{}}
 }
 
 // next returns the records that have come since; none means that the stream is quiet.
-func (s *tail) next(t *testing.T) []change.Record {
+func (s *streamReader) next(t *testing.T) []change.Record {
 	t.Helper()
 	shards, err := s.source.Shards(t.Context())
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func (s *tail) next(t *testing.T) []change.Record {
 }
 
 // settle delivers until the stream is quiet: what the functions write comes to them, too.
-func settle(s *tail, kills int, functions ...*mortal) {
+func settle(s *streamReader, kills int, functions ...*killableFunction) {
 	for {
 		records := s.next(functions[0].T)
 		if len(records) == 0 {
@@ -182,7 +182,7 @@ func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 	before, _ := w.recount()
 	require.Greater(t, len(before), orders, "nothing has followed from the work yet")
 
-	var functions []*mortal
+	var functions []*killableFunction
 	for _, reader := range readers.Table(w.registry) {
 		functions = append(functions, newMortal(w, reader, map[string]int{"projections": 4, "effects": 15}[reader.Name]))
 	}

@@ -28,12 +28,12 @@ func userOfPayload(payload []byte) string {
 	return call.UserID
 }
 
-// known is what the log of all writes says, record by record: the table as it is, and what it was. Nothing in it was
-// asked of the code under test.
-type known struct {
-	shelves map[string]*shelf
+// oracle holds the table as it is and as it was, read from the log of all writes, record by record. It asks nothing of
+// the code under test.
+type oracle struct {
+	users   map[string]*userState
 	done    map[string]map[string]bool // by consumer: sequence numbers
-	left    []left
+	givenUp []givenUp
 	// forgotten are records that consumers never see, by consumer and sequence number.
 	forgotten  map[string]bool
 	happenings map[happening]*announcement
@@ -42,59 +42,59 @@ type known struct {
 	amounts    map[string]amounts       // of contributions that were read before
 }
 
-// shelf is what is known of one user.
-type shelf struct {
-	user    string
-	meta    item.Item
-	own     item.Item            // the row of the product's own sum
-	items   map[string]item.Item // by id, entities of all kinds
-	ids     map[string][]string  // by type, all that there ever were, in the order of their making
-	ledgers map[string]map[string]item.Item
-	links   map[string]item.Item // by sort key
-	strewn  map[string]bool      // rows of links in the index as the release before has it, by sort key
-	orphans map[item.Key]bool    // what is kept of items that the release before deleted
-	fences  map[string]item.Item // by sort key
-	colds   map[string]item.Item // by id
-	timers  map[string]item.Item // by sort key
-	walks   map[string]item.Item // cursors of walks, by sort key
-	gone    map[string]bool
+// userState holds what the log says of one user.
+type userState struct {
+	user       string
+	meta       item.Item
+	own        item.Item            // the row of the product's own sum
+	items      map[string]item.Item // by id, entities of all kinds
+	ids        map[string][]string  // by type, all that there ever were, in the order of their making
+	ledgers    map[string]map[string]item.Item
+	links      map[string]item.Item // by sort key
+	strewn     map[string]bool      // rows of links in the index as the release before has it, by sort key
+	orphans    map[item.Key]bool    // what is kept of items that the release before deleted
+	deliveries map[string]item.Item // by sort key
+	colds      map[string]item.Item // by id
+	timers     map[string]item.Item // by sort key
+	walks      map[string]item.Item // cursors of walks, by sort key
+	gone       map[string]bool
 
-	unsure  bool // a record was lost that may have been the only one that knew a fact
-	moved   bool // something of a projection was written since the sums were checked
-	expired map[string]item.Item
-	raised  map[string]string  // sequence number of each fence's put, by sort key
-	fenceOf map[string]string  // by delivery id
-	told    map[string]int     // events published, by sort key of the fence
-	ordered map[string]*record // the last command about each item
-	titles  map[string]string  // id by title, of what was created
-	sent    map[string]ring    // the last delivery that was closed, by reminder
-	rang    map[string]ring    // what rang last of each reminder
+	unsure     bool // a record was lost that may have been the only one that knew a fact
+	moved      bool // something of a projection was written since the sums were checked
+	expired    map[string]item.Item
+	raised     map[string]string  // sequence number of each delivery's put, by sort key
+	deliveryOf map[string]string  // by delivery id
+	told       map[string]int     // events published, by sort key of the delivery
+	ordered    map[string]*record // the last command about each item
+	titles     map[string]string  // id by title, of what was created
+	sent       map[string]ring    // the last delivery that was closed, by reminder
+	rang       map[string]ring    // what rang last of each reminder
 
 	edits    map[item.Key]int64 // the version that the last write of a user made, of each entity
 	eventAt  string             // the latest creation of an event
 	taskDone string             // the latest completion of a task
 }
 
-func newKnown(users []string) *known {
-	k := &known{
-		shelves: map[string]*shelf{}, forgotten: map[string]bool{}, happenings: map[happening]*announcement{},
+func newKnown(users []string) *oracle {
+	k := &oracle{
+		users: map[string]*userState{}, forgotten: map[string]bool{}, happenings: map[happening]*announcement{},
 		deliveries: map[string]*announcement{}, done: map[string]map[string]bool{}, amounts: map[string]amounts{},
 	}
 	for _, user := range users {
-		k.shelves[user] = &shelf{
+		k.users[user] = &userState{
 			user: user, items: map[string]item.Item{}, ids: map[string][]string{}, ledgers: map[string]map[string]item.Item{},
 			links: map[string]item.Item{}, strewn: map[string]bool{}, orphans: map[item.Key]bool{},
-			fences: map[string]item.Item{}, colds: map[string]item.Item{}, timers: map[string]item.Item{},
+			deliveries: map[string]item.Item{}, colds: map[string]item.Item{}, timers: map[string]item.Item{},
 			walks: map[string]item.Item{}, gone: map[string]bool{}, expired: map[string]item.Item{},
-			raised:  map[string]string{},
-			fenceOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
+			raised:     map[string]string{},
+			deliveryOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{},
 		}
 	}
 	return k
 }
 
-func (k *known) applied(consumer, sequence string) {
+func (k *oracle) applied(consumer, sequence string) {
 	if k.done[consumer] == nil {
 		k.done[consumer] = map[string]bool{}
 	}
@@ -114,7 +114,7 @@ func (h *history) absorb(w *worker) {
 }
 
 func (h *history) take1(r *record) {
-	s := h.known.shelves[userOf(r.Key)]
+	s := h.oracle.users[userOf(r.Key)]
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if s == nil || err != nil {
 		h.violate("I9", userOf(r.Key), r.Key.SK, "a row that is nobody's was written")
@@ -142,16 +142,16 @@ func (h *history) take1(r *record) {
 	case entity.RowFired:
 		if r.Name == change.Insert {
 			h.happened["reminder due"]++
-			h.checkFence(s, r.New)
+			h.checkDelivery(s, r.New)
 			s.raised[r.Key.SK] = r.Sequence
 		}
-		if r.Name == change.Modify && r.New.Str(fenceState) != fenceSent && !h.relabelling {
+		if r.Name == change.Modify && r.New.Str(deliveryState) != deliverySent && !h.relabelling {
 			h.violate("I5", s.user, r.Key.SK, "was put over another")
 		}
 		if !h.relabelling {
 			s.noteSent(r)
 		}
-		keep(s.fences, r.Key.SK, r.New)
+		keep(s.deliveries, r.Key.SK, r.New)
 	case entity.RowCold:
 		keep(s.colds, sk.Components[0], r.New)
 	case entity.RowTimer:
@@ -163,7 +163,7 @@ func (h *history) take1(r *record) {
 	case entity.RowSum:
 		s.own, s.moved = r.New, true
 	case entity.TypeUserMeta:
-		h.checkHold(s, r)
+		h.checkLease(s, r)
 		s.meta, s.moved = r.New, true
 	}
 	if sk.IsRow() || sk.Prefix == entity.TypeUserMeta {
@@ -186,7 +186,7 @@ func keep(rows map[string]item.Item, name string, row item.Item) {
 }
 
 // takeEntity judges the write of an entity by what was there before.
-func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
+func (h *history) takeEntity(s *userState, r *record, ref entity.Ref) {
 	if r.Name == change.Insert {
 		if _, again := s.expired[ref.ID]; !again {
 			s.ids[ref.Type] = append(s.ids[ref.Type], ref.ID)
@@ -234,7 +234,7 @@ func (h *history) takeEntity(s *shelf, r *record, ref entity.Ref) {
 }
 
 // checkVersion: whatever changes an entity adds one to its version; bookkeeping of ttl alone adds nothing.
-func (h *history) checkVersion(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkVersion(s *userState, r *record, ref entity.Ref) {
 	if r.Old == nil || r.New == nil {
 		return
 	}
@@ -255,7 +255,7 @@ func (h *history) checkVersion(s *shelf, r *record, ref entity.Ref) {
 
 // noteEdit keeps which version the last write of a user made, and holds what the row says of it against that (I11). An
 // exception that was undone is seen by nobody.
-func (h *history) noteEdit(s *shelf, r *record, ref entity.Ref) {
+func (h *history) noteEdit(s *userState, r *record, ref entity.Ref) {
 	if r.New == nil {
 		return
 	}
@@ -269,7 +269,7 @@ func (h *history) noteEdit(s *shelf, r *record, ref entity.Ref) {
 }
 
 // checkTwice: a request that is repeated under its key creates nothing a second time. Titles name requests here.
-func (h *history) checkTwice(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkTwice(s *userState, r *record, ref entity.Ref) {
 	if r.Name != change.Insert || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance {
 		return
 	}
@@ -281,7 +281,7 @@ func (h *history) checkTwice(s *shelf, r *record, ref entity.Ref) {
 }
 
 // checkArchived: nobody but the user archives a task that is not completed, or before its time (I7).
-func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkArchived(s *userState, r *record, ref entity.Ref) {
 	if r.by == commanding || r.New.Str(entity.AttrStatus) != product.StatusArchived ||
 		r.Old.Str(entity.AttrStatus) == product.StatusArchived {
 		return
@@ -295,7 +295,7 @@ func (h *history) checkArchived(s *shelf, r *record, ref entity.Ref) {
 }
 
 // checkOrdered: dueSetAt is the time of the last command that changed what is due (I5).
-func (h *history) checkOrdered(s *shelf, r *record, ref entity.Ref) {
+func (h *history) checkOrdered(s *userState, r *record, ref entity.Ref) {
 	if r.New == nil || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance || ref.Type == product.TypeNote {
 		return
 	}
