@@ -25,7 +25,7 @@ func (w *world) advance(ctx context.Context, to time.Time) error {
 		if sweep.Before(by) {
 			by = sweep
 		}
-		if one, due := w.timetable.next(by); due {
+		if one, due := w.scheduler.Take(by); due {
 			if err := w.fire(ctx, one); err != nil {
 				return err
 			}

@@ -1,97 +1,34 @@
 package cost
 
 import (
-	"bytes"
-	"container/heap"
 	"context"
-	"time"
 
 	"nexus/pkg/blob"
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/bus"
-	"nexus/pkg/schedule"
+	busmemory "nexus/pkg/bus/memory"
+	schedulememory "nexus/pkg/schedule/memory"
 )
 
-// timetable is the scheduler: it keeps what is scheduled until the clock reaches it, and counts.
-type timetable struct {
-	tally *tally
-	named map[string]schedule.Schedule
-	due   appointments
-}
-
-var _ schedule.Scheduler = (*timetable)(nil)
-
-func newTimetable(t *tally) *timetable {
-	return &timetable{tally: t, named: map[string]schedule.Schedule{}}
-}
-
-// Put implements [schedule.Scheduler].
-func (s *timetable) Put(_ context.Context, in schedule.Schedule) error {
-	if err := in.Check(); err != nil {
-		return err
-	}
-	in.Payload = bytes.Clone(in.Payload)
-	s.named[in.Name] = in
-	heap.Push(&s.due, appointment{in.At, in.Name})
-	s.tally.waits(s.tally.model.ScheduleMilliseconds)
-	return nil
-}
-
-// Delete implements [schedule.Scheduler].
-func (s *timetable) Delete(_ context.Context, name string) error {
-	delete(s.named, name)
-	s.tally.waits(s.tally.model.ScheduleMilliseconds)
-	return nil
-}
-
-// next takes the first call that is due by the instant. Its schedule stays, called, until its owner deletes or replaces
-// it.
-func (s *timetable) next(by time.Time) (schedule.Schedule, bool) {
-	for len(s.due) > 0 && !s.due[0].at.After(by) {
-		first := heap.Pop(&s.due).(appointment)
-		if one, still := s.named[first.name]; still && one.At.Equal(first.at) {
-			return one, true
+// newScheduler returns a scheduler whose calls take time.
+func newScheduler(t *tally) *schedulememory.Scheduler {
+	return schedulememory.New(func(_, _ string, after bool) error {
+		if after {
+			t.waits(t.model.ScheduleMilliseconds)
 		}
-	}
-	return schedule.Schedule{}, false
+		return nil
+	})
 }
 
-// appointments are a heap by instant, then name. One that was replaced or deleted stays until its turn.
-type appointments []appointment
-
-type appointment struct {
-	at   time.Time
-	name string
-}
-
-func (a appointments) Len() int      { return len(a) }
-func (a appointments) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a appointments) Less(i, j int) bool {
-	if !a[i].at.Equal(a[j].at) {
-		return a[i].at.Before(a[j].at)
-	}
-	return a[i].name < a[j].name
-}
-func (a *appointments) Push(x any) { *a = append(*a, x.(appointment)) }
-func (a *appointments) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
-}
-
-// events is the bus, on which nobody listens.
-type events struct{ tally *tally }
-
-var _ bus.Bus = events{}
-
-// Publish implements [bus.Bus].
-func (e events) Publish(_ context.Context, published ...bus.Event) error {
-	if err := bus.Check(published); err != nil {
-		return err
-	}
-	e.tally.current.Events += len(published)
-	e.tally.waits(e.tally.model.PublishMilliseconds)
-	return nil
+// newBus returns a bus that counts what is published.
+func newBus(t *tally) *busmemory.Bus {
+	return busmemory.New(func(events []bus.Event, after bool) error {
+		if after {
+			t.current.Events += len(events)
+			t.waits(t.model.PublishMilliseconds)
+		}
+		return nil
+	})
 }
 
 // objects counts what is put.

@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -44,7 +45,7 @@ type world struct {
 	functions map[string]string       // by consumer, the reader that runs it
 	readers   []*reader
 	notifier  *reminders.Notifier
-	timetable *timetable
+	scheduler *schedulememory.Scheduler
 	copies    objects
 	ids       *rand.ChaCha8
 	read      string // the last stream record that was delivered
@@ -64,7 +65,7 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 		functions: map[string]string{}, ids: chacha(seed),
 	}
 	w.store = memory.New(w.clock, memory.Options{})
-	w.timetable, w.copies = newTimetable(w.tally), newObjects(w.tally)
+	w.scheduler, w.copies = newScheduler(w.tally), newObjects(w.tally)
 	return w, w.assemble()
 }
 
@@ -125,7 +126,7 @@ func (w *world) logOf(function string) *slog.Logger {
 // assemble builds the functions: one for each side of the API, notify, and the readers of the deployment table.
 func (w *world) assemble() error {
 	ports := system.Ports{
-		Store: w.storeOf, Now: w.clock, Scheduler: w.timetable, Bus: events{w.tally}, Copies: w.copies,
+		Store: w.storeOf, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
 		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
 		Reminded: w.reminded,
 	}

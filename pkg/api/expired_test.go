@@ -1,12 +1,11 @@
 package api_test
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"nexus/pkg/archive"
-	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/product"
 )
@@ -26,16 +25,11 @@ func (b *fixture) expiredOf(user string) string {
 	return id
 }
 
-// silence is a bus without a listener.
-type silence struct{}
-
-func (silence) Publish(context.Context, ...bus.Event) error { return nil }
-
 // archiveAll hands every record of the stream to the archive's consumer.
 func (b *fixture) archiveAll() {
 	b.t.Helper()
 	cfg := b.archive
-	cfg.Bus = silence{}
+	cfg.Bus = busmemory.New(nil)
 	consumer := archive.NewConsumer(cfg)
 	shards, err := b.store.Feed().Shards(b.t.Context())
 	b.NoError(err)

@@ -56,7 +56,8 @@ type State struct {
 // View returns the system's own.
 func (s *System) View() View {
 	return View{
-		Walker: s.Store, Schedules: s.scheduler.all(), Events: s.events.list(), Objects: []blob.Store{s.Copies, s.Parking},
+		Walker: s.Store, Schedules: s.scheduler.Waiting(), Events: s.events.Events(),
+		Objects: []blob.Store{s.Copies, s.Parking},
 	}
 }
 

@@ -10,10 +10,13 @@ import (
 
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -46,8 +49,8 @@ type System struct {
 
 	registry  *entity.Registry
 	now       time.Time
-	scheduler *scheduler
-	events    *events
+	scheduler *schedulememory.Scheduler
+	events    *busmemory.Bus
 	notifier  *reminders.Notifier
 	failed    []schedule.Schedule // calls that are to be made again
 	taken     map[item.Key]string // the sequence number of the image that was taken in last
@@ -67,7 +70,7 @@ func NewSystem(c Config) *System {
 	}
 	s := &System{registry: c.Registry, now: c.Begin, taken: map[item.Key]string{}}
 	s.Store = memory.New(s.Now, memory.Options{Shards: c.Shards, Fault: func(call memory.Call) error {
-		return asStore(around(Call{PortStore, call.Op, isWrite(call.Op), call.Stage == memory.After}))
+		return asKind(table.ErrUnavailable, around(Call{PortStore, call.Op, isWrite(call.Op), call.Stage == memory.After}))
 	}})
 	objects := func(port string) *blobmemory.Store {
 		return blobmemory.New(func(op, _ string, after bool) error {
@@ -75,8 +78,12 @@ func NewSystem(c Config) *System {
 		})
 	}
 	s.Copies, s.Parking = objects(PortCopies), objects(PortParking)
-	s.scheduler = &scheduler{around: around, named: map[string]schedule.Schedule{}}
-	s.events = &events{around: around}
+	s.scheduler = schedulememory.New(func(op, _ string, after bool) error {
+		return asKind(schedule.ErrUnavailable, around(Call{PortScheduler, op, true, after}))
+	})
+	s.events = busmemory.New(func(_ []bus.Event, after bool) error {
+		return asKind(bus.ErrUnavailable, around(Call{PortBus, "publish", true, after}))
+	})
 	assembled, err := system.New(c.Registry, system.Ports{
 		Store: func(string) table.Store { return s.Store }, Now: s.Now, Log: func(string) *slog.Logger { return c.Log },
 		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies,
@@ -100,12 +107,12 @@ func isWrite(op string) bool {
 	return false
 }
 
-// asStore makes an injected error one on which callers of the store decide.
-func asStore(err error) error {
+// asKind makes an injected error one on which callers of the port decide.
+func asKind(kind, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", table.ErrUnavailable, err)
+	return fmt.Errorf("%w: %w", kind, err)
 }
 
 // Now is the system's clock.
@@ -129,7 +136,7 @@ func (s *System) Fire(ctx context.Context) (calls int, err error) {
 		var one schedule.Schedule
 		if len(again) > 0 {
 			one, again = again[0], again[1:]
-		} else if due, ok := s.scheduler.take(s.now); ok {
+		} else if due, ok := s.scheduler.Take(s.now); ok {
 			one = due
 		} else {
 			return calls, errors.Join(errs...)

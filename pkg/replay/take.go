@@ -129,11 +129,11 @@ func writtenAt(rec change.Record) time.Time {
 // leaves it where it is.
 func (s *System) Follow(ctx context.Context, at time.Time) error {
 	for {
-		one, ok := s.scheduler.next(at)
-		if !ok {
+		waiting := s.scheduler.Waiting()
+		if len(waiting) == 0 || waiting[0].At.After(at) {
 			break
 		}
-		s.MoveTo(one.At)
+		s.MoveTo(waiting[0].At)
 		if _, err := s.Fire(ctx); err != nil {
 			return err
 		}

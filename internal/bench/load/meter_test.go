@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
 
@@ -58,19 +56,4 @@ func cpu(tb testing.TB) time.Duration {
 	used, err := processorTime()
 	require.NoError(tb, err)
 	return used
-}
-
-// timetable is a scheduler that only counts: what one costs is not measured here.
-type timetable struct{ calls atomic.Int64 }
-
-var _ schedule.Scheduler = (*timetable)(nil)
-
-func (t *timetable) Put(context.Context, schedule.Schedule) error {
-	t.calls.Add(1)
-	return nil
-}
-
-func (t *timetable) Delete(context.Context, string) error {
-	t.calls.Add(1)
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/product"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 )
@@ -24,7 +25,7 @@ func assemble(tb testing.TB, store table.Store) *system.System {
 	require.NoError(tb, err)
 	s, err := system.New(product.Registry(), system.Ports{
 		Store: func(string) table.Store { return store }, Now: now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
-		Random: rand.Reader, Scheduler: &timetable{}, Bus: bus, Copies: blobmemory.New(nil),
+		Random: rand.Reader, Scheduler: schedulememory.New(nil), Bus: bus, Copies: blobmemory.New(nil),
 	})
 	require.NoError(tb, err)
 	return s
