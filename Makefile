@@ -24,7 +24,9 @@ FROM  ?= 0
 STEPS ?= 100
 # Which commit is the release before; by default the one of internal/simulate/beside.
 BEFORE ?=
-# What the load is told besides its defaults.
+# How long each kind of request is asked for, and what the load is told besides its defaults: -users, -items, -series,
+# -clients.
+LOADTIME  ?= 60s
 LOADFLAGS ?=
 PLANTEDFLAGS ?=
 CENSUSFLAGS  ?=
@@ -110,8 +112,8 @@ bench: engine ## run the benchmarks (BENCH, COUNT, BENCHTIME)
 scale: ## send the same requests and records to ever larger tables (SCALE)
 	NEXUS_SCALE=$(SCALE) $(GO) test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 60m ./internal/bench/load
 
-load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS; -help lists them)
-	$(GO) run ./internal/bench/load $(LOADFLAGS)
+load: engine ## ask for week views, boards and items over HTTP on both stores (LOADFLAGS, LOADTIME)
+	$(GO) test -run '^$$' -bench '^BenchmarkHTTP$$' -benchtime $(LOADTIME) -timeout 60m ./internal/bench/load $(LOADFLAGS)
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
