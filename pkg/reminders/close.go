@@ -41,7 +41,7 @@ func (r *run) markSent(ctx context.Context, f delivery) error {
 		}
 		if err == nil {
 			r.logOutcome(ctx, slog.LevelInfo, "reminder delivered", f.due, f.version, slog.String("deliveryId", f.deliveryID))
-			r.observe(f.observation(Delivered))
+			r.observe(Delivered, f.target, f.due)
 			return nil
 		}
 		var failed *table.ConditionError
@@ -68,18 +68,18 @@ func (r *run) markDelivered(ctx context.Context, f delivery) (before, after item
 	if !r.keeps(product.AttrLastFiredUtc) {
 		return nil, nil, nil
 	}
-	read, err := r.read(ctx, r.target)
-	if err != nil || read.item == nil {
+	seen, err := r.readRows(ctx, r.target)
+	if err != nil || seen.item == nil {
 		return nil, nil, err
 	}
 	announces := false
-	after = read.item.Clone()
-	for _, d := range itemDues(r.typ.Dues(read.item), read) {
-		if d.offset != f.offset || !d.occurrence.Equal(f.occurrence) || f.endsSnooze() && !d.snooze {
+	after = seen.item.Clone()
+	for _, d := range seen.itemDues() {
+		if d.offset != f.due.offset || !d.occurrence.Equal(f.due.occurrence) || f.endsSnooze() && !d.snooze {
 			continue
 		}
 		announces = true
-		if d.snooze && d.at.Equal(f.at) {
+		if d.snooze && d.at.Equal(f.due.at) {
 			after.Set(product.AttrSnoozeState, nil)
 			after[entity.AttrStatus] = item.String(product.StatusPending)
 		}
@@ -87,35 +87,35 @@ func (r *run) markDelivered(ctx context.Context, f delivery) (before, after item
 	if !announces && f.endsSnooze() {
 		return nil, nil, nil
 	}
-	passes, err := r.passTrigger(read, after, f)
+	passes, err := seen.passTrigger(after, f)
 	if err != nil || !announces && !passes {
 		return nil, nil, err
 	}
 	r.setFired(after, f)
-	if r.keeps(product.AttrDoneTriggerUtc) && !isRecurring(r.typ, after) {
+	if r.keeps(product.AttrDoneTriggerUtc) && !isRecurring(r.target.typ, after) {
 		after[product.AttrDoneTriggerUtc] = after[product.AttrTriggerUtc] // there is one, and this was it
 	}
-	if after.Equal(read.item) {
+	if after.Equal(seen.item) {
 		return nil, nil, nil
 	}
-	return read.item, r.typ.NextVersion(entity.BySystem, r.user, read.item, after, r.Now(), nil), nil
+	return seen.item, r.target.typ.NextVersion(entity.BySystem, r.target.user, seen.item, after, seen.now, nil), nil
 }
 
 func (r *run) keeps(attr string) bool {
-	_, keeps := r.typ.Field(attr)
+	_, keeps := r.target.typ.Field(attr)
 	return keeps
 }
 
 // passTrigger moves a recurring reminder on if the delivered occurrence is one that is not over.
-func (r *run) passTrigger(read rows, after item.Item, f delivery) (bool, error) {
-	if !isRecurring(r.typ, read.item) || len(r.typ.Dues(read.item)) == 0 {
+func (s snapshot) passTrigger(after item.Item, f delivery) (bool, error) {
+	if !isRecurring(s.target.typ, s.item) || len(s.target.typ.Dues(s.item)) == 0 {
 		return false, nil
 	}
-	t, err := triggersOf(read.item, read.zone)
+	t, err := triggersOf(s.item, s.zone)
 	if err != nil {
 		return false, err
 	}
-	o, ok := t.at(f.occurrence)
+	o, ok := t.at(f.due.occurrence)
 	if !ok {
 		return false, nil
 	}
@@ -129,17 +129,17 @@ func (r *run) passTrigger(read rows, after item.Item, f delivery) (bool, error) 
 // seen through late must not open a newer one again. Of two that are done at one instant the later occurrence rang
 // last.
 func (r *run) setFired(it item.Item, f delivery) {
-	done := f.at
-	if f.occurrence.After(done) {
-		done = f.occurrence
+	done := f.due.at
+	if f.due.occurrence.After(done) {
+		done = f.due.occurrence
 	}
 	last, _ := it.Time(product.AttrLastFiredUtc)
 	rang, _ := it.Time(product.AttrFiredOccurrenceUtc)
-	if done.Before(last) || done.Equal(last) && f.occurrence.Before(rang) {
+	if done.Before(last) || done.Equal(last) && f.due.occurrence.Before(rang) {
 		return
 	}
 	it.SetTime(product.AttrLastFiredUtc, done)
 	if r.keeps(product.AttrFiredOccurrenceUtc) {
-		it.SetTime(product.AttrFiredOccurrenceUtc, f.occurrence)
+		it.SetTime(product.AttrFiredOccurrenceUtc, f.due.occurrence)
 	}
 }

@@ -60,8 +60,8 @@ func newEngine(c Config) engine {
 	return engine{c}
 }
 
-func (e engine) observe(o Observation) {
+func (e engine) observe(what Outcome, t target, d due) {
 	if e.Observe != nil {
-		e.Observe(o)
+		e.Observe(Observation{Outcome: what, User: t.user, Item: t.ref(), OffsetMinutes: d.offset, Due: d.at})
 	}
 }

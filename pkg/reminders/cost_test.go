@@ -2,6 +2,7 @@ package reminders_test
 
 import (
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 )
 
@@ -113,4 +115,22 @@ func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 		require.LessOrEqual(t, s.calls, 6, "%d fences", deliveries)
 		require.LessOrEqual(t, s.rows, 2*(1+200), "%d fences", deliveries)
 	}
+}
+
+func TestRun_readsTheClockOncePerRound(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "5,10"))
+	w.except("mst_1", "20251202", `{"title":"moved","reminderMinutes":[5,60]}`)
+	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(time.Hour)), "15,120"))
+	for _, c := range w.records() {
+		readings := 0
+		consumer := reminders.New(reminders.Config{
+			Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Log: slog.New(slog.DiscardHandler),
+			Now: func() time.Time { readings++; return noon.Add(50 * time.Minute) },
+		})
+		require.NoError(t, consumer.Reconcile(t.Context(), user, c.Type, c.Ref.ID, 5, 10, 15, 60, 120))
+		require.Equal(t, 1, readings, "%s", c.Ref.ID)
+	}
+	require.Len(t, w.bus.events, 1, "a round that delivers reads it no more often")
 }

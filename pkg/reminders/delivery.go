@@ -34,6 +34,9 @@ const (
 	attrNotifySound   = "notifySound"
 )
 
+// lateAfter tells a reminder that was late from one that was merely delivered with the scheduler's precision of 60 s.
+const lateAfter = 2 * time.Minute
+
 // States of a delivery.
 const (
 	statePending = "pending" // published perhaps
@@ -48,8 +51,8 @@ const (
 
 // delivery is the row that guards one publication, and everything that its event says as it was when the row was put.
 type delivery struct {
-	target
-	due
+	target     target
+	due        due
 	version    int64 // of the item; 0 in a row from before it was kept
 	deliveryID string
 	title      string
@@ -59,26 +62,26 @@ type delivery struct {
 }
 
 // endsSnooze says of the delivery of a reminder, whose triggers are due when they occur, that a snooze was delivered.
-func (f delivery) endsSnooze() bool { return !f.at.Equal(f.occurrence) }
+func (f delivery) endsSnooze() bool { return !f.due.at.Equal(f.due.occurrence) }
 
-// place is the delivery's own key; key is the item's.
-func (f delivery) place() item.Key { return f.deliveryKey(f.target) }
+// place is the key of the delivery's row.
+func (f delivery) place() item.Key { return f.due.deliveryKey(f.target) }
 
 func (f delivery) row() item.Item {
 	row := f.place().Item()
 	row[attrState] = item.String(statePending)
 	row[attrDeliveryID] = item.String(f.deliveryID)
-	row[attrItemType] = item.String(f.typ.Name)
-	row[attrItemID] = item.String(f.id)
+	row[attrItemType] = item.String(f.target.typ.Name)
+	row[attrItemID] = item.String(f.target.id)
 	row[attrItemVersion] = item.Int(f.version)
 	row[entity.AttrTitle] = item.String(f.title)
-	row.SetTime(attrOccurrenceUtc, f.occurrence)
-	row.SetTime(attrDueUtc, f.at)
-	if f.date != "" {
-		row.SetTime(attrStartUtc, f.start)
-		row[attrDate] = item.String(f.date)
+	row.SetTime(attrOccurrenceUtc, f.due.occurrence)
+	row.SetTime(attrDueUtc, f.due.at)
+	if f.due.date != "" {
+		row.SetTime(attrStartUtc, f.due.start)
+		row[attrDate] = item.String(f.due.date)
 	}
-	row[attrOffsetMinutes] = item.Int(f.offset)
+	row[attrOffsetMinutes] = item.Int(f.due.offset)
 	row.SetTime(attrFiredAt, f.firedAt)
 	row[attrNotifyBrowser] = item.Bool(f.browser)
 	row[attrNotifySound] = item.Bool(f.sound)
@@ -92,23 +95,24 @@ func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 	if err != nil {
 		return delivery{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
 	}
+	d := due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)}
+	var knowsOccurrence, knowsDue, knowsFired bool
+	d.occurrence, knowsOccurrence = row.Time(attrOccurrenceUtc)
+	d.at, knowsDue = row.Time(attrDueUtc)
+	if d.start = d.occurrence; d.date != "" {
+		var knowsStart bool
+		d.start, knowsStart = row.Time(attrStartUtc)
+		knowsOccurrence = knowsOccurrence && knowsStart
+	}
 	f := delivery{
 		target:  target{user, registry.ByName(row.Str(attrItemType)), row.Str(attrItemID)},
-		due:     due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)},
+		due:     d,
 		version: row.Int(attrItemVersion), deliveryID: row.Str(attrDeliveryID), title: row.Str(entity.AttrTitle),
 		browser: row.Bool(attrNotifyBrowser), sound: row.Bool(attrNotifySound),
 	}
-	var knowsOccurrence, knowsDue, knowsFired bool
-	f.occurrence, knowsOccurrence = row.Time(attrOccurrenceUtc)
-	f.at, knowsDue = row.Time(attrDueUtc)
 	f.firedAt, knowsFired = row.Time(attrFiredAt)
-	if f.start = f.occurrence; f.date != "" {
-		var knowsStart bool
-		f.start, knowsStart = row.Time(attrStartUtc)
-		knowsOccurrence = knowsOccurrence && knowsStart
-	}
 	switch {
-	case !hasReminders(f.typ):
+	case !hasReminders(f.target.typ):
 		err = fmt.Errorf("%s %.40q has no reminders", attrItemType, row.Str(attrItemType))
 	case !knowsOccurrence || !knowsDue || !knowsFired:
 		err = errors.New("an instant is missing")
@@ -121,29 +125,24 @@ func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 	return f, nil
 }
 
-// claim puts the delivery of a late due instant, in one transaction with a check of everything that decided; of a
-// series that is also the exception of that date, or that there is none. It is not ok if the decision no longer stands,
-// or if somebody else was first: then look again.
-func (e engine) claim(ctx context.Context, s snapshot, d due) (f delivery, ok bool, err error) {
-	meta := s.meta
+// claim completes the delivery of a late due instant and puts it, in one transaction with a check of everything that
+// decided; of a series that is also the exception of that date, or that there is none. It is not ok if the decision no
+// longer stands, or if another worker was first: then the caller takes another snapshot.
+func (e engine) claim(ctx context.Context, s snapshot, f delivery) (claimed delivery, ok bool, err error) {
+	meta, user := s.meta, s.target.user
 	if meta == nil {
-		if meta, _, err = e.metaOf(ctx, s.user); err != nil {
+		if meta, _, err = e.metaOf(ctx, user); err != nil {
 			return delivery{}, false, err
 		}
 	}
-	key := d.deliveryKey(s.target)
-	f = delivery{
-		target: s.target, due: d, version: version(s.item), deliveryID: digest(key.PK, key.SK), title: s.title(d),
-		firedAt: e.Now().UTC().Truncate(time.Second), browser: prefers(s.user, meta, prefBrowser),
-		sound: prefers(s.user, meta, prefSound),
-	}
+	f.browser, f.sound = prefers(user, meta, prefBrowser), prefers(user, meta, prefSound)
 	actions := []table.Action{table.Put{Item: f.row(), If: table.NotExists()}}
-	for _, g := range s.guards(s.target) {
+	for _, g := range s.guards() {
 		actions = append(actions, table.Check{Key: g.key, If: g.condition()})
 	}
-	if s.typ.Name == entity.TypeMaster {
-		id := entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(s.id, d.date)}
-		g := guardOf(entity.ItemKey(s.user, id), s.instanceOn(d.date))
+	if s.target.typ.Name == entity.TypeMaster {
+		id := entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(s.target.id, f.due.date)}
+		g := guardOf(entity.ItemKey(user, id), s.instanceOn(f.due.date))
 		actions = append(actions, table.Check{Key: g.key, If: g.condition()})
 	}
 	err = e.Store.Transact(ctx, actions...)
@@ -152,10 +151,10 @@ func (e engine) claim(ctx context.Context, s snapshot, d due) (f delivery, ok bo
 		return delivery{}, false, nil
 	}
 	if err != nil {
-		return delivery{}, false, fmt.Errorf("put fence %s: %w", key, err)
+		return delivery{}, false, fmt.Errorf("put fence %s: %w", f.place(), err)
 	}
-	if e.Now().Sub(d.at) > lateAfter {
-		e.observe(f.observation(Late))
+	if s.now.Sub(f.due.at) > lateAfter {
+		e.observe(Late, f.target, f.due)
 	}
 	return f, true, nil
 }
@@ -187,8 +186,4 @@ func (r *run) publish(ctx context.Context, f delivery) error {
 
 func (r *run) hasPublished(key item.Key) bool {
 	return slices.ContainsFunc(r.published, func(f delivery) bool { return f.place() == key })
-}
-
-func (f delivery) observation(what Outcome) Observation {
-	return Observation{Outcome: what, User: f.user, Item: f.ref(), OffsetMinutes: f.offset, Due: f.at}
 }

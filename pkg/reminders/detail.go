@@ -34,10 +34,9 @@ type Notify struct {
 
 func (f delivery) detail() ReminderDue {
 	return ReminderDue{
-		DeliveryID: f.deliveryID, UserID: f.user, OccurredAt: item.FormatInstant(f.firedAt),
-		ItemType: f.typ.Name, ItemID: f.id, Title: entity.OneLine(f.title), // it may be older than the rule
-		OccurrenceUtc: item.FormatInstant(f.start), OccurrenceDate: f.date, DueUtc: item.FormatInstant(f.at),
-		OffsetMinutes: f.offset,
-		Notify:        Notify{f.browser, f.sound},
+		DeliveryID: f.deliveryID, UserID: f.target.user, OccurredAt: item.FormatInstant(f.firedAt),
+		ItemType: f.target.typ.Name, ItemID: f.target.id, Title: entity.OneLine(f.title), // it may be older than the rule
+		OccurrenceUtc: item.FormatInstant(f.due.start), OccurrenceDate: f.due.date, DueUtc: item.FormatInstant(f.due.at),
+		OffsetMinutes: f.due.offset, Notify: Notify{f.browser, f.sound},
 	}
 }

@@ -9,15 +9,6 @@ import (
 	"nexus/pkg/product"
 )
 
-const (
-	// lateLimit is how long after its instant a reminder is still worth delivering.
-	lateLimit = 24 * time.Hour
-	// lateAfter tells a reminder that was late from one that was merely delivered with the scheduler's precision of 60 s.
-	lateAfter = 2 * time.Minute
-	// deliveryRetention is how long a delivery is kept. What was due longer ago cannot be told from what was delivered.
-	deliveryRetention = 30 * 24 * time.Hour
-)
-
 // due is one instant at which an item is to be announced, as a real instant.
 type due struct {
 	offset int64
@@ -32,8 +23,39 @@ type due struct {
 	date        string // YYYYMMDD, of a series' occurrence
 }
 
-func (d due) deliveryKey(t target) item.Key {
-	return entity.DeliveryKey(t.user, t.id, d.offset, d.occurrence, d.at)
+// computeDues returns the dues that decide about the offsets; others may be among them.
+func (s snapshot) computeDues(offsets scope, hasDelivery func(due) bool) ([]due, error) {
+	switch {
+	case s.item == nil:
+		return nil, nil
+	case s.target.typ.Name == entity.TypeMaster:
+		return s.seriesDues(offsets, hasDelivery)
+	case s.target.typ.Name == entity.TypeInstance:
+		return s.exceptionDues()
+	case isRecurring(s.target.typ, s.item):
+		return s.triggerDues(hasDelivery)
+	}
+	return s.itemDues(), nil
+}
+
+// isRecurring says that the item is a reminder whose trigger moves on.
+func isRecurring(t *entity.Type, it item.Item) bool {
+	return t.Name == product.TypeReminder && it.Has(product.AttrRRule)
+}
+
+// itemDues turns the dues of an item into instants.
+func (s snapshot) itemDues() []due {
+	var out []due
+	for _, d := range s.target.typ.Dues(s.item) {
+		occurrence, at := d.Occurrence, d.At
+		if d.Floating {
+			occurrence, at = item.Resolve(occurrence, s.zone), item.Resolve(at, s.zone)
+		}
+		resolved := newDue(d.OffsetMinutes, occurrence, at, s.requestedAt(itemRequestedAt(s.item), d.Floating))
+		resolved.start, resolved.snooze = occurrence, d.Snooze
+		out = append(out, resolved)
+	}
+	return out
 }
 
 // newDue is due an offset before the start.
@@ -44,19 +66,8 @@ func newDue(offset int64, occurrence, start, asked time.Time) due {
 	}
 }
 
-// itemDues turns the dues of an item into instants.
-func itemDues(dues []entity.Due, r rows) []due {
-	var out []due
-	for _, d := range dues {
-		occurrence, at := d.Occurrence, d.At
-		if d.Floating {
-			occurrence, at = item.Resolve(occurrence, r.zone), item.Resolve(at, r.zone)
-		}
-		resolved := newDue(d.OffsetMinutes, occurrence, at, r.requestedAt(itemRequestedAt(r.item), d.Floating))
-		resolved.start, resolved.snooze = occurrence, d.Snooze
-		out = append(out, resolved)
-	}
-	return out
+func (d due) deliveryKey(t target) item.Key {
+	return entity.DeliveryKey(t.user, t.id, d.offset, d.occurrence, d.at)
 }
 
 // itemRequestedAt is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when
@@ -69,6 +80,14 @@ func itemRequestedAt(it item.Item) time.Time {
 	return asked
 }
 
+// requestedAt adds to the time of the command that asked for a time that of the move to the zone in which it floats.
+func (s snapshot) requestedAt(by time.Time, floating bool) time.Time {
+	if moved, ok := s.meta.Time(product.AttrZoneSetAt); ok && floating && moved.After(by) {
+		return moved
+	}
+	return by
+}
+
 // zoneOf returns the zone in which the user's floating times are read.
 func zoneOf(meta item.Item) (*time.Location, error) {
 	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
@@ -76,42 +95,4 @@ func zoneOf(meta item.Item) (*time.Location, error) {
 		return nil, fmt.Errorf("%w: zone of %s: %w", errDamaged, meta.Key(), err)
 	}
 	return zone, nil
-}
-
-// dueState is what becomes of a due instant.
-type dueState int
-
-const (
-	toCome dueState = iota
-	late            // past, wanted, and not delivered yet
-	missed          // past for too long, and not delivered
-	closed          // has a delivery, was delivered in another way, or past when it was asked for
-)
-
-// classify applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows
-// say about the instant and when it was asked for, and whether its delivery exists.
-func classify(d due, it item.Item, hasDelivery bool, now time.Time) dueState {
-	switch {
-	case hasDelivery, !d.snooze && wasFired(it, d):
-		return closed
-	case d.at.After(now):
-		return toCome
-	case d.at.Before(d.requestedAt):
-		return closed
-	case now.Sub(d.at) <= lateLimit:
-		return late
-	case now.Sub(d.at) <= deliveryRetention:
-		return missed
-	}
-	return closed
-}
-
-// wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed
-// and delivered by the snooze does not fire its trigger as well.
-func wasFired(it item.Item, d due) bool {
-	if product.TriggerDone(it) {
-		return true // wherever its user is: a floating one may be to come there
-	}
-	last, ok := it.Time(product.AttrLastFiredUtc)
-	return ok && !d.at.After(last)
 }

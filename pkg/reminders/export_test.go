@@ -28,32 +28,26 @@ type State struct {
 // instant is still to come. The consumer works towards them; the tests compare the scheduler with them. An error
 // means that a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
-	s := snapshot{target: target{in.User, in.Type, in.ID}, deliveries: map[item.Key]item.Item{}}
+	s := snapshot{
+		target: target{in.User, in.Type, in.ID}, now: now, item: live(in.Item, now), master: live(in.Master, now),
+		instances: in.Instances, meta: in.Meta, deliveries: map[item.Key]item.Item{},
+	}
 	if err := s.addDeliveries(in.Deliveries); err != nil {
 		return nil, err
 	}
-	meta := in.Meta
-	if meta == nil {
-		meta = product.NewUserMeta(in.User, time.Time{})
+	if s.meta == nil {
+		s.meta = product.NewUserMeta(in.User, time.Time{})
 	}
-	zone, err := zoneOf(meta)
-	if err == nil {
-		s.rows = rows{item: live(in.Item, now), master: live(in.Master, now), instances: in.Instances, meta: meta, zone: zone}
-		s.dues, err = s.computeDues(nil, now, s.hasDelivery)
+	var err error
+	if s.zone, err = zoneOf(s.meta); err == nil {
+		s.dues, err = s.computeDues(nil, s.hasDelivery)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("schedules of %s: %w", s.key(), err)
+		return nil, fmt.Errorf("schedules of %s: %w", s.target.key(), err)
 	}
 	var out []schedule.Schedule
-	for _, w := range decide(s, scopeOf(s.dues), now).schedules {
-		out = append(out, w.Schedule)
+	for _, w := range decide(s, scopeOf(s.dues)).schedules {
+		out = append(out, w.schedule)
 	}
 	return out, nil
-}
-
-func live(it item.Item, now time.Time) item.Item {
-	if entity.Expired(it, now) {
-		return nil
-	}
-	return it
 }

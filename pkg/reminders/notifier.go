@@ -54,7 +54,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	}
 	if row == nil && !r.hasPublished(key) {
 		r.logOutcome(ctx, slog.LevelInfo, "reminder dropped", d, 0)
-		n.observe(r.observation(Dropped, d))
+		n.observe(Dropped, t, d)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (n *Notifier) Redrive(ctx context.Context, row item.Item) (began bool, err 
 	if err != nil {
 		return false, err
 	}
-	r := run{engine: n.engine, target: f.target, scope: scope{f.offset: true}}
+	r := run{engine: n.engine, target: f.target, scope: scope{f.due.offset: true}}
 	if err := r.publish(ctx, f); err != nil {
 		return true, err
 	}

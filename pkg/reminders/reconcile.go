@@ -25,7 +25,7 @@ var (
 // deliveries through that it begins or finds begun.
 type run struct {
 	engine
-	target
+	target    target
 	scope     scope
 	published []delivery // published in this run, not yet closed
 }
@@ -42,7 +42,7 @@ func (r *run) reconcile(ctx context.Context) error {
 			return r.markAllSent(ctx)
 		}
 	}
-	return fmt.Errorf("settle %s: %w", r.key(), ErrUnstable)
+	return fmt.Errorf("settle %s: %w", r.target.key(), ErrUnstable)
 }
 
 // reconcileOnce reports whether what it acted on still stood when it was done. The order matters: an event is published
@@ -53,7 +53,7 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p := decide(seen, r.scope, r.Now())
+	p := decide(seen, r.scope)
 	for _, row := range p.pending {
 		f, err := readDelivery(r.Registry, row)
 		if err != nil {
@@ -63,8 +63,8 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 			return false, err
 		}
 	}
-	for _, d := range p.late {
-		f, ok, err := r.claim(ctx, seen, d)
+	for _, f := range p.late {
+		f, ok, err := r.claim(ctx, seen, f)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -87,16 +87,16 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 // arrange writes and deletes the plan's schedules.
 func (r *run) arrange(ctx context.Context, p plan) error {
 	for _, w := range p.schedules {
-		if err := r.Scheduler.Put(ctx, w.Schedule); err != nil {
-			return fmt.Errorf("put schedule of %s, offset %d: %w", r.key(), w.offset, err)
+		if err := r.Scheduler.Put(ctx, w.schedule); err != nil {
+			return fmt.Errorf("put schedule of %s, offset %d: %w", r.target.key(), w.due.offset, err)
 		}
-		r.observe(r.observation(Scheduled, w.due))
+		r.observe(Scheduled, r.target, w.due)
 	}
 	for _, offset := range p.deletions {
-		if err := r.Scheduler.Delete(ctx, ScheduleName(r.user, r.id, offset)); err != nil {
-			return fmt.Errorf("delete schedule of %s, offset %d: %w", r.key(), offset, err)
+		if err := r.Scheduler.Delete(ctx, ScheduleName(r.target.user, r.target.id, offset)); err != nil {
+			return fmt.Errorf("delete schedule of %s, offset %d: %w", r.target.key(), offset, err)
 		}
-		r.observe(r.observation(Deleted, due{offset: offset}))
+		r.observe(Deleted, r.target, due{offset: offset})
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (r *run) arrange(ctx context.Context, p plan) error {
 func (r *run) reportMissed(ctx context.Context, seen snapshot, missed []due) {
 	for _, d := range missed {
 		r.logOutcome(ctx, slog.LevelWarn, "reminder missed", d, version(seen.item))
-		r.observe(r.observation(Missed, d))
+		r.observe(Missed, r.target, d)
 	}
 }
 
@@ -115,15 +115,11 @@ func (r *run) logOutcome(ctx context.Context, level slog.Level, what string, d d
 		return
 	}
 	attrs := append([]slog.Attr{
-		slog.String("user", entity.Pseudonym(r.user)), slog.String("item", r.id), slog.Int64("offsetMinutes", d.offset),
-		slog.Time("due", d.at),
+		slog.String("user", entity.Pseudonym(r.target.user)), slog.String("item", r.target.id),
+		slog.Int64("offsetMinutes", d.offset), slog.Time("due", d.at),
 	}, more...)
 	if version > 0 {
-		attrs = append(attrs, slog.String("traceId", entity.TraceID(r.user, r.id, version)))
+		attrs = append(attrs, slog.String("traceId", entity.TraceID(r.target.user, r.target.id, version)))
 	}
 	r.Log.LogAttrs(ctx, level, what, attrs...)
-}
-
-func (r *run) observation(what Outcome, d due) Observation {
-	return Observation{Outcome: what, User: r.user, Item: r.ref(), OffsetMinutes: d.offset, Due: d.at}
 }

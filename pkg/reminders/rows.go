@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -16,108 +17,82 @@ import (
 // have.
 const instancePages = 300
 
-// rows are what a look at an item reads: everything, but for the deliveries, that decides about its schedules. Each is
-// read consistently, but they are not read at one instant: whoever acts on them reads again afterwards and compares
-// what guards them.
-type rows struct {
-	item      item.Item   // nil if gone
-	master    item.Item   // of an exception: its series, nil if gone
-	instances []item.Item // of a series: its exceptions
-	meta      item.Item   // USER_META or its defaults; nil if nothing floats
-	noMeta    bool        // USER_META was looked for and is not there
-	zone      *time.Location
-}
-
-// read reads the rows of an item.
-func (e engine) read(ctx context.Context, t target) (r rows, err error) {
-	r.zone = time.UTC
-	if r.item, err = e.findLive(ctx, t.key()); err != nil || r.item == nil {
-		return r, err
+// readRows begins a snapshot: it reads the clock, and the rows of an item but for its deliveries.
+func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
+	row, err := e.find(ctx, t.key())
+	s := snapshot{target: t, now: e.Now(), zone: time.UTC}
+	if s.item = live(row, s.now); err != nil || s.item == nil {
+		return s, err
 	}
 	switch t.typ.Name {
 	case entity.TypeInstance:
 		if _, _, err := entity.ParseInstanceID(t.id); err != nil {
-			return rows{}, fmt.Errorf("%w: %w", errDamaged, err)
+			return snapshot{}, fmt.Errorf("%w: %w", errDamaged, err)
 		}
-		r.master, err = e.findLive(ctx, t.masterKey())
-		if err != nil || r.master == nil {
-			return r, err
+		row, err := e.find(ctx, t.masterKey())
+		if s.master = live(row, s.now); err != nil || s.master == nil {
+			return s, err
 		}
 	case entity.TypeMaster:
-		if r.item.Bool(product.AttrHasExceptions) {
-			if r.instances, err = e.instancesOf(ctx, t); err != nil {
-				return rows{}, err
+		if s.item.Bool(product.AttrHasExceptions) {
+			if s.instances, err = e.instancesOf(ctx, t); err != nil {
+				return snapshot{}, err
 			}
 		}
 	}
-	if !r.floats(t.typ) {
-		return r, nil
+	if !s.floats() {
+		return s, nil
 	}
-	if r.meta, r.noMeta, err = e.metaOf(ctx, t.user); err != nil {
-		return rows{}, err
+	if s.meta, s.noMeta, err = e.metaOf(ctx, t.user); err != nil {
+		return snapshot{}, err
 	}
-	r.zone, err = zoneOf(r.meta)
-	return r, err
+	s.zone, err = zoneOf(s.meta)
+	return s, err
 }
 
-// readGuards reads again, of rows read before, those that guard them all; whatever else they hold stays as it was.
-func (e engine) readGuards(ctx context.Context, t target, r rows) (rows, error) {
-	item, err := e.findLive(ctx, t.key())
-	if r.item = item; err != nil || item == nil {
-		return r, err
+// readGuards reads again, of rows read before, those that guard them all. The snapshot's instant and whatever else was
+// read of the rows stay.
+func (e engine) readGuards(ctx context.Context, s snapshot) (snapshot, error) {
+	row, err := e.find(ctx, s.target.key())
+	if s.item = live(row, s.now); s.item == nil || err != nil {
+		return s, err
 	}
-	if t.typ.Name == entity.TypeInstance {
-		if r.master, err = e.findLive(ctx, t.masterKey()); err != nil {
-			return rows{}, err
+	if s.target.typ.Name == entity.TypeInstance {
+		row, err := e.find(ctx, s.target.masterKey())
+		if s.master = live(row, s.now); err != nil {
+			return snapshot{}, err
 		}
 	}
-	if r.meta != nil {
-		if r.meta, r.noMeta, err = e.metaOf(ctx, t.user); err != nil {
-			return rows{}, err
+	if s.meta != nil {
+		if s.meta, s.noMeta, err = e.metaOf(ctx, s.target.user); err != nil {
+			return snapshot{}, err
 		}
 	}
-	return r, nil
+	return s, nil
 }
 
 // floats says that the user's zone decides about an instant.
-func (r rows) floats(t *entity.Type) bool {
-	switch t.Name {
+func (s snapshot) floats() bool {
+	switch s.target.typ.Name {
 	case entity.TypeMaster:
-		if product.EventSpan(r.item).Floating {
+		if product.EventSpan(s.item).Floating {
 			return true
 		}
-		for _, it := range r.instances {
-			if it.Has(product.AttrModifiedFields) && product.EventSpan(it).Floating {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(s.instances, func(it item.Item) bool {
+			return it.Has(product.AttrModifiedFields) && product.EventSpan(it).Floating
+		})
 	case entity.TypeInstance:
-		return product.EventSpan(r.item).Floating || product.EventSpan(r.master).Floating
+		return product.EventSpan(s.item).Floating || product.EventSpan(s.master).Floating
 	}
-	for _, d := range t.Dues(r.item) {
-		if d.Floating {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.target.typ.Dues(s.item), func(d entity.Due) bool { return d.Floating })
 }
 
-// requestedAt adds to the time of the command that asked for a time that of the move to the zone in which it floats.
-func (r rows) requestedAt(by time.Time, floating bool) time.Time {
-	if moved, ok := r.meta.Time(product.AttrZoneSetAt); ok && floating && moved.After(by) {
-		return moved
+// live returns the row, or nil if it is past its ttl.
+func live(row item.Item, now time.Time) item.Item {
+	if entity.Expired(row, now) {
+		return nil
 	}
-	return by
-}
-
-// findLive returns the row, or nil if there is none or it is past its ttl.
-func (e engine) findLive(ctx context.Context, key item.Key) (item.Item, error) {
-	it, err := e.find(ctx, key)
-	if err != nil || entity.Expired(it, e.Now()) {
-		return nil, err
-	}
-	return it, nil
+	return row
 }
 
 // find returns the row, or nil if there is none.
@@ -156,50 +131,3 @@ func (e engine) instancesOf(ctx context.Context, master target) ([]item.Item, er
 	}
 	return all, nil
 }
-
-// guard is what was read of one row, as far as a change of the row shows in it.
-type guard struct {
-	key     item.Key
-	exists  bool
-	version int64
-	// exceptions is a series' exceptionsVersion: it grows with each write of an exception, in the same transaction, so
-	// that one row guards them all.
-	exceptions int64
-	isSeries   bool
-}
-
-func guardOf(key item.Key, row item.Item) guard {
-	isSeries := row.Str(entity.AttrType) == entity.TypeMaster
-	return guard{key, row != nil, version(row), row.Int(product.AttrExceptionsVersion), isSeries}
-}
-
-// condition holds as long as the row is as it was read.
-func (g guard) condition() table.Condition {
-	if !g.exists {
-		return table.NotExists()
-	}
-	tests := []table.Test{table.Equal(entity.AttrVersion, item.Int(g.version))}
-	switch {
-	case g.isSeries && g.exceptions > 0:
-		tests = append(tests, table.Equal(product.AttrExceptionsVersion, item.Int(g.exceptions)))
-	case g.isSeries:
-		tests = append(tests, table.Missing(product.AttrExceptionsVersion))
-	}
-	return table.Exists(tests...)
-}
-
-// guards are the rows that decided.
-func (r rows) guards(t target) []guard {
-	out := []guard{guardOf(t.key(), r.item)}
-	if r.item != nil && t.typ.Name == entity.TypeInstance {
-		out = append(out, guardOf(t.masterKey(), r.master))
-	}
-	if r.meta != nil {
-		g := guardOf(entity.MetaKey(t.user), r.meta)
-		g.exists = !r.noMeta
-		out = append(out, g)
-	}
-	return out
-}
-
-func version(it item.Item) int64 { return it.Int(entity.AttrVersion) }

@@ -16,7 +16,7 @@ import (
 //
 // A next one whose delivery exists was delivered by somebody whose clock is ahead of this one: the one after it is
 // next.
-func (s snapshot) seriesDues(offsets scope, now time.Time, hasDelivery func(due) bool) ([]due, error) {
+func (s snapshot) seriesDues(offsets scope, hasDelivery func(due) bool) ([]due, error) {
 	if s.item.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil, nil
 	}
@@ -36,17 +36,17 @@ func (s snapshot) seriesDues(offsets scope, now time.Time, hasDelivery func(due)
 		}
 		return s.occurrenceDue(all, o, offset, by)
 	}
-	from := now.Add(-deliveryRetention)
-	past := all.Overlapping(from, now.Add(time.Duration(minutes[len(minutes)-1])*time.Minute+time.Second))
+	from := s.now.Add(-deliveryRetention)
+	past := all.Overlapping(from, s.now.Add(time.Duration(minutes[len(minutes)-1])*time.Minute+time.Second))
 	var dues []due
 	for _, offset := range minutes {
 		for _, o := range past {
 			d := dueOf(o, offset)
-			if !o.Owns(product.AttrReminderMinutes) && !d.at.After(now) && !d.at.Before(from) && !d.at.Before(d.requestedAt) {
+			if !o.Owns(product.AttrReminderMinutes) && !d.at.After(s.now) && !d.at.Before(from) && !d.at.Before(d.requestedAt) {
 				dues = append(dues, d)
 			}
 		}
-		next, ok := all.Next(now.Add(time.Duration(offset)*time.Minute), func(o series.Occurrence) bool {
+		next, ok := all.Next(s.now.Add(time.Duration(offset)*time.Minute), func(o series.Occurrence) bool {
 			return !o.Owns(product.AttrReminderMinutes) && !hasDelivery(dueOf(o, offset))
 		})
 		if ok {
@@ -65,7 +65,7 @@ func (s snapshot) exceptionDues() ([]due, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, date, err := entity.ParseInstanceID(s.id)
+	_, date, err := entity.ParseInstanceID(s.target.id)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
@@ -116,24 +116,9 @@ func (s snapshot) askedOfExceptions() map[string]time.Time {
 	return asked
 }
 
-// title is what the event says is due: of a series' occurrence its own title, if it has one.
-func (s snapshot) title(d due) string {
-	row, master := s.item, s.master
-	if s.typ.Name == entity.TypeMaster {
-		row, master = s.instanceOn(d.date), s.item
-	}
-	if master == nil {
-		return s.item.Str(entity.AttrTitle)
-	}
-	if row.Has(entity.AttrTitle) { // an exception has none but its own
-		return row.Str(entity.AttrTitle)
-	}
-	return master.Str(entity.AttrTitle)
-}
-
 // instanceOn returns the row of a series' exception on a date, or nil.
 func (s snapshot) instanceOn(date string) item.Item {
-	id := entity.InstanceID(s.id, date)
+	id := entity.InstanceID(s.target.id, date)
 	for _, row := range s.instances {
 		if row.Str(product.AttrEventID) == id {
 			return row

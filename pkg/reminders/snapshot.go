@@ -12,69 +12,76 @@ import (
 	"nexus/pkg/table"
 )
 
-// deliveryPage bounds the deliveries that one look at an item reads: a user who moves an item from minute to minute can
-// have any number. Whatever is behind the page is looked for by its key if it decides anything; a delivery behind it
-// that was begun and never closed is left to the repetition of its own call, and to repair.
+// deliveryPage bounds the deliveries that one snapshot of an item reads: a user who moves an item from minute to minute
+// can have any number. A delivery after the page is read by its key if it decides anything. A pending one after the
+// page is left to the repetition of its own call, and to repair.
 const deliveryPage = 200
 
-// snapshot is what decides about the schedules of an item, or of those of its offsets that are looked at, and what
-// follows from it. Whoever acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
+// snapshot is everything that decides about the schedules of an item, or of those of its offsets that are looked at:
+// an instant, the rows, and what follows from both. Each row is read consistently, but they are not read at one
+// instant. So the caller that acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
 type snapshot struct {
-	target
-	rows
+	target target
+	// now is the one instant of the snapshot: which rows are past their ttl, what is due, late or to come, and when a
+	// delivery was decided. It is read right after the item's row, so that no request in that row is later.
+	now        time.Time
+	item       item.Item   // nil if gone
+	master     item.Item   // of an exception: its series, nil if gone
+	instances  []item.Item // of a series: its exceptions
+	meta       item.Item   // USER_META or its defaults; nil if nothing floats
+	noMeta     bool        // USER_META was looked for and is not there
+	zone       *time.Location
 	dues       []due
 	deliveries map[item.Key]item.Item
 }
 
-// takeSnapshot reads everything. Which deliveries decide depends on the occurrences, and of a series which occurrence
-// is next on the deliveries: so the dues are reckoned again until nothing about them is unknown.
+// takeSnapshot reads everything.
 func (e engine) takeSnapshot(ctx context.Context, t target, offsets scope) (snapshot, error) {
-	r, err := e.read(ctx, t)
+	s, err := e.readRows(ctx, t)
 	if err != nil {
 		return snapshot{}, err
 	}
-	return e.snapshotFrom(ctx, t, r, offsets)
+	return e.withDeliveries(ctx, s, offsets)
 }
 
-// retakeSnapshot is another look to compare with the one before, which costs no more for a series with many exceptions
-// than for one with none: their guard is the series' row. Once a guard differs, nothing else is read: then they are not
-// the same.
+// retakeSnapshot reads again to compare with the snapshot before, as of the same instant. It costs no more for a series
+// with many exceptions than for one with none: their guard is the series' row. Once a guard differs, it reads nothing
+// else: then the two are not the same.
 func (e engine) retakeSnapshot(ctx context.Context, before snapshot, offsets scope) (snapshot, error) {
-	r, err := e.readGuards(ctx, before.target, before.rows)
-	if err != nil {
-		return snapshot{}, err
+	s, err := e.readGuards(ctx, before)
+	if err != nil || !slices.Equal(before.guards(), s.guards()) {
+		return s, err
 	}
-	if !slices.Equal(before.guards(before.target), r.guards(before.target)) {
-		return snapshot{target: before.target, rows: r}, nil
-	}
-	return e.snapshotFrom(ctx, before.target, r, offsets)
+	return e.withDeliveries(ctx, s, offsets)
 }
 
-// snapshotFrom goes on from the rows: it finds the deliveries.
-func (e engine) snapshotFrom(ctx context.Context, t target, r rows, offsets scope) (snapshot, error) {
-	s := snapshot{target: t, rows: r, deliveries: map[item.Key]item.Item{}}
+// withDeliveries completes a snapshot that has its rows. Which deliveries decide depends on the occurrences, and of a
+// series which occurrence is next on the deliveries: so the dues are computed again until nothing about them is
+// unknown.
+func (e engine) withDeliveries(ctx context.Context, s snapshot, offsets scope) (snapshot, error) {
+	s.deliveries = map[item.Key]item.Item{}
 	page, err := e.Store.Query(ctx, table.Query{
-		Partition: s.key().PK, Range: table.Range{Prefix: entity.DeliveryPrefix(s.id)}, Limit: deliveryPage, Descending: true,
+		Partition: s.target.key().PK, Range: table.Range{Prefix: entity.DeliveryPrefix(s.target.id)}, Limit: deliveryPage,
+		Descending: true,
 	})
 	if err != nil {
-		return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
+		return snapshot{}, fmt.Errorf("fences of %s: %w", s.target.key(), err)
 	}
 	if err := s.addDeliveries(page.Items); err != nil {
 		return snapshot{}, err
 	}
 	isWhole, absent := len(page.Next) == 0, map[item.Key]bool{}
-	now := e.Now()
 	for range maxRounds {
 		var unknown []item.Key
 		hasDelivery := func(d due) bool {
-			key := d.deliveryKey(t)
+			key := d.deliveryKey(s.target)
 			if s.deliveries[key] == nil && !isWhole && !absent[key] {
 				unknown = append(unknown, key)
 				absent[key] = true // until it is found
 			}
 			return s.deliveries[key] != nil
 		}
-		if s.dues, err = s.computeDues(offsets, now, hasDelivery); err != nil {
+		if s.dues, err = s.computeDues(offsets, hasDelivery); err != nil {
 			return snapshot{}, err
 		}
 		for _, d := range s.dues {
@@ -85,13 +92,13 @@ func (e engine) snapshotFrom(ctx context.Context, t target, r rows, offsets scop
 		}
 		rows, err := e.Store.BatchGet(ctx, unknown)
 		if err != nil {
-			return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), err)
+			return snapshot{}, fmt.Errorf("fences of %s: %w", s.target.key(), err)
 		}
 		if err := s.addDeliveries(rows); err != nil {
 			return snapshot{}, err
 		}
 	}
-	return snapshot{}, fmt.Errorf("fences of %s: %w", t.key(), ErrUnstable)
+	return snapshot{}, fmt.Errorf("fences of %s: %w", s.target.key(), ErrUnstable)
 }
 
 func (s snapshot) addDeliveries(deliveries []item.Item) error {
@@ -104,37 +111,57 @@ func (s snapshot) addDeliveries(deliveries []item.Item) error {
 	return nil
 }
 
-// computeDues returns the dues that decide about the offsets; others may be among them.
-func (s snapshot) computeDues(offsets scope, now time.Time, hasDelivery func(due) bool) ([]due, error) {
-	switch {
-	case s.item == nil:
-		return nil, nil
-	case s.typ.Name == entity.TypeMaster:
-		return s.seriesDues(offsets, now, hasDelivery)
-	case s.typ.Name == entity.TypeInstance:
-		return s.exceptionDues()
-	case isRecurring(s.typ, s.item):
-		return s.triggerDues(now, hasDelivery)
-	}
-	return itemDues(s.typ.Dues(s.item), s.rows), nil
-}
-
-// isRecurring says that the item is a reminder whose trigger moves on.
-func isRecurring(t *entity.Type, it item.Item) bool {
-	return t.Name == product.TypeReminder && it.Has(product.AttrRRule)
-}
-
 func (s snapshot) hasDelivery(d due) bool { return s.deliveries[d.deliveryKey(s.target)] != nil }
 
 // same says that nothing which decided has changed: the rows, and whether the deliveries of the dues exist.
 func (s snapshot) same(later snapshot) bool {
-	if !slices.Equal(s.guards(s.target), later.guards(later.target)) {
-		return false
-	}
-	for _, d := range s.dues {
-		if s.hasDelivery(d) != later.hasDelivery(d) {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(s.guards(), later.guards()) &&
+		!slices.ContainsFunc(s.dues, func(d due) bool { return s.hasDelivery(d) != later.hasDelivery(d) })
 }
+
+// guard is what was read of one row, as far as a change of the row shows in it.
+type guard struct {
+	key     item.Key
+	exists  bool
+	version int64
+	// exceptions is a series' exceptionsVersion: it grows with each write of an exception, in the same transaction, so
+	// that one row guards them all.
+	exceptions int64
+	isSeries   bool
+}
+
+// guards are the rows that decided.
+func (s snapshot) guards() []guard {
+	out := []guard{guardOf(s.target.key(), s.item)}
+	if s.item != nil && s.target.typ.Name == entity.TypeInstance {
+		out = append(out, guardOf(s.target.masterKey(), s.master))
+	}
+	if s.meta != nil {
+		g := guardOf(entity.MetaKey(s.target.user), s.meta)
+		g.exists = !s.noMeta
+		out = append(out, g)
+	}
+	return out
+}
+
+func guardOf(key item.Key, row item.Item) guard {
+	isSeries := row.Str(entity.AttrType) == entity.TypeMaster
+	return guard{key, row != nil, version(row), row.Int(product.AttrExceptionsVersion), isSeries}
+}
+
+// condition holds as long as the row is as it was read.
+func (g guard) condition() table.Condition {
+	if !g.exists {
+		return table.NotExists()
+	}
+	tests := []table.Test{table.Equal(entity.AttrVersion, item.Int(g.version))}
+	switch {
+	case g.isSeries && g.exceptions > 0:
+		tests = append(tests, table.Equal(product.AttrExceptionsVersion, item.Int(g.exceptions)))
+	case g.isSeries:
+		tests = append(tests, table.Missing(product.AttrExceptionsVersion))
+	}
+	return table.Exists(tests...)
+}
+
+func version(it item.Item) int64 { return it.Int(entity.AttrVersion) }

@@ -73,10 +73,10 @@ func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (re
 
 // triggerDues are those of a recurring reminder: the occurrences from its trigger on that were due in the days for
 // which deliveries are kept, the next one to come, and the snooze.
-func (s snapshot) triggerDues(now time.Time, hasDelivery func(due) bool) ([]due, error) {
+func (s snapshot) triggerDues(hasDelivery func(due) bool) ([]due, error) {
 	var dues []due
 	isAlive := false
-	for _, d := range itemDues(s.typ.Dues(s.item), s.rows) {
+	for _, d := range s.itemDues() {
 		isAlive = true
 		if d.snooze {
 			dues = append(dues, d)
@@ -92,12 +92,12 @@ func (s snapshot) triggerDues(now time.Time, hasDelivery func(due) bool) ([]due,
 	dueOf := func(o recurrence.Occurrence) due {
 		return newDue(0, o.Start, o.Start, s.requestedAt(itemRequestedAt(s.item), t.floating))
 	}
-	for _, o := range t.all.Between(nil, now.Add(-deliveryRetention), now.Add(time.Second)) {
-		if d := dueOf(o); t.has(o) && !d.at.After(now) && !d.at.Before(d.requestedAt) {
+	for _, o := range t.all.Between(nil, s.now.Add(-deliveryRetention), s.now.Add(time.Second)) {
+		if d := dueOf(o); t.has(o) && !d.at.After(s.now) && !d.at.Before(d.requestedAt) {
 			dues = append(dues, d)
 		}
 	}
-	next, ok := t.next(now, func(o recurrence.Occurrence) bool {
+	next, ok := t.next(s.now, func(o recurrence.Occurrence) bool {
 		d := dueOf(o)
 		return !wasFired(s.item, d) && !hasDelivery(d)
 	})

@@ -50,12 +50,12 @@ func (c *Consumer) Wanted(
 	if err != nil {
 		return nil, nil, err
 	}
-	p := decide(s, scopeOf(s.dues), c.Now())
+	p := decide(s, scopeOf(s.dues))
 	for _, w := range p.schedules {
-		schedules = append(schedules, w.Schedule)
+		schedules = append(schedules, w.schedule)
 	}
-	for _, d := range p.late {
-		late = append(late, Subject{user, t, id, d.offset, d.at})
+	for _, f := range p.late {
+		late = append(late, Subject{user, t, id, f.due.offset, f.due.at})
 	}
 	return schedules, late, nil
 }
