@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"go/doc"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,20 +57,11 @@ func TestWorkflow_callsTheScriptAlone(t *testing.T) {
 func manifests(t *testing.T, name string) []string {
 	t.Helper()
 	var folders []string
-	root := os.DirFS(filepath.Join("..", ".."))
-	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() &&
-			slices.Contains([]string{".git", ".nexus", "node_modules", "bin", "dist", "cdk.out"}, entry.Name()):
-			return fs.SkipDir
-		case entry.Name() == name:
+	for _, file := range loaded(t).paths {
+		if path.Base(file) == name {
 			folders = append(folders, path.Join("/", path.Dir(file)))
 		}
-		return nil
-	})
-	require.NoError(t, err)
+	}
 	return folders
 }
 
@@ -97,6 +86,21 @@ func section(t *testing.T, heading string) string {
 	require.True(t, found, "README.md has no section %q", heading)
 	text, _, _ := strings.Cut(rest, "\n## ")
 	return text
+}
+
+// picture returns the picture of the flow, which begins with the client.
+func picture(t *testing.T, document string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(document, "\n```\nclient ")
+	require.True(t, found)
+	text, _, found := strings.Cut(rest, "\n```\n")
+	require.True(t, found)
+	return text
+}
+
+func TestReadme_hasThePictureOfTheArchitecture(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, picture(t, atRoot(t, "docs/architecture.md")), picture(t, section(t, "How it flows")))
 }
 
 func TestReadme_showsTheExampleAsItIs(t *testing.T) {

@@ -72,6 +72,7 @@ type tree struct {
 	set       *token.FileSet
 	source    []*file  // every Go file, in the order of paths
 	documents []*file  // every *.md, in the order of paths
+	paths     []string // of every file, below the root
 	packages  []pkg    // of every module
 	modules   []string // folders of modules of their own
 }
@@ -95,6 +96,7 @@ var loadTree = sync.OnceValues(func() (*tree, error) {
 			return nil
 		}
 		f := &file{path: strings.TrimPrefix(filepath.ToSlash(name), root+"/")}
+		t.paths = append(t.paths, f.path)
 		switch path.Ext(f.path) {
 		case ".go":
 			t.source = append(t.source, f)

@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/port"
 )
 
-// Source is the source of every event (docs/contracts.md, "Events published on the bus").
+// Source is the source of every event (docs/contracts.md, "Events on the bus").
 const Source = "nexus"
 
 // Bounds of one event.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxUserIDLength and maxSuffixLength bound what a client can put into a key (docs/data-model.md, Identifiers).
+// maxUserIDLength and maxSuffixLength bound what a client can put into a key (docs/data-model.md, "Entities").
 const (
 	maxUserIDLength = 64
 	maxSuffixLength = 50

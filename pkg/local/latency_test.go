@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/local"
 )
 
-// writesPerSecond is the load of P8 in docs/performance.md.
+// writesPerSecond is the load of docs/performance.md, "From a write to its effect".
 const writesPerSecond = 50
 
 // BenchmarkWriteToDerivedEffect writes at a steady rate and measures, from the moment a write was acknowledged, until

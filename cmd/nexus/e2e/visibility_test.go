@@ -23,11 +23,11 @@ const (
 	// visibilityPoll is how often an effect is looked for: what it adds to a figure is at most that and one read.
 	visibilityPoll  = time.Millisecond
 	visibilityBound = 15 * time.Second
-	// visibilityGoal is P8 of docs/performance.md, an aim for the 99th percentile.
+	// visibilityGoal is the aim for the 99th percentile (docs/performance.md, "From a write to its effect").
 	visibilityGoal = 100 * time.Millisecond
 )
 
-// BenchmarkDerivedEffectVisible measures P8: from the acknowledgement of a write to its derived effect being read over
+// BenchmarkDerivedEffectVisible measures the time from the answer to a write until its derived effect is read over
 // HTTP, on the local platform with the real engine, at 50 writes a second. It prints its table and fails for no figure.
 func BenchmarkDerivedEffectVisible(b *testing.B) {
 	for range b.N {
@@ -166,7 +166,7 @@ func (m *visibility) effects() []string { return []string{"statistics", "backlin
 func (m *visibility) table() string {
 	var out strings.Builder
 	fmt.Fprintf(&out,
-		"P8, write acknowledged to derived effect read over HTTP; %d writes/s for %s, %d users, looked for every %s\n",
+		"write acknowledged to derived effect read over HTTP; %d writes/s for %s, %d users, looked for every %s\n",
 		writesPerSecond, visibilityRun, visibilityUsers, visibilityPoll)
 	fmt.Fprintf(&out, "machine: %d cores, %s, %s/%s, %s\n", runtime.NumCPU(), processorModel(), runtime.GOOS,
 		runtime.GOARCH, runtime.Version())
