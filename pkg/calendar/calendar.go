@@ -8,17 +8,17 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config is what a [Service] works with. Every field is required.
+// Config holds the dependencies of a [Service]. Every field is required.
 type Config struct {
 	Store    table.Store
 	Registry *entity.Registry
-	// Now decides what has left, and which part of a large calendar is recent.
+	// Now decides which items have expired, and which part of a large calendar is recent.
 	Now func() time.Time
-	// Random is where secrets come from: it must be fit for cryptography.
+	// Random is the source of secrets: it must be fit for cryptography.
 	Random io.Reader
 }
 
-// Service writes calendars and keeps their addresses. It is safe for concurrent use if Random is.
+// Service writes calendars and manages their addresses. It is safe for concurrent use if Random is.
 type Service struct{ Config }
 
 // New returns a service. It panics if a part of the Config is missing: a mistake in the program.

@@ -1,11 +1,14 @@
-// Package calendar is a user's calendar as other programs see it: written whole as iCalendar, read from a secret
-// address, and taken over from a file. Package ical knows the format, package command makes the writes, this one brings
-// them together.
+// Package calendar exchanges a user's calendar with other programs. It writes the whole calendar as iCalendar, serves
+// it under a secret address, and imports files. Package ical defines the format, package command makes the writes;
+// this package combines them.
 //
-// It promises that the same items always give the same text, byte for byte, so that a program that asks again is told
-// in a few bytes that nothing has changed; that nothing is left out of a text without the text saying so; that a file
-// imported twice changes nothing the second time, nor does what was exported here; and that every component of a file
-// is accounted for in the answer.
+// It promises:
+//   - The same items always give the same text, byte for byte, so a program that asks again can learn in a few bytes
+//     that nothing has changed.
+//   - A text that leaves something out says so.
+//   - A file imported twice changes nothing the second time, nor does a file exported here.
+//   - The answer accounts for every component of a file.
 //
-// It must never keep the secret of an address, only its digest, and never write an item but through package command.
+// It must never store the secret of an address, only its digest, and never write an item except through package
+// command.
 package calendar

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// maxWeight bounds one text by what it takes as a JSON string: an answer of a Lambda function has at most 6 MB in all,
-	// and the time zones come on top.
+	// maxWeight bounds one text by its size as a JSON string: an answer of a Lambda function has at most 6 MB in all, and
+	// the time zones are added to it.
 	maxWeight = 4 << 20
-	// maxTogether is up to where a series and its exceptions are never parted.
+	// maxTogether is the size up to which a series and its exceptions are never separated.
 	maxTogether = maxWeight / 4
-	// recent is how far back a calendar reaches that is too large to be answered whole.
+	// recent is how far back a calendar reaches that is too large for one answer.
 	recent = 365 * 24 * time.Hour
-	// refresh is how often a program may ask for the calendar.
+	// refresh is the interval at which a program may ask for the calendar.
 	refresh = time.Hour
 	name    = "Nexus"
 )
 
 var (
-	// ErrTooLarge: even what is recent does not fit into one answer; ask for its parts.
+	// ErrTooLarge says that even the recent part does not fit into one answer; the caller must ask for its parts.
 	ErrTooLarge = errors.New("the calendar is too large for one answer")
-	// ErrNoPart: the calendar has fewer parts.
+	// ErrNoPart says that the calendar has fewer parts.
 	ErrNoPart = errors.New("the calendar has no such part")
 )
 
@@ -40,26 +40,26 @@ type Export struct {
 	Text []byte
 	// Tag is a digest of the text.
 	Tag string
-	// Modified is when the last change to the user's items was made, deletions included; zero if there is none, or if it
-	// is so recent that another may follow within the same second.
+	// Modified is the time of the last change to the user's items, deletions included. It is zero if there is none, or if
+	// it is so recent that another may follow within the same second.
 	Modified time.Time
-	// Parts is how many texts the whole calendar has.
+	// Parts is the number of texts of the whole calendar.
 	Parts int
-	// Since is set if the text holds only what does not end before it.
+	// Since is set if the text omits items that end before it.
 	Since time.Time
 }
 
-// Export returns everything a user has that a calendar program can show: events, series with their exceptions,
+// Export returns everything of a user that a calendar program can show: events, series with their exceptions,
 // reminders, and tasks, in the order of types and ids.
 //
-// Part 0 is the calendar in one text. Where that would be too large, it is what is recent: everything that ends less
-// than a year ago, or is still open, and the text says so; if even this is too large the error is [ErrTooLarge]. Parts
-// 1 to Parts together are the whole calendar whatever its size; [ErrNoPart] is the error for any other.
+// Part 0 is the calendar in one text. If that would be too large, it is the recent part: everything that ends less
+// than a year ago, or is still open. The text then says so. If even this is too large the error is [ErrTooLarge].
+// Parts 1 to Parts together are the whole calendar of any size; [ErrNoPart] is the error for any other.
 func (s *Service) Export(ctx context.Context, user string, part int) (Export, error) {
 	return s.export(ctx, user, part, false)
 }
 
-// export writes the calendar whole, or with no more than busy times of what is private.
+// export writes the calendar whole, or with only the busy times of private items.
 func (s *Service) export(ctx context.Context, user string, part int, privateAsBusy bool) (Export, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Export{}, fmt.Errorf("user: %w", err)
@@ -99,7 +99,7 @@ func (s *Service) export(ctx context.Context, user string, part int, privateAsBu
 	return out, nil
 }
 
-// exporter collects what was read as text: items take several times the room.
+// exporter collects the items as text: as items they take several times the memory.
 type exporter struct {
 	calendar ical.Calendar
 	pieces   []piece
@@ -129,7 +129,7 @@ func (e *exporter) add(g group) error {
 		e.pieces = append(e.pieces, piece{written, g.until, weight})
 		return nil
 	}
-	// Exceptions without their series are found to belong to it by their UID.
+	// Programs match exceptions without their series to it by their UID.
 	for _, d := range g.drafts {
 		written, err := e.calendar.Piece(d)
 		if err != nil {
@@ -140,8 +140,8 @@ func (e *exporter) add(g group) error {
 	return nil
 }
 
-// nameApart gives what has the UID of something before it the one of its own id: two components of one UID are one
-// thing to other programs, unless they are a series and its occurrences.
+// nameApart replaces a UID that an earlier item has by one made from the item's id. To other programs two components
+// of one UID are one thing, unless they are a series and its occurrences.
 func (e *exporter) nameApart(drafts []ical.Draft) {
 	uid := drafts[0].UID
 	for e.uids[uid] {
@@ -157,7 +157,7 @@ func (e *exporter) nameApart(drafts []ical.Draft) {
 	}
 }
 
-// weigh is the length of a text as a JSON string.
+// weigh returns the length of a text as a JSON string.
 func weigh(text []byte) int {
 	n := len(text)
 	for _, c := range text {

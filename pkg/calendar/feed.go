@@ -16,23 +16,23 @@ import (
 	"nexus/pkg/table"
 )
 
-// secretBytes is the length of an address' secret: 256 bits, which nobody guesses.
+// secretBytes is the length of an address' secret: 256 bits, which cannot be guessed.
 const secretBytes = 32
 
 const (
 	// attrSecretHash of a FEED row is the SHA-256 of the secret.
 	attrSecretHash = "secretHash"
-	// AttrPrivateAs of a FEED row is how the address shows what is PRIVATE or CONFIDENTIAL; absent means [PrivateAsBusy].
+	// AttrPrivateAs of a FEED row is how the address shows PRIVATE or CONFIDENTIAL items; absent means [PrivateAsBusy].
 	AttrPrivateAs = "privateAs"
 )
 
-// How a secret address shows events that are PRIVATE or CONFIDENTIAL: only when they take time, or as any other.
+// How a secret address shows events that are PRIVATE or CONFIDENTIAL: only their busy times, or as any other.
 const (
 	PrivateAsBusy = "BUSY"
 	PrivateAsFull = "FULL"
 )
 
-// Feed is what is known of a secret address.
+// Feed describes a secret address.
 type Feed struct {
 	CreatedAt time.Time
 	// PrivateAs is [PrivateAsBusy] or [PrivateAsFull].
@@ -48,11 +48,11 @@ func feedOf(row item.Item) Feed {
 	return f
 }
 
-// ErrNoFeed: there is no such address, or not any more.
+// ErrNoFeed says that there is no such address, or no longer.
 var ErrNoFeed = errors.New("no such calendar address")
 
-// MakeFeed gives the user a new secret address, [base64url of the user id].[secret], and revokes the one before. It is
-// told this once: only its digest is kept.
+// MakeFeed gives the user a new secret address, [base64url of the user id].[secret], and revokes the previous one.
+// Only this call returns it: only its digest is stored.
 func (s *Service) MakeFeed(ctx context.Context, user, privateAs string) (address string, f Feed, err error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return "", f, fmt.Errorf("user: %w", err)
@@ -75,7 +75,7 @@ func (s *Service) MakeFeed(ctx context.Context, user, privateAs string) (address
 	return base64.RawURLEncoding.EncodeToString([]byte(user)) + "." + secret, feedOf(row), nil
 }
 
-// Feed tells what is known of the user's address; [ErrNoFeed] if there is none.
+// Feed returns the description of the user's address; [ErrNoFeed] if there is none.
 func (s *Service) Feed(ctx context.Context, user string) (Feed, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Feed{}, fmt.Errorf("user: %w", err)
@@ -84,7 +84,7 @@ func (s *Service) Feed(ctx context.Context, user string) (Feed, error) {
 	return feedOf(row), err
 }
 
-// ChangeFeed says how the user's address, which stays, shows what is private; [ErrNoFeed] if there is none.
+// ChangeFeed sets how the user's address, which stays, shows private items; [ErrNoFeed] if there is none.
 func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Feed{}, fmt.Errorf("user: %w", err)
@@ -115,7 +115,7 @@ func (s *Service) feedRow(ctx context.Context, user string) (item.Item, error) {
 	return row, nil
 }
 
-// RevokeFeed takes the address back. One that is not there is revoked already.
+// RevokeFeed revokes the address. A missing one counts as revoked.
 func (s *Service) RevokeFeed(ctx context.Context, user string) error {
 	if err := entity.CheckUserID(user); err != nil {
 		return fmt.Errorf("user: %w", err)
@@ -127,8 +127,8 @@ func (s *Service) RevokeFeed(ctx context.Context, user string) error {
 	return nil
 }
 
-// ExportFeed is [Service.Export] for a caller who knows the address, as it shows what is private; [ErrNoFeed] for one
-// that is malformed, unknown or revoked alike.
+// ExportFeed is [Service.Export] for a caller with the address, with private items as it shows them. It returns
+// [ErrNoFeed] for a malformed, unknown or revoked address alike.
 func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Export, error) {
 	user, f, err := s.UserOfFeed(ctx, address)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Exp
 	return s.export(ctx, user, part, f.PrivateAs != PrivateAsFull)
 }
 
-// UserOfFeed returns whose address it is, and what is known of it; [ErrNoFeed] for one that is malformed, unknown or
-// revoked alike.
+// UserOfFeed returns the user and the description of an address. It returns [ErrNoFeed] for a malformed, unknown or
+// revoked address alike.
 func (s *Service) UserOfFeed(ctx context.Context, address string) (user string, f Feed, err error) {
 	encoded, secret, _ := strings.Cut(address, ".")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(encoded)

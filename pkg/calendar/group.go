@@ -12,10 +12,10 @@ import (
 	"nexus/pkg/product"
 )
 
-// forever is the end of what has none, or is still open.
+// forever is the end of an item that has none or is still open.
 var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// group is what belongs together in a text: one item, or a series with its exceptions.
+// group is a unit of a text: one item, or a series with its exceptions.
 type group struct {
 	drafts   []ical.Draft
 	until    time.Time // when the last of it ends
@@ -63,7 +63,7 @@ func (s *Service) events(ctx context.Context, user string) iter.Seq2[group, erro
 	})
 }
 
-// tasks are all of them. One without a date that is done ended when it was last changed.
+// tasks returns all tasks. A done task without a date ended when it was last changed.
 func (s *Service) tasks(ctx context.Context, user string) iter.Seq2[group, error] {
 	return s.single(ctx, user, product.TypeTask, func(it item.Item) (time.Time, bool) {
 		at, _, dated := product.TaskDue(it)
@@ -92,7 +92,7 @@ func (s *Service) reminders(ctx context.Context, user string) iter.Seq2[group, e
 	})
 }
 
-// series reads masters with their instances: both lie in the order of the masters' ids.
+// series reads masters with their instances: both are in the order of the masters' ids.
 func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, error] {
 	return func(yield func(group, error) bool) {
 		next, stop := iter.Pull2(s.items(ctx, user, entity.TypeInstance))
@@ -111,7 +111,7 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 			var instances []item.Item
 			err = errors.Join(err, kept.upTo(master))
 			for ; more && err == nil && row.Str(product.AttrMasterID) <= id; row, err, more = next() {
-				if row.Str(product.AttrMasterID) == id { // the others' master is gone, or not there yet
+				if row.Str(product.AttrMasterID) == id { // the others' master is gone, or does not exist yet
 					instances = append(instances, row)
 				}
 				if err = ofInstances.upTo(row); err != nil {

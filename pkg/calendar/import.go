@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/idempotency"
 )
 
-// Importer takes over calendars from files. It is safe for concurrent use.
+// Importer imports calendars from files. It is safe for concurrent use.
 type Importer struct {
 	commands *command.Service
 	registry *entity.Registry
@@ -25,12 +25,12 @@ func NewImporter(commands *command.Service, registry *entity.Registry) *Importer
 	return &Importer{commands, registry}
 }
 
-// Import takes over what a text holds, of at most 1,000 components and 5 MB ([ical.RequestLimits]). An event, task or
-// reminder has the id of its UID, so importing a text again finds what it made the first time, and writes only what
-// says something else now. What was exported from here is recognised by its UID.
+// Import imports a text of at most 1,000 components and 5 MB ([ical.RequestLimits]). An event, task or reminder gets
+// an id derived from its UID. Importing a text again therefore finds the results of the first time, and writes only
+// differences. Items that were exported here are recognised by their UID.
 //
-// Of something that is here in a later revision (its SEQUENCE, RFC 5546 §2.1.5), an older one is refused: somebody has
-// changed it since. An occurrence whose series is neither in the text nor here becomes an event of its own.
+// If a later revision of an item exists here (its SEQUENCE, RFC 5546 §2.1.5), an older one is refused: a user has
+// changed it since. An occurrence whose series is neither in the text nor here becomes a separate event.
 //
 // With an idempotency key, a repetition is answered with the first report and has no effect. The errors are those of
 // [ical.Decode] and of [command.Service.Import], and about the key those of [command.Service.Do].
@@ -62,7 +62,7 @@ func (i *Importer) run(ctx context.Context, user string, steps *command.Steps, t
 	if _, err := i.take(ctx, user, steps, things, report); err != nil {
 		return nil, err
 	}
-	// Only now it is known which series are here.
+	// The series that exist here are known only now.
 	alone, err := i.take(ctx, user, steps, orphans, report)
 	if err != nil {
 		return nil, err
@@ -73,15 +73,15 @@ func (i *Importer) run(ctx context.Context, user string, steps *command.Steps, t
 	return report.JSON()
 }
 
-// bundle is drafts that become one thing: a series with its exceptions, exceptions of one that is not in the text, or
-// anything else by itself.
+// bundle is drafts that become one thing: a series with its exceptions, exceptions of a series that is not in the
+// text, or any single item.
 type bundle struct {
 	drafts []ical.Draft
 }
 
 func (b bundle) isOrphans() bool { return b.drafts[0].Orphan }
 
-// exceptions are the drafts of occurrences.
+// exceptions returns the drafts of occurrences.
 func (b bundle) exceptions() []ical.Draft {
 	if b.isOrphans() {
 		return b.drafts
@@ -89,8 +89,7 @@ func (b bundle) exceptions() []ical.Draft {
 	return b.drafts[1:]
 }
 
-// bundlesOf puts together what belongs together: series with their exceptions, and exceptions of one series that is not
-// in the text.
+// bundlesOf groups the drafts: series with their exceptions, and exceptions of one series that is not in the text.
 func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
 	at := map[string]int{}
 	for _, d := range drafts {
@@ -101,7 +100,7 @@ func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
 		case d.Orphan:
 			at[d.UID] = len(orphans)
 			orphans = append(orphans, bundle{[]ical.Draft{d}})
-		case d.Kind == entity.TypeInstance: // its series stands before it
+		case d.Kind == entity.TypeInstance: // its series is before it
 			last := &things[len(things)-1]
 			last.drafts = append(last.drafts, d)
 		default:
@@ -111,8 +110,8 @@ func bundlesOf(drafts []ical.Draft) (things, orphans []bundle) {
 	return things, orphans
 }
 
-// take imports bundles and adds what became of them to the report. It returns occurrences whose series is nowhere, each
-// as an event of its own.
+// take imports bundles and adds their outcomes to the report. It returns occurrences whose series does not exist, each
+// as a separate event.
 func (i *Importer) take(
 	ctx context.Context, user string, steps *command.Steps, bundles []bundle, report *Report,
 ) (alone []bundle, err error) {
@@ -140,8 +139,7 @@ func (i *Importer) take(
 	return alone, nil
 }
 
-// once refuses what is among the bundles for the second time: one occurrence of a series that is nowhere, named in two
-// ways.
+// once refuses repetitions among the bundles: one occurrence of a series that does not exist, named in two ways.
 func (r *Report) once(bundles []bundle) []bundle {
 	type identity struct{ component, uid string }
 	seen := map[identity]bool{}
@@ -206,6 +204,6 @@ func (r *Report) add(o command.Outcome) {
 		r.Updated++
 	case command.Unchanged:
 		r.Unchanged++
-	case command.Refused: // listed by itself
+	case command.Refused: // listed separately
 	}
 }

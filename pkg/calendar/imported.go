@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// imported is a bundle in the words of package command.
+// imported converts a bundle to the types of package command.
 func (i *Importer) imported(user string, b bundle) command.Imported {
 	d := b.drafts[0]
 	thing := command.Imported{
@@ -42,8 +42,8 @@ func exception(d ical.Draft) command.Exception {
 	return command.Exception{Date: date, Sequence: d.Sequence, Stamp: d.Stamp, Fields: d.Fields, Kept: d.KeptText()}
 }
 
-// fieldsOf are all fields that the draft could have: what it does not say is null. Links are not among them: iCalendar
-// has no word for them.
+// fieldsOf returns all fields that the draft could have; absent ones are null. Links are not among them: iCalendar has
+// no property for them.
 func fieldsOf(t *entity.Type, d ical.Draft) item.Item {
 	fields := d.Fields.Clone()
 	fields.Set(product.AttrExDate, dates(d.ExDates))
@@ -67,8 +67,8 @@ func dates(list []string) item.List {
 	return out
 }
 
-// isToldBy reports whether an export of what is stored, read again, would be just these drafts. So what goes out and
-// comes back has not changed, whatever the format makes of it on the way.
+// isToldBy reports whether an export of the stored item, read again, would give exactly these drafts. So an export
+// that is imported again changes nothing, even if the format alters it on the way.
 func (b bundle) isToldBy(
 	registry *entity.Registry, stored item.Item, kept map[item.Key]string, instances []item.Item,
 ) bool {
@@ -99,7 +99,7 @@ func draftsOf(stored item.Item, beside ical.Beside, instances []item.Item) ([]ic
 	return []ical.Draft{d}, err
 }
 
-// saysTheSame compares what a user sees of two drafts.
+// saysTheSame compares the parts of two drafts that a user sees.
 func saysTheSame(a, b ical.Draft) bool {
 	return a.Kind == b.Kind && a.Date == b.Date && a.RRule == b.RRule && a.KeptText() == b.KeptText() &&
 		a.Fields.Equal(b.Fields) &&

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// keptRows reads what is kept beside the items of one type while these are read: both lie in the same order. Nothing is
-// read as long as no item says that something lies beside it.
+// keptRows reads the texts stored beside the items of one type while these are read: both are in the same order. It
+// reads nothing until an item has such a text.
 type keptRows struct {
 	open func() iter.Seq2[item.Item, error]
 	next func() (item.Item, error, bool)
@@ -27,8 +27,7 @@ func (s *Service) keptOf(ctx context.Context, user, typeName string) *keptRows {
 	}}
 }
 
-// upTo reads on to the item, and remembers what lies beside it. What lies beside items that were not asked about is
-// skipped.
+// upTo reads up to the item and records the text beside it. It skips the texts of other items.
 func (k *keptRows) upTo(it item.Item) (err error) {
 	if !it.Has(product.AttrKept) {
 		return nil

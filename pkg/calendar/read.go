@@ -28,7 +28,7 @@ func (s *Service) rows(ctx context.Context, user, prefix string) iter.Seq2[item.
 	}
 }
 
-// items reads the entities of a type as their user sees them; those past their ttl are not there.
+// items reads the entities of a type as their user sees them, without those past their ttl.
 func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[item.Item, error] {
 	t, now := s.Registry.ByName(typeName), s.Now()
 	return func(yield func(item.Item, error) bool) {
@@ -44,7 +44,7 @@ func (s *Service) items(ctx context.Context, user, typeName string) iter.Seq2[it
 	}
 }
 
-// departed returns when the last item left: was deleted, or went into the archive.
+// departed returns when the last item was deleted or archived.
 func (s *Service) departed(ctx context.Context, user string, now time.Time) (last time.Time, err error) {
 	for _, kind := range []struct{ prefix, attr string }{
 		{entity.GonePrefix(), product.AttrDeletedAt}, {entity.ColdPrefix(), product.AttrExpiresAt},

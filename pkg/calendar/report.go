@@ -11,20 +11,19 @@ import (
 // maxLeftOut bounds how many parts left out are listed in a report.
 const maxLeftOut = 500
 
-// Report says what became of every component of an imported text: it was created, updated, unchanged, or is among the
-// refused.
+// Report gives the outcome of every component of an imported text: created, updated, unchanged, or refused.
 type Report struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"`
-	// Refused are components of which nothing was taken, LeftOut parts of others that have no place here.
+	// Refused are components that were not imported, LeftOut parts of imported ones that have no place here.
 	Refused []Remark `json:"refused"`
 	LeftOut []Remark `json:"leftOut"`
-	// LeftOutTotal is how many those are: beyond 500 they are counted only.
+	// LeftOutTotal is the number of those: beyond 500 they are only counted.
 	LeftOutTotal int `json:"leftOutTotal"`
 }
 
-// Remark is what was not taken, with its place in the text.
+// Remark names something that was not imported, with its place in the text.
 type Remark struct {
 	Component string `json:"component"`
 	UID       string `json:"uid,omitempty"`
@@ -47,7 +46,7 @@ func (r *Report) refuse(d ical.Draft, err error) {
 	r.Refused = append(r.Refused, Remark{d.Component, clip(d.UID), d.Line, err.Error()})
 }
 
-// clip keeps a report short whatever was sent.
+// clip keeps a report short for any input.
 func clip(s string) string { return text.Clip(s, 60) }
 
 // JSON is the report as a client gets it.

@@ -13,14 +13,14 @@ const (
 	longestOffset = 40320 * time.Minute // four weeks (docs/data-model.md)
 )
 
-// alarms reads the VALARMs of a component as minutes before anchor, the time that its reminders count from. RELATED=END
-// counts from end. What the product has no room for, such as an alarm after the start, is kept and does not remind
-// here.
+// alarms reads the VALARMs of a component as minutes before anchor, the time that its reminders count from.
+// RELATED=END counts from end. Alarms that the product cannot represent, such as one after the start, are preserved
+// and do not remind here.
 func (m *mapper) alarms(c *Component, d *Draft, anchor, end Moment) []int64 {
 	var minutes []int64
 	looked := 0
 	for _, child := range c.Children {
-		// NONE is how Apple stores that there is no alarm
+		// Apple stores the absence of an alarm as NONE
 		if child.Name != "VALARM" || upper(child.Value("ACTION")) == "NONE" {
 			continue
 		}
@@ -60,11 +60,11 @@ func (m *mapper) alarmOffset(c, alarm *Component, anchor, end Moment) (before ti
 				return 0, "counts from a start that cannot be read"
 			}
 		}
-		if repeats(c) { // of most occurrences, if not of the first, a day before is 24 hours before
+		if repeats(c) { // for most occurrences, if not for the first, a day before is 24 hours before
 			length = Duration{Exact: length.Exact + time.Duration(length.Days)*24*time.Hour}
 		}
 		trigger = base.add(length)
-		if base.Form == Day { // add knows days only by their midnight
+		if base.Form == Day { // add treats a Day as its midnight
 			trigger.Form = Floating
 		}
 	} else if trigger, err = m.zones.moment(p); err != nil {

@@ -12,8 +12,8 @@ var zoneAliases = map[string]string{
 	"nz-chat": "Pacific/Chatham", "prc": "Asia/Shanghai", "roc": "Asia/Taipei", "rok": "Asia/Seoul",
 }
 
-// preferredZones come first where the rules of several zones are those of a VTIMEZONE: of zones that agree, the one
-// with the most people.
+// preferredZones are tried first when the rules of several zones match a VTIMEZONE. Of equal zones, the most populous
+// is preferred.
 var preferredZones = []string{
 	"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Phoenix", "America/Sao_Paulo",
 	"Europe/London", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Europe/Istanbul", "Africa/Lagos", "Africa/Cairo",

@@ -6,12 +6,12 @@ import (
 	"nexus/pkg/product"
 )
 
-// busyTitle stands for the title of what is private.
+// busyTitle replaces the title of a private event.
 const busyTitle = "Busy"
 
-// Busy returns the drafts as they may be shown where only busy times are told of what is PRIVATE or CONFIDENTIAL: of
-// such an event its times, whether they are taken, and nothing else; of one that takes no time, and of such a to-do,
-// nothing. The drafts are one item, or a series with its exceptions.
+// Busy returns the drafts in a form that reveals only busy times of PRIVATE or CONFIDENTIAL items. Of such an event
+// that blocks its time, it leaves the times and that they are blocked. It drops such an event that does not block its
+// time, and such a to-do. The drafts are one item, or a series with its exceptions.
 func Busy(drafts []Draft) []Draft {
 	var shown []Draft
 	takesTime := false
@@ -53,7 +53,7 @@ func (d *Draft) keptValue(name string) string {
 	return d.Kept.Value(name)
 }
 
-// busy is the draft without anything but its times and whether they are taken.
+// busy returns the draft with only its times and whether they are blocked.
 func (d Draft) busy() Draft {
 	fields := item.Item{entity.AttrTitle: item.String(busyTitle)}
 	for _, name := range append(product.SpanFields(), entity.AttrStatus, product.AttrVisibility,

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Calendar is what a VCALENDAR says about itself.
+// Calendar holds the properties of a VCALENDAR itself.
 type Calendar struct {
 	// Name is shown by calendar programs; optional.
 	Name string
-	// Refresh is how often a program may ask again; optional.
+	// Refresh is the interval at which a program may ask again; optional.
 	Refresh time.Duration
 	// Description is shown by some programs; optional.
 	Description string
@@ -53,7 +53,7 @@ func (k Calendar) components(drafts []Draft) ([]*Component, error) {
 	return components, nil
 }
 
-// head is the calendar without its components.
+// head returns the calendar without its components.
 func (k Calendar) head(used map[string]yearSpan) (*Component, error) {
 	c := &Component{Name: "VCALENDAR"}
 	c.Add("VERSION", "2.0")
@@ -78,7 +78,7 @@ func (k Calendar) head(used map[string]yearSpan) (*Component, error) {
 	return c, nil
 }
 
-// Piece is some drafts as text, a part of a calendar that is yet to be put together.
+// Piece is some drafts as text, a part of a calendar to be joined later.
 type Piece struct {
 	text []byte
 	used map[string]yearSpan
@@ -97,10 +97,10 @@ func (k Calendar) Piece(drafts ...Draft) (Piece, error) {
 	return Piece{Encode(components...), uses.used}, nil
 }
 
-// Text is what stands in the piece.
+// Text returns the text of the piece.
 func (p Piece) Text() []byte { return p.text }
 
-// Join puts pieces together to the text of one calendar, in their order.
+// Join combines pieces to the text of one calendar, in their order.
 func (k Calendar) Join(pieces []Piece) ([]byte, error) {
 	used := map[string]yearSpan{}
 	size := 0

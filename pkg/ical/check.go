@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// check holds a draft against the rules of its entity, so that a refusal comes with its component and not from the
-// write. MASTER and INSTANCE have the fields of EVENT and more.
+// check checks a draft against the rules of its entity, so that a refusal names its component and does not come from
+// the write. MASTER and INSTANCE have the fields of EVENT and more.
 func (m *mapper) check(d *Draft) error {
 	kind := d.Kind
 	if kind == entity.TypeMaster || kind == entity.TypeInstance {
@@ -21,7 +21,7 @@ func (m *mapper) check(d *Draft) error {
 	if len(errs) > 0 {
 		return entity.Invalid(errs)
 	}
-	// Whose it will be, its id and the time have no part in whether the fields are right.
+	// The owner, the id and the time do not affect whether the fields are valid.
 	const anyone = "x"
 	merged[product.AttrICalUID] = item.String(d.UID)
 	it := t.NewItem(anyone, ID(t.IDPrefix, anyone, d.UID, 0), merged, time.Unix(0, 0), item.Item{})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// colorProperty has a colour exactly: COLOR (RFC 7986 §5.9) has CSS names only.
+// colorProperty holds the exact colour: COLOR (RFC 7986 §5.9) has CSS names only.
 const colorProperty = "X-NEXUS-COLOR"
 
 // readColor returns a component's colour as #rrggbb.
@@ -15,7 +15,7 @@ func readColor(c *Component) (string, bool) {
 		if hex, ok := cssColors[value]; ok {
 			return hex, true
 		}
-		if len(value) == 9 { // Apple's have an alpha channel
+		if len(value) == 9 { // Apple's colours have an alpha channel
 			value = value[:7]
 		}
 		if _, ok := rgb(value); ok {

@@ -5,20 +5,20 @@ import "strings"
 // Document is a decoded text: usually one VCALENDAR, but a stream may hold several (RFC 5545 §3.4).
 type Document struct {
 	Calendars []*Component
-	// Faults are the lines outside any component that were left out.
+	// Faults are the skipped lines outside any component.
 	Faults []Fault
 }
 
-// Component is one BEGIN to END with what stands between, in its order; properties before children.
+// Component is one BEGIN to END with its content, in order; properties before children.
 type Component struct {
 	Name       string // upper case
 	Properties []Property
 	Children   []*Component
 	// Line is the number of the BEGIN line, from 1; 0 for a component that was not read.
 	Line int
-	// Faults are the lines in this component that were left out.
+	// Faults are the skipped lines in this component.
 	Faults []Fault
-	// Replaced are the lines that were taken with something in the place of characters that no line may hold.
+	// Replaced are the lines that were accepted after a replacement of characters that no line may hold.
 	Replaced []Fault
 }
 
@@ -26,7 +26,7 @@ type Component struct {
 type Property struct {
 	Name   string // upper case
 	Params []Param
-	// Value is as it stands on the line. [Unescape] reads the value of a TEXT property.
+	// Value is the text of the line. [Unescape] reads the value of a TEXT property.
 	Value string
 	Line  int
 }
@@ -37,10 +37,10 @@ type Param struct {
 	Values []string
 }
 
-// Fault is a line that was left out.
+// Fault is a skipped line.
 type Fault struct {
 	Line int
-	// Name is the property's name, where the line got as far as that; END where a component has none.
+	// Name is the property's name, if the line could be read that far; END if a component has none.
 	Name   string
 	Reason string
 }
@@ -82,7 +82,7 @@ func (c *Component) Text(name string) string {
 	return ""
 }
 
-// Add appends a property with a value as it stands on the line. Params are pairs of name and value; a pair without
+// Add appends a property with a value in the form of the line. Params are pairs of name and value; a pair without
 // value is left out.
 func (c *Component) Add(name, value string, params ...string) {
 	p := Property{Name: name, Value: value}

@@ -14,7 +14,7 @@ import (
 type exclusions struct {
 	days  map[string]bool // whole days, named by a date
 	times map[string]bool // days whose occurrence of the rule is named by its time
-	// others have another time: they can only mean an RDATE.
+	// others are EXDATEs at another time, by their second: they can only exclude an RDATE.
 	others map[int64]*otherTime // by their second
 }
 
@@ -74,8 +74,8 @@ func (m *mapper) additions(c *Component, d *Draft, rule *recurrence.Series, excl
 	return nil
 }
 
-// addition takes one RDATE. One at another time on a day of the rule takes the place of the rule's occurrence if that
-// is excluded - so programs move one; if it is not, the day would have two.
+// addition reads one RDATE. It may have another time than the rule's occurrence of its day. If that occurrence is
+// excluded, the RDATE replaces it: programs move an occurrence so. If not, the day would have two.
 func (m *mapper) addition(
 	d *Draft, r rdateValue, line int, rule *recurrence.Series, excluded *exclusions, seen map[string]bool,
 ) error {

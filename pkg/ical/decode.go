@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Decode reads a text. A line that is no content line, or a component without its END, is left out or closed and
-// reported as a [Fault]; the rest is kept as it stands. It returns [ErrNotCalendar] for a text without any VCALENDAR,
-// and a [*LimitError] for one beyond the limits.
+// Decode reads a text. It skips a line that is no content line, closes a component without its END, and reports each
+// as a [Fault]; it preserves the rest unchanged. It returns [ErrNotCalendar] for a text without any VCALENDAR, and a
+// [*LimitError] for one beyond the limits.
 func Decode(text []byte, limits Limits) (*Document, error) {
 	if len(text) > limits.Bytes {
 		return nil, &LimitError{"bytes", limits.Bytes}
@@ -43,7 +43,7 @@ func Decode(text []byte, limits Limits) (*Document, error) {
 type decoder struct {
 	limits   Limits
 	document *Document
-	// open are the components whose END has not come, outermost first. What stands outside a VCALENDAR is not kept.
+	// open are the components without an END so far, outermost first. Content outside a VCALENDAR is dropped.
 	open                          []*Component
 	lines, counted, nested, fault int
 }

@@ -7,17 +7,17 @@ import (
 )
 
 // Duration is a length of time (RFC 5545 §3.3.6). Days and weeks are days of the calendar, 23 or 25 hours long at a
-// change of the clocks; hours, minutes and seconds are exact. Both have the same sign.
+// change of the clocks; hours, minutes and seconds are exact. All parts have the same sign.
 type Duration struct {
 	Days  int
 	Exact time.Duration
 }
 
-// maxDurationDays bounds what a duration may say, either way: more than the years that are accepted.
+// maxDurationDays bounds a duration in both directions: more than the years that are accepted.
 const maxDurationDays = 400 * 366
 
-// ParseDuration reads a DURATION such as P1DT2H, -PT15M or P2W. It also takes weeks together with smaller units, and no
-// unit at all (P, PT), which programs write for nothing.
+// ParseDuration reads a DURATION such as P1DT2H, -PT15M or P2W. It also accepts weeks together with smaller units, and
+// no unit at all (P, PT), which programs write for zero.
 func ParseDuration(text string) (Duration, error) {
 	s := upper(strings.TrimSpace(text))
 	negative := strings.HasPrefix(s, "-")

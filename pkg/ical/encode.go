@@ -9,7 +9,7 @@ import (
 const foldWidth = 75
 
 // Encode writes calendars one after the other: CRLF line ends, lines folded at 75 octets and never inside a character,
-// parameters quoted where they must be. A space stands for control characters, which a line has no room for.
+// parameters quoted where necessary. It replaces control characters, which no line may hold, by spaces.
 func Encode(calendars ...*Component) []byte {
 	e := &encoder{}
 	for _, c := range calendars {
@@ -58,7 +58,7 @@ func appendParamValue(line []byte, value string) []byte {
 	return append(append(append(line, '"'), value...), '"')
 }
 
-// plain replaces what a content line has no room for.
+// plain replaces characters that no content line may hold.
 func plain(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, isControl) < 0 {
 		return s

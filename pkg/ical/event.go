@@ -30,8 +30,8 @@ func (m *mapper) readEvent(c *Component, d *Draft) error {
 	return nil
 }
 
-// eventSpan reads DTSTART and DTEND or DURATION. An event without either lasts a day if it is all-day, and no time else
-// (RFC 5545 §3.6.1).
+// eventSpan reads DTSTART and DTEND or DURATION. Without either, an all-day event lasts a day and any other event has
+// no length (RFC 5545 §3.6.1).
 func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 	p := c.Get("DTSTART")
 	if p == nil {
@@ -66,8 +66,8 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 	return nil
 }
 
-// mendEnd reads an end of the other kind than the start: a date as its beginning, where the start is a time; the day of
-// a time, where the start is a date.
+// mendEnd converts an end of the other kind than the start: a date becomes its beginning if the start is a time; a
+// time becomes its day if the start is a date.
 func (m *mapper) mendEnd(d *Draft) {
 	switch {
 	case d.end.Form == Day && d.start.Form != Day:
@@ -126,7 +126,7 @@ func (d *Draft) setSpan() {
 	}
 }
 
-// clientInstant is a time as a client sends it: a floating one without Z.
+// clientInstant returns a time as a client sends it: a floating one without Z.
 func clientInstant(m Moment) item.String {
 	text := item.FormatInstant(m.At())
 	if !m.IsInstant() {
@@ -135,7 +135,7 @@ func clientInstant(m Moment) item.String {
 	return item.String(text)
 }
 
-// Attributes that only this package and the entity types speak of.
+// Attributes that only this package and the entity types use.
 const (
 	attrDescription = "description"
 	attrLocation    = "location"
@@ -143,11 +143,11 @@ const (
 	attrNotes       = "notes"
 )
 
-// untitled stands for an empty SUMMARY: the product has no entity without a title, and calendars are full of such
-// events.
+// untitled replaces an empty SUMMARY: the product has no entity without a title, and such events are common in
+// calendars.
 const untitled = "(no title)"
 
-// describe reads what events and to-dos have in common.
+// describe reads the properties that events and to-dos have in common.
 func (m *mapper) describe(c *Component, d *Draft) {
 	title := strings.Join(strings.Fields(m.line(d, "SUMMARY", c.Text("SUMMARY"))), " ")
 	title = m.cut(d, "SUMMARY", title, longestTitle, 1)
@@ -174,7 +174,7 @@ const (
 	longestDescription = 10 << 10
 )
 
-// line puts a space in the place of each character that no text of one line may hold.
+// line replaces each character that no text of one line may hold by a space.
 func (m *mapper) line(d *Draft, name, text string) string {
 	fit := entity.OneLine(text)
 	if fit != text {
@@ -183,7 +183,8 @@ func (m *mapper) line(d *Draft, name, text string) string {
 	return fit
 }
 
-// cut shortens a text to its bound: in bytes if a character may be several, else in characters. The whole is kept.
+// cut shortens a text to its bound: in bytes if a character may have several, else in characters. The whole text is
+// preserved beside the item.
 func (m *mapper) cut(d *Draft, name, text string, longest, width int) string {
 	short := text
 	if width > 1 {

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// Beside finds the text that is kept beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
+// Beside finds the text that is stored beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
 type Beside func(it item.Key) string
 
 func (b Beside) of(it item.Item) *Component {
@@ -56,7 +56,7 @@ func newDraft(t *entity.Type, it item.Item) Draft {
 	return d
 }
 
-// fromReminder drafts a reminder. One that recurs counts from its first trigger, wherever the next one is.
+// fromReminder drafts a reminder. A recurring one counts from its first trigger, not from its next.
 func fromReminder(it item.Item) (Draft, error) {
 	d := newDraft(product.Reminder(), it)
 	d.Fields[entity.AttrStatus] = it[entity.AttrStatus] // set by the server, so it is no field that a client sends
@@ -81,7 +81,7 @@ func fromReminder(it item.Item) (Draft, error) {
 	return d, d.synchronize(it)
 }
 
-// clientFields are the attributes that a client would send to create the item.
+// clientFields returns the attributes that a client would send to create the item.
 func clientFields(t *entity.Type, it item.Item) item.Item {
 	fields := item.Item{}
 	for i := range t.Fields {
@@ -118,7 +118,7 @@ func (d Draft) Export(stamp time.Time) (*Component, error) {
 	return c, nil
 }
 
-// begin makes the component with what all have in common at its head.
+// begin makes the component with the properties that all components begin with.
 func (d *Draft) begin(name string, stamp time.Time) *Component {
 	c := &Component{Name: name}
 	c.AddText("UID", d.UID)
@@ -138,7 +138,7 @@ func addInstant(c *Component, name string, at time.Time) {
 	}
 }
 
-// describeIn adds what events and to-dos have in common.
+// describeIn adds the properties that events and to-dos have in common.
 func (d *Draft) describeIn(c *Component, description string) {
 	c.AddText("SUMMARY", d.Fields.Str(entity.AttrTitle))
 	c.AddText("DESCRIPTION", d.Fields.Str(description))
@@ -173,7 +173,8 @@ func (d *Draft) alarmsIn(c *Component, related string) {
 	}
 }
 
-// momentOf reads a time of the fields. A second reading at the end of summer time can only be written in UTC.
+// momentOf reads a time of the fields. The second of two equal readings at the end of summer time can only be written
+// in UTC.
 func (d *Draft) momentOf(name, zone string) (Moment, bool, error) {
 	text := d.Fields.Str(name)
 	if text == "" {

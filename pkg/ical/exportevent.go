@@ -69,9 +69,9 @@ func (d *Draft) readSpan() error {
 	return d.readSeriesStart()
 }
 
-// readSeriesStart writes the start of a series as a reading in its zone, whatever it is: a rule that counts from an
-// instant in UTC would run on in UTC. The second of two equal readings at the end of summer time is read as the first,
-// as the product's own occurrences are.
+// readSeriesStart writes the start of a series as a reading in its zone: a rule that counts from an instant in UTC
+// would continue in UTC. The second of two equal readings at the end of summer time is read as the first, as in the
+// product's own occurrences.
 func (d *Draft) readSeriesStart() error {
 	_, zone := d.startFields()
 	tzid := d.Fields.Str(zone)

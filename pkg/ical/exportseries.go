@@ -16,10 +16,10 @@ import (
 // FromSeries turns a stored MASTER with its exceptions into drafts to export: the series, then its changed occurrences
 // by date, each as its user sees it.
 //
-// A cancelled occurrence becomes an EXDATE, which every program understands, while many show an override with
-// STATUS:CANCELLED as if it took place; only beyond the number of EXDATEs that a series may have it is such an
-// override. The end of the whole series, for which iCalendar has no property, goes into the rule, and RDATEs beyond it
-// are left out.
+// A cancelled occurrence becomes an EXDATE, which every program understands; many show an override with
+// STATUS:CANCELLED as if it took place. Only beyond the number of EXDATEs that a series may have does it become such
+// an override. iCalendar has no property for the end of the whole series. The end therefore goes into the rule, and
+// RDATEs beyond it are left out.
 func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draft, error) {
 	d, err := fromMaster(master)
 	if err != nil {
@@ -34,7 +34,7 @@ func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draf
 	for _, date := range exceptionDates(all.ID(), instances) {
 		o, ok := all.On(date)
 		if !ok || o.Exception == nil {
-			continue // it counts for nobody
+			continue // it was undone
 		}
 		if o.Cancelled() && len(drafts[0].ExDates) < maxDates {
 			drafts[0].ExDates = append(drafts[0].ExDates, date)
@@ -75,9 +75,9 @@ func fromMaster(it item.Item) (Draft, error) {
 	return d, d.synchronize(it)
 }
 
-// readDates reads the EXDATEs that exclude something: programs that check them refuse others. Of the RDATEs it reads
-// those that add an occurrence. RDATEs beyond the end of the whole series add none. Those that the rule gives anyway
-// some programs would show twice.
+// readDates reads the EXDATEs that exclude something: programs that check them refuse others. It reads the RDATEs that
+// add an occurrence. RDATEs beyond the end of the whole series add none, and some programs would show those twice that
+// the rule gives anyway.
 func (d *Draft) readDates(it item.Item) error {
 	excluded, added := it.Strings(product.AttrExDate), it.Strings(product.AttrRDate)
 	if len(excluded) == 0 && len(added) == 0 {
@@ -102,7 +102,7 @@ func (d *Draft) readDates(it item.Item) error {
 	return nil
 }
 
-// datesThat returns the dates that hold. It writes into the list that it is given.
+// datesThat returns the dates that hold. It overwrites the given list.
 func datesThat(dates []string, hold func(day time.Time) bool) []string {
 	return slices.DeleteFunc(dates, func(date string) bool {
 		day, err := item.ParseCompactDate(date)
@@ -115,7 +115,7 @@ func has(s *recurrence.Series, day time.Time) bool {
 	return found
 }
 
-// foldEnd returns the rule with the end of the whole series in it. A rule that ends sooner by itself keeps its end.
+// foldEnd returns the rule with the end of the whole series in it. A rule that ends earlier by itself keeps its end.
 func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence.Series, error)) (string, error) {
 	rule, err := recurrence.Parse(it.Str(product.AttrRRule))
 	if err != nil {
@@ -146,7 +146,7 @@ func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence
 	return endRule(rule, until, it, zoneAttr).String(), nil
 }
 
-// endRule returns the rule ending with an occurrence at that instant, whatever ended it before.
+// endRule returns the rule with its end replaced by an occurrence at that instant.
 func endRule(rule recurrence.Rule, until time.Time, it item.Item, zoneAttr string) recurrence.Rule {
 	if it.Has(zoneAttr) {
 		return rule.WithUntilInstant(until)
@@ -154,14 +154,15 @@ func endRule(rule recurrence.Rule, until time.Time, it item.Item, zoneAttr strin
 	return rule.WithUntil(until, it.Bool(product.AttrIsAllDay), nil)
 }
 
-// fromOccurrence turns a changed occurrence into a draft beside that of its series.
+// fromOccurrence turns a changed occurrence into a draft that accompanies that of its series.
 func fromOccurrence(master Draft, all *series.Series, o series.Occurrence) Draft {
 	d := newDraft(product.Instance(), all.Item(o))
 	d.UID, d.Date, d.Kept = master.UID, o.Date, master.Kept
 	d.Original = master.start
 	d.Original.Reading = o.Original.Wall
 	if master.Fields.Has(product.AttrVisibility) && !d.Fields.Has(product.AttrVisibility) {
-		d.Fields[product.AttrVisibility] = item.String(product.VisibilityPublic) // without CLASS it is read as its series'
+		// without CLASS, readers take the series' class
+		d.Fields[product.AttrVisibility] = item.String(product.VisibilityPublic)
 	}
 	d.Sequence = product.Revision(o.Exception)
 	if d.ModifiedAt.Before(master.ModifiedAt) {

@@ -40,7 +40,8 @@ func (d *Draft) exportTask(stamp time.Time) (*Component, error) {
 	return c, nil
 }
 
-// todoStatus is the inverse of what is read, but for a completed task in the archive, which stays completed for others.
+// todoStatus is the inverse of reading a status, except that a completed task in the archive stays completed in other
+// programs.
 func (d *Draft) todoStatus() string {
 	switch d.Fields.Str(entity.AttrStatus) {
 	case product.StatusInProgress:
@@ -58,7 +59,7 @@ func (d *Draft) todoStatus() string {
 	return "NEEDS-ACTION"
 }
 
-// exportReminder writes a reminder as a to-do that is due, or begins again and again, when it reminds.
+// exportReminder writes a reminder as a to-do that is due, or repeatedly begins, when it reminds.
 func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 	if err := d.readTrigger(); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (d *Draft) exportReminder(stamp time.Time) (*Component, error) {
 	c := d.begin("VTODO", stamp)
 	related := ""
 	if d.RRule != "" {
-		d.start.addTo(c, "DTSTART") // which a rule counts from
+		d.start.addTo(c, "DTSTART") // a rule counts from it
 		c.Add("RRULE", d.RRule)
 		if err := d.addDates(c, "RDATE", d.RDates); err != nil {
 			return nil, err

@@ -10,19 +10,19 @@ import (
 	"nexus/pkg/entity"
 )
 
-// maxKept bounds what is kept of one component, in bytes of its text (docs/data-model.md).
+// maxKept bounds the text preserved of one component, in bytes (docs/data-model.md).
 const maxKept = 32 << 10
 
-// keptName is the component in which it is kept.
+// keptName is the component that holds it.
 const keptName = "X-KEPT"
 
-// keep keeps what the draft does not say of its component, so that it travels with the item and comes out again
-// unchanged: properties, alarms, other components. What is not kept is listed.
+// keep preserves the content of the component that the draft does not hold, so that it is stored with the item and
+// exported unchanged: properties, alarms, other components. It lists the content that it drops.
 func (m *mapper) keep(c *Component, d *Draft) {
 	k := keeper{mapper: m, d: d, room: maxKept, kept: &Component{Name: keptName}}
 	plain, err := d.Export(time.Time{})
 	if err != nil {
-		plain = &Component{} // a draft that cannot be written is refused further on
+		plain = &Component{} // a later step refuses a draft that cannot be written
 	}
 	inGroup := map[string]bool{}
 	for _, g := range d.groups(strings.TrimSpace(c.Text("LOCATION")) == "") {
@@ -51,7 +51,7 @@ func (m *mapper) keep(c *Component, d *Draft) {
 	}
 }
 
-// keeper collects what is kept of one component.
+// keeper collects the content to preserve of one component.
 type keeper struct {
 	*mapper
 	d    *Draft
@@ -59,15 +59,15 @@ type keeper struct {
 	room int
 }
 
-// group keeps the lines of a group if the draft would write others and the field is what they say.
+// group preserves the lines of a group if the draft would write others and the field holds their meaning.
 func (k *keeper) group(g group, c, plain *Component) {
 	lines := g.linesOf(c)
 	if g.field == entity.AttrTitle && k.d.Fields.Str(g.field) == untitled {
-		return // of an empty SUMMARY there is nothing to keep
+		return // an empty SUMMARY has nothing to preserve
 	}
 	if g.isOneLine() &&
 		slices.ContainsFunc(lines, func(p Property) bool { return entity.OneLine(Unescape(p.Value)) != Unescape(p.Value) }) {
-		return // what was put in the place of its characters is listed
+		return // the replacement of its characters is listed
 	}
 	if len(lines) == 0 || sameLines(lines, g.linesOf(plain)) {
 		return
@@ -83,8 +83,8 @@ func (k *keeper) group(g group, c, plain *Component) {
 	}
 }
 
-// carried lists what a property has that the draft does not say: it stands for the second time, or has parameters that
-// mean nothing here.
+// carried lists the parts of a property that the draft does not hold: a second occurrence, or parameters without a
+// meaning here.
 func (k *keeper) carried(p *Property, again bool) {
 	if again && !slices.Contains(many, p.Name) {
 		k.leaveOut(k.d, "the second %s, in line %d, is not kept", p.Name, p.Line)
@@ -114,7 +114,7 @@ func (k *keeper) property(p Property) {
 	}
 }
 
-// settled names the zone of a property as the calendar that is written will: the VTIMEZONE is not kept.
+// settled gives a property the zone's name in the written calendar, because the VTIMEZONE is not preserved.
 func (k *keeper) settled(p Property) (Property, bool) {
 	for i, param := range p.Params {
 		if param.Name != "TZID" || len(param.Values) == 0 {
@@ -130,7 +130,7 @@ func (k *keeper) settled(p Property) (Property, bool) {
 	return p, true
 }
 
-// children keeps components within the component: alarms that the draft would not write as they are, and all others.
+// children preserves components within the component: alarms that the draft would write differently, and all others.
 func (k *keeper) children(c, plain *Component) {
 	written := map[string]bool{}
 	for _, alarm := range plain.Children {
@@ -139,7 +139,7 @@ func (k *keeper) children(c, plain *Component) {
 	isPlain := func(child *Component) bool {
 		return child.Name == "VALARM" && written[string(Encode(bareAlarm(child, k.d)))]
 	}
-	looked := map[string]bool{} // one that looks like another is one of two that ring at one time: both are kept then
+	looked := map[string]bool{} // of two equal alarms, which ring at one time, both are preserved
 	for _, child := range c.Children {
 		if child.Name == "VALARM" && !isPlain(child) {
 			looked[k.d.ringsAt(plain, child)] = true
@@ -185,7 +185,7 @@ func (k *keeper) settledTree(c *Component) (*Component, bool) {
 	return settled, true
 }
 
-// bareAlarm is an alarm in the order and with the description that the draft would write it with.
+// bareAlarm returns an alarm in the order and with the description that the draft would write.
 func bareAlarm(alarm *Component, d *Draft) *Component {
 	bare := &Component{Name: alarm.Name, Properties: slices.Clone(alarm.Properties), Children: alarm.Children}
 	if alarm.Get("DESCRIPTION") == nil {
@@ -217,7 +217,7 @@ func encodeProperty(p Property) []byte {
 	return e.out
 }
 
-// KeptText is what is kept beside the draft's fields, as it is stored; "" for nothing.
+// KeptText returns the text stored beside the draft's fields; "" for nothing.
 func (d *Draft) KeptText() string {
 	if d.Kept == nil {
 		return ""
@@ -225,7 +225,7 @@ func (d *Draft) KeptText() string {
 	return string(Encode(d.Kept))
 }
 
-// readKept is the inverse of [Draft.KeptText]. A text that cannot be read is as good as none.
+// readKept is the inverse of [Draft.KeptText]. It ignores a text that cannot be read.
 func readKept(text string) *Component {
 	if text == "" {
 		return nil

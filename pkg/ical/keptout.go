@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// addKept adds what was kept to the component that the draft is written as.
+// addKept adds the preserved content to the component that the draft writes.
 func (d *Draft) addKept(c *Component) {
 	if d.Kept == nil {
 		return
@@ -30,7 +30,7 @@ func (d *Draft) addKept(c *Component) {
 	}
 }
 
-// replaceGroup writes the lines in the place of those that the draft would write for the field.
+// replaceGroup replaces the lines that the draft would write for the field.
 func replaceGroup(c *Component, g group, lines []Property) {
 	names := g.names
 	if g.field == attrColor {
@@ -48,15 +48,15 @@ func replaceGroup(c *Component, g group, lines []Property) {
 	})
 }
 
-// says reports whether the field holds just what the lines say.
+// says reports whether the field holds exactly the meaning of the lines.
 func (d *Draft) says(g group, lines []Property) bool {
 	probe := Draft{Kind: d.Kind, Fields: item.Item{}, CompletedAt: d.CompletedAt}
 	(&mapper{}).readShown(&Component{Properties: lines}, &probe)
 	return item.Equal(probe.Fields[g.field], d.Fields[g.field])
 }
 
-// keptAlarms adds the alarms and other components that were kept. Of the alarms those that would ring at a time at
-// which the item does not remind any more are left out. It returns the offsets for which an alarm is written already.
+// keptAlarms adds the preserved alarms and other components. It leaves out alarms at a time at which the item no
+// longer reminds. It returns the offsets that already have an alarm.
 func (d *Draft) keptAlarms(c *Component) (written map[string]bool) {
 	written = map[string]bool{}
 	if d.Kept == nil {
@@ -77,8 +77,8 @@ func (d *Draft) keptAlarms(c *Component) (written map[string]bool) {
 	return written
 }
 
-// ringsAt is how many minutes before its time an alarm of the written component rings, as a number; "" for one that the
-// product has no room for.
+// ringsAt returns how many minutes before its time an alarm of the written component rings, as a number; "" for one
+// that the product cannot represent.
 func (d *Draft) ringsAt(c, alarm *Component) string {
 	if upper(alarm.Value("ACTION")) == "NONE" {
 		return ""
@@ -95,7 +95,7 @@ func (d *Draft) ringsAt(c, alarm *Component) string {
 	return strconv.FormatInt(wholeMinutes(before), 10)
 }
 
-// anchors are the times that the alarms of a written component count from, as they are when it is read.
+// anchors returns the times that the alarms of a written component count from, as a reader of it determines them.
 func (d *Draft) anchors(c *Component) (anchor, end Moment, ok bool) {
 	m := &mapper{zones: newZoneMap(&Component{})}
 	probe := Draft{Kind: d.Kind, Fields: item.Item{}}
@@ -118,5 +118,5 @@ func (d *Draft) anchors(c *Component) (anchor, end Moment, ok bool) {
 	return *at, end, true
 }
 
-// wholeMinutes rounds up: a reminder is never later than it was asked for.
+// wholeMinutes rounds up: a reminder is never later than requested.
 func wholeMinutes(before time.Duration) int64 { return int64((before + time.Minute - 1) / time.Minute) }

@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// carried are the properties of which a draft has all that they say, in another form if need be. Every property is one
-// of these, one of a [group], or kept as it stands: an unknown one can never vanish unseen.
+// carried are the properties whose whole meaning a draft holds, if necessary in another form. Every other property is
+// in a [group] or preserved unchanged: an unknown one is never lost.
 var carried = map[string][]string{
 	product.TypeEvent:    append(carriedByEvents, "X-NEXUS-COLOR"),
 	product.TypeTask:     append(carriedByAll, "DUE", "DURATION", "COMPLETED", markProperty, colorProperty),
@@ -20,17 +20,17 @@ var (
 	carriedByEvents = slices.Clip(append(carriedByAll, "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"))
 )
 
-// many are those of them that may stand in a component more than once.
+// many are those of them that a component may have more than once.
 var many = []string{"RDATE", "EXDATE", "RRULE"}
 
-// group is the properties that say what one field holds, or explain it. Their lines are kept where the draft would
-// write others, and are written as long as the field says what they say.
+// group is the properties that express or explain one field. Their lines are preserved if the draft would write
+// others, and written as long as the field still has their meaning.
 type group struct {
 	field string
 	names []string
 }
 
-// Fields of the product, and the properties that say them.
+// Fields of the product, and the properties that express them.
 var (
 	groupsOfAll = slices.Clip([]group{
 		{entity.AttrTitle, []string{"SUMMARY"}},
@@ -50,7 +50,7 @@ var (
 	}
 )
 
-// family is the type whose properties a draft has: a series and its occurrences have those of an event.
+// family returns the type whose properties a draft has: a series and its occurrences have those of an event.
 func (d *Draft) family() string {
 	switch d.Kind {
 	case entity.TypeMaster, entity.TypeInstance:
@@ -59,7 +59,7 @@ func (d *Draft) family() string {
 	return d.Kind
 }
 
-// groups are the groups of the draft's properties. The URL is among them where it is the place of an event.
+// groups returns the groups of the draft's properties. They include the URL if it is the place of an event.
 func (d *Draft) groups(urlIsPlace bool) []group {
 	list := fieldGroups[d.family()]
 	if d.family() != product.TypeEvent || !urlIsPlace {
@@ -74,7 +74,7 @@ func (d *Draft) groups(urlIsPlace bool) []group {
 	return list
 }
 
-// isOneLine says that the field is a text of one line, or several of them.
+// isOneLine reports whether the field is a text of one line, or several of them.
 func (g group) isOneLine() bool {
 	switch g.field {
 	case entity.AttrTitle, entity.AttrTags, attrLocation:
@@ -83,7 +83,7 @@ func (g group) isOneLine() bool {
 	return false
 }
 
-// linesOf are the properties of the component that belong to the group.
+// linesOf returns the properties of the component that belong to the group.
 func (g group) linesOf(c *Component) []Property {
 	var lines []Property
 	for _, p := range c.Properties {
@@ -94,14 +94,14 @@ func (g group) linesOf(c *Component) []Property {
 	return lines
 }
 
-// ofCalendar are the properties of a VCALENDAR that say how to read it, or how other programs call and refresh it as a
-// whole. The product has one calendar, so nothing of the rest has a place.
+// ofCalendar are the properties of a VCALENDAR that say how to read it, or how other programs name and refresh it as a
+// whole. The product has one calendar, so the rest has no place here.
 var ofCalendar = []string{
 	"VERSION", "PRODID", "CALSCALE", "METHOD", "NAME", "X-WR-CALNAME", "X-WR-CALDESC", "X-WR-TIMEZONE", "REFRESH-INTERVAL",
 	"X-PUBLISHED-TTL",
 }
 
-// remarkHead lists what a calendar says about itself that has no place here.
+// remarkHead lists the properties of a calendar itself that have no place here.
 func (r *Result) remarkHead(calendar *Component) {
 	listed := 0
 	for _, p := range calendar.Properties {

@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// Limits bound what [Decode] takes on. Every part has to be set.
+// Limits bound the input of [Decode]. Every part has to be set.
 type Limits struct {
 	// Bytes is the length of the text.
 	Bytes int
-	// Components is the number of components directly below a VCALENDAR, time zones left aside.
+	// Components is the number of components directly below a VCALENDAR, without time zones.
 	Components int
-	// Lines is the number of content lines, blank ones and continuations not counted.
+	// Lines is the number of content lines, without blank ones and continuations.
 	Lines int
 }
 
-// RequestLimits are those of one import over HTTP (docs/contracts.md).
+// RequestLimits returns the limits of one import over HTTP (docs/contracts.md).
 func RequestLimits() Limits { return Limits{Bytes: 5 << 20, Components: 1000, Lines: 200_000} }
 
-// FileLimits are those of a file that will be cut into requests with [Split].
+// FileLimits returns the limits of a file that [Split] will cut into requests.
 func FileLimits() Limits { return Limits{Bytes: 256 << 20, Components: 250_000, Lines: 8_000_000} }
 
-// Bounds that are the same whatever the text's own.
+// Bounds that do not depend on the Limits.
 const (
-	maxDepth       = 8         // levels of components; the standard knows three
+	maxDepth       = 8         // levels of components; the standard uses three
 	maxNested      = 40        // components of any kind for each one that counts
 	maxLine        = 256 << 10 // bytes of one unfolded line
 	maxParams      = 64        // parameters of a property
@@ -31,8 +31,8 @@ const (
 	maxFaults      = 1000      // lines that are no content lines
 	maxZones       = 100       // VTIMEZONE components of a calendar that are looked at
 	maxZoneNames   = 1000      // different TZIDs of a calendar
-	maxZoneParts   = 6         // beginnings of a TZID that are taken for a prefix
-	maxRules       = 10        // different RRULEs of a component of which one is made
+	maxZoneParts   = 6         // beginnings of a TZID that are treated as a prefix
+	maxRules       = 10        // different RRULEs of a component that are merged into one
 	maxSplits      = 50        // overrides of one series that change all that follow
 	maxAlarms      = 50        // VALARM components of one component that are looked at
 	maxReplaced    = 20        // lines of one component with characters replaced that are listed
@@ -46,7 +46,7 @@ const (
 // ErrNotCalendar is wrapped by the errors of [Decode] for a text that is no iCalendar at all.
 var ErrNotCalendar = errors.New("not an iCalendar text")
 
-// LimitError says which bound a text passes.
+// LimitError names the bound that a text exceeds.
 type LimitError struct {
 	What  string // such as "components"
 	Limit int

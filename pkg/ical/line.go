@@ -10,7 +10,7 @@ import (
 )
 
 // lines cuts a text into unfolded content lines (RFC 5545 §3.1). Programs that fold between the bytes of one character
-// are common, so unfolding works on bytes, and whether they are UTF-8 is asked afterwards.
+// are common, so it unfolds bytes and checks for UTF-8 afterwards.
 type lines struct {
 	rest []byte
 	line int // number of the line that rest begins with
@@ -28,7 +28,7 @@ func newLines(text []byte) *lines {
 
 var errLongLine = errors.New("the line is too long")
 
-// next returns the next content line that is not blank, and its number. The slice is good until the next call. Of a
+// next returns the next content line that is not blank, and its number. The slice is valid until the next call. For a
 // line beyond the bound it returns the beginning, with errLongLine.
 func (l *lines) next() (content []byte, number int, ok bool, err error) {
 	for len(l.rest) > 0 {
@@ -85,9 +85,8 @@ func (l *lines) continues() bool {
 	return false
 }
 
-// sanitize returns the line as text, and what was put in the place of something: a space for a control character, which
-// the standard's grammar has no room for (but the tab), U+FFFD for bytes that are no UTF-8. Neither can be written
-// again.
+// sanitize returns the line as text, and lists its replacements: a space for a control character except the tab, which
+// the standard's grammar refuses, and U+FFFD for bytes that are no UTF-8. Neither can be written again.
 func sanitize(line []byte) (text, replaced string) {
 	hasControls := slices.ContainsFunc(line, func(c byte) bool { return isControl(rune(c)) })
 	isText := utf8.Valid(line)
@@ -117,8 +116,8 @@ func spaceForControl(r rune) rune {
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// parseLine reads name, parameters and value of one content line. A property without a name means that the line did not
-// get as far.
+// parseLine reads name, parameters and value of one content line. A property without a name means that not even the
+// name could be read.
 func parseLine(line string, number int) (Property, error) {
 	i := strings.IndexAny(line, ";:")
 	if i < 0 {
@@ -187,7 +186,7 @@ func parseParamValue(s string) (value, rest string, err error) {
 	return caretDecoder.Replace(value), rest, nil
 }
 
-// The escapes of parameter values (RFC 6868 §3.1). A caret before anything else stands for itself.
+// The escapes of parameter values (RFC 6868 §3.1). A caret before any other character is literal.
 var (
 	caretDecoder = strings.NewReplacer("^^", "^", "^n", "\n", "^'", `"`)
 	caretEncoder = strings.NewReplacer("^", "^^", "\r\n", "^n", "\n", "^n", "\r", "^n", `"`, "^'")
@@ -204,7 +203,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// upper folds ASCII letters only: what it returns it leaves as it is.
+// upper folds ASCII letters only. It leaves its own results unchanged.
 func upper(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' {

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/item"
 )
 
-// Map turns a document's components into drafts of the registry's types. Of several components that are revisions of
-// one thing, in one calendar of the document or in several, the latest counts (RFC 5546 §2.1.5).
+// Map turns a document's components into drafts of the registry's types. If several components, in one calendar of the
+// document or in several, are revisions of one thing, the latest counts (RFC 5546 §2.1.5).
 func Map(registry *entity.Registry, document *Document) Result {
 	m := &mapper{types: registry}
 	m.result.remarkFaults("", document.Faults)
@@ -44,8 +44,8 @@ func (r *Result) remarkFaults(component string, faults []Fault) {
 // mapper maps the calendars of a document, one after the other.
 type mapper struct {
 	types *entity.Registry
-	// Of the calendar at hand: its zones, whether it cancels what it names (RFC 5546 §3.2.5), and why nothing of it can be
-	// taken.
+	// State of the current calendar: its zones, whether it cancels the items it names (RFC 5546 §3.2.5), and why none of
+	// it can be imported.
 	zones     *zoneMap
 	cancelled bool
 	problem   error
@@ -55,7 +55,7 @@ type mapper struct {
 	result  Result
 }
 
-// calendarProblem says why a whole calendar is not taken.
+// calendarProblem says why a whole calendar is refused.
 func calendarProblem(calendar *Component) error {
 	if version := calendar.Value("VERSION"); version == "1.0" {
 		return errors.New("the calendar is a vCalendar 1.0, another format than iCalendar")
@@ -70,13 +70,14 @@ func calendarProblem(calendar *Component) error {
 	return nil
 }
 
-// decisive are the properties without which a component would say something else; a fault in one of them refuses it.
+// decisive are the properties whose absence changes the meaning of a component; a fault in one of them refuses the
+// component.
 var decisive = map[string]bool{
 	"END": true, "DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "RDATE": true,
 	"EXDATE": true, "EXRULE": true, "RECURRENCE-ID": true, "UID": true, "STATUS": true,
 }
 
-// take reads one component and keeps its draft or its refusal.
+// take reads one component and records its draft or its refusal.
 func (m *mapper) take(c *Component) {
 	d := Draft{Component: c.Name, Line: c.Line, UID: c.Text("UID"), Fields: item.Item{}}
 	err := m.problem
@@ -140,7 +141,8 @@ func (m *mapper) read(c *Component, d *Draft) error {
 	return m.check(d)
 }
 
-// lesserFaults are the faults that cost no component: lines of it with characters replaced, and all of those within it.
+// lesserFaults returns the faults that do not refuse the component: its lines with characters replaced, and all faults
+// within it.
 func (c *Component) lesserFaults() []Fault {
 	faults := slices.Clone(c.Replaced)
 	for _, child := range c.Children {
@@ -153,7 +155,7 @@ func (m *mapper) refuse(d *Draft, err error) {
 	m.result.Refused = append(m.result.Refused, Remark{d.Component, clip(d.UID), d.Line, err.Error()})
 }
 
-// leaveOut lists a part that is not taken; beyond a number of them, only that there are more.
+// leaveOut lists a part that is not imported; beyond a number of them, only that there are more.
 func (m *mapper) leaveOut(d *Draft, format string, args ...any) {
 	if d.leftOut++; d.leftOut > maxRemarks+1 {
 		return

@@ -12,9 +12,10 @@ import (
 // mostYears bounds how many years of two zones are compared.
 const mostYears = 12
 
-// match returns the zone whose offsets are those of the VTIMEZONE in the years in which it is used; or, since programs
-// write today's rules for old times, too, in the last of them and the year after. Zones that the name hints at come
-// first. Where clocks never change and no hint helps, it is the zone that says just this and claims no place.
+// match returns the zone whose offsets equal those of the VTIMEZONE in the years of its use. Programs also write
+// today's rules for old times, so a zone also matches in the last of those years and the year after. Zones that the
+// name hints at are tried first. If clocks never change and no hint helps, match returns the fixed-offset zone, which
+// claims no place.
 func (z *zoneMap) match(id string, list []observance, used yearSpan) (string, bool) {
 	first := max(used.first, used.last-mostYears)
 	for _, years := range []yearSpan{{first, used.last + 1}, {used.last, used.last + 1}} {

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// mend returns the component with what has one meaning, though it is written as nothing else here would take it, as it
-// is meant. Each such thing is listed.
+// mend returns the component with unusual but unambiguous content rewritten in its standard form. It lists each such
+// change.
 func (m *mapper) mend(c *Component, d *Draft) *Component {
 	mended := *c
 	mended.Properties = slices.Clone(c.Properties)
@@ -25,7 +25,7 @@ func (m *mapper) mend(c *Component, d *Draft) *Component {
 	}
 	start, err := m.zones.moment(p)
 	if err != nil {
-		return &mended // which is refused
+		return &mended // a later step refuses it
 	}
 	for i := range mended.Properties {
 		if rule := &mended.Properties[i]; rule.Name == "RRULE" {
@@ -37,7 +37,7 @@ func (m *mapper) mend(c *Component, d *Draft) *Component {
 	return &mended
 }
 
-// dropEmpty takes out what says nothing.
+// dropEmpty removes properties without content.
 func (m *mapper) dropEmpty(c *Component, d *Draft) {
 	c.Properties = slices.DeleteFunc(c.Properties, func(p Property) bool {
 		switch p.Name {
@@ -51,8 +51,7 @@ func (m *mapper) dropEmpty(c *Component, d *Draft) {
 	})
 }
 
-// mendRule takes out of a rule what it says without it: a part for the second time, RSCALE=GREGORIAN, and the start's
-// own time of day.
+// mendRule removes redundant parts from a rule: a repeated part, RSCALE=GREGORIAN, and the start's own time of day.
 func (m *mapper) mendRule(text string, start Moment, d *Draft, line int) string {
 	seen := map[string]string{}
 	var parts []string
@@ -72,8 +71,8 @@ func (m *mapper) mendRule(text string, start Moment, d *Draft, line int) string 
 	return strings.Join(parts, ";")
 }
 
-// saysNothing reports whether a part of a rule says what holds anyway. Times of day count for nothing where the start
-// is a date (RFC 5545 §3.3.10).
+// saysNothing reports whether a part of a rule is redundant. Times of day are ignored if the start is a date (RFC 5545
+// §3.3.10).
 func saysNothing(name, value string, start Moment) bool {
 	own := map[string]int{
 		"BYHOUR": start.Reading.Hour(), "BYMINUTE": start.Reading.Minute(), "BYSECOND": start.Reading.Second(),
@@ -90,8 +89,8 @@ func saysNothing(name, value string, start Moment) bool {
 	return false
 }
 
-// mendRules leaves one of several rules, and the dates of the others: the occurrences are those of all. A rule without
-// an end has no list of dates, so two of them are refused further on.
+// mendRules reduces several rules to one rule and the dates of the others: the occurrences are those of all. A rule
+// without an end has no list of dates, so a later step refuses two of them.
 func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 	var rules []string
 	for _, p := range c.All("RRULE") {
@@ -100,7 +99,7 @@ func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 			rules = append(rules, text)
 		}
 		if len(rules) > maxRules {
-			return // which is refused
+			return // a later step refuses it
 		}
 	}
 	if len(rules) < 2 {
@@ -112,7 +111,7 @@ func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
 		series, err := compileAt(rule, start)
 		switch {
 		case err != nil:
-			return // which is refused
+			return // a later step refuses it
 		case series.Endless() && i > 0 && kept == rules[0] && !isEndless(kept, start):
 			kept = rule
 		}
@@ -166,8 +165,8 @@ func compileAt(rule string, start Moment) (*recurrence.Series, error) {
 // firstYear is the first year that an entity may have (docs/data-model.md).
 const firstYear = 1900
 
-// mendYear lets a series that begins before all years, such as a birthday without its year, begin with its first
-// occurrence within them.
+// mendYear lets a series that begins before the first year, such as a birthday without its year, begin with its first
+// occurrence within the range.
 func (m *mapper) mendYear(c *Component, d *Draft, start Moment) {
 	rules := c.All("RRULE")
 	if start.Reading.Year() >= firstYear || len(rules) != 1 {
@@ -175,7 +174,7 @@ func (m *mapper) mendYear(c *Component, d *Draft, start Moment) {
 	}
 	rule, err := recurrence.Parse(strings.TrimSpace(rules[0].Value))
 	if err != nil {
-		return // which is refused
+		return // a later step refuses it
 	}
 	series, err := compileAt(rules[0].Value, start)
 	if err != nil {
@@ -188,7 +187,8 @@ func (m *mapper) mendYear(c *Component, d *Draft, start Moment) {
 	if rule.Count() > 0 {
 		rules[0].Value = rule.WithCount(max(rule.Count()-series.Counted(first.Wall), 1)).String()
 	}
-	later := int((first.Wall.Unix() - start.Reading.Unix()) / (24 * 60 * 60)) // days: a Duration ends with 292 years
+	// in days: a Duration cannot exceed 292 years
+	later := int((first.Wall.Unix() - start.Reading.Unix()) / (24 * 60 * 60))
 	for i := range c.Properties {
 		p := &c.Properties[i]
 		if p.Name != "DTSTART" && p.Name != "DTEND" && p.Name != "DUE" {

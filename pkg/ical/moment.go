@@ -9,13 +9,13 @@ import (
 	"nexus/pkg/item"
 )
 
-// Form is which of the forms of RFC 5545 §3.3.4 and §3.3.5 a time has.
+// Form is the form of a time, of those of RFC 5545 §3.3.4 and §3.3.5.
 type Form uint8
 
 const (
 	// Day is a date: no time of day, the same day in every zone.
 	Day Form = iota
-	// Floating is a local time without zone: it means what it says wherever someone looks.
+	// Floating is a local time without zone: the same reading in each reader's zone.
 	Floating
 	// Zoned is a local time in a zone.
 	Zoned
@@ -26,21 +26,21 @@ const (
 // Moment is the value of a property such as DTSTART.
 type Moment struct {
 	Form Form
-	// Reading is what the value says, labelled UTC: midnight of a Day, the wall-clock reading of a Floating or Zoned one,
-	// the instant of a UTC one.
+	// Reading is the value, labelled UTC: midnight of a Day, the wall-clock reading of a Floating or Zoned one, the
+	// instant of a UTC one.
 	Reading time.Time
-	// Zone is the IANA name of a Zoned one's zone.
+	// Zone is the IANA name of the zone of a Zoned moment.
 	Zone string
 }
 
-// IsInstant reports whether the moment is a point on the time line, not one for each zone.
+// IsInstant reports whether the moment is one point on the time line, not one for each zone.
 func (m Moment) IsInstant() bool { return m.Form == Zoned || m.Form == UTC }
 
 // At returns the instant of a Zoned or UTC moment, and the reading of the others. A Zoned reading that does not exist,
 // or that exists twice, is read as RFC 5545 §3.3.5 says.
 func (m Moment) At() time.Time {
 	if m.Form == Zoned {
-		if zone, err := entity.LoadZone(m.Zone); err == nil { // a moment is only made with a zone that was loaded
+		if zone, err := entity.LoadZone(m.Zone); err == nil { // a moment is made only with a zone that was loaded
 			return item.Resolve(m.Reading, zone)
 		}
 	}
@@ -55,11 +55,11 @@ func (m Moment) ZoneName() string {
 	return m.Zone
 }
 
-// DateIn returns the date YYYYMMDD that the moment has in a zone: for the Original of an orphan, that of its series,
-// once it is found. The zone is "" for a series without one.
+// DateIn returns the date YYYYMMDD that the moment has in a zone. For the Original of an orphan it is that of its
+// series, once it is found. The zone is "" for a series without one.
 func (m Moment) DateIn(zone string) string { return m.wallIn(zone).Format(compactDate) }
 
-// wallIn returns what a clock shows at an instant in the zone, and the reading of a moment that is none.
+// wallIn returns the clock's reading in the zone at an instant, and the reading of any other moment.
 func (m Moment) wallIn(zone string) time.Time {
 	if !m.IsInstant() || m.ZoneName() == zone {
 		return m.Reading
@@ -71,7 +71,7 @@ func (m Moment) wallIn(zone string) time.Time {
 	return item.Wall(m.At(), location)
 }
 
-// clock is what clocks show at the moment: another reading than its own where that is skipped.
+// clock returns the reading that clocks show at the moment. It differs from the moment's own if that is skipped.
 func (m Moment) clock() time.Time {
 	if zone, err := entity.LoadZone(m.Zone); m.Form == Zoned && err == nil {
 		return item.Wall(m.At(), zone)
@@ -95,7 +95,7 @@ func (m Moment) add(d Duration) Moment {
 	return m
 }
 
-// parseMoment reads a date or a date-time. The form is that of the text: VALUE=DATE is often forgotten.
+// parseMoment reads a date or a date-time. The text decides the form: VALUE=DATE is often forgotten.
 func parseMoment(text, tzid string, zones *zoneMap) (Moment, error) {
 	text = strings.TrimSpace(text)
 	if len(text) == len("20060102") {
@@ -114,7 +114,7 @@ func parseMoment(text, tzid string, zones *zoneMap) (Moment, error) {
 		return Moment{}, notTime(text)
 	}
 	switch {
-	case len(local) < len(text): // RFC 5545 §3.2.19: TZID must not stand with a time in UTC, and says nothing if it does
+	case len(local) < len(text): // RFC 5545 §3.2.19: TZID must not occur with a time in UTC, and is ignored if it does
 		return Moment{Form: UTC, Reading: reading}, nil
 	case tzid == "":
 		return Moment{Form: Floating, Reading: reading}, nil
@@ -129,8 +129,8 @@ func parseMoment(text, tzid string, zones *zoneMap) (Moment, error) {
 	return Moment{Form: Zoned, Reading: reading, Zone: zone}, nil
 }
 
-// parseReading reads 20060102T150405, and without seconds as some programs write. The second 60 is read as 59 (RFC 5545
-// §3.3.12).
+// parseReading reads 20060102T150405, and the form without seconds that some programs write. The second 60 is read as
+// 59 (RFC 5545 §3.3.12).
 func parseReading(s string) (time.Time, bool) {
 	switch len(s) {
 	case len("20060102T1504"):
@@ -210,7 +210,7 @@ func (z *zoneMap) period(start, end string, isPeriod bool, tzid string) (rdateVa
 	return rdateValue{from, to, true}, nil
 }
 
-// text writes the moment as a property's value, and the TZID it needs.
+// text returns the moment as a property's value, and the TZID it needs.
 func (m Moment) text() (value, tzid string) {
 	switch m.Form {
 	case Day:

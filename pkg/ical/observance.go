@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// observance is one STANDARD or DAYLIGHT of a VTIMEZONE (RFC 5545 §3.6.5): from each of its onsets on, clocks are ahead
-// of UTC by another offset.
+// observance is one STANDARD or DAYLIGHT of a VTIMEZONE (RFC 5545 §3.6.5). From each of its onsets on, clocks have
+// another offset from UTC.
 type observance struct {
 	from, to time.Duration
 	start    time.Time // the first onset, a reading by the offset before it
@@ -18,7 +18,7 @@ type observance struct {
 	dates    []time.Time // more onsets, readings
 }
 
-// offsetSpan says what clocks are ahead of UTC from an instant on.
+// offsetSpan is the offset from UTC from an instant on.
 type offsetSpan struct {
 	start  time.Time
 	offset time.Duration
@@ -141,8 +141,8 @@ func spans(list []observance, fromYear, toYear int) []offsetSpan {
 	return result
 }
 
-// appendOnsets adds the onsets that decide the offsets in those years: all dates, and those of the rules from the year
-// before on, or their last before it.
+// appendOnsets adds the onsets that decide the offsets in those years: all dates, and those of the rules from the
+// previous year on, or their last before it.
 func (o *observance) appendOnsets(onsets []offsetSpan, fromYear, toYear int) []offsetSpan {
 	add := func(reading time.Time) { onsets = append(onsets, offsetSpan{reading.Add(-o.from), o.to}) }
 	add(o.start)

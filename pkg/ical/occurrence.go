@@ -2,7 +2,7 @@ package ical
 
 import "time"
 
-// adopt reads a time as one of the series: in its zone, also where the TZID was forgotten.
+// adopt reads a time as one of the series: in its zone, even if the TZID was forgotten.
 func (d *Draft) adopt(at Moment) Moment {
 	if at.Form == Day || !d.start.IsInstant() {
 		return at
@@ -14,10 +14,10 @@ func (d *Draft) adopt(at Moment) Moment {
 	return adopted
 }
 
-// localDate is the date that a moment has where the series is.
+// localDate returns the date of a moment in the series' zone.
 func (d *Draft) localDate(at Moment) string { return at.DateIn(d.start.ZoneName()) }
 
-// timeOfDay is the reading within its day that a moment has where the series is.
+// timeOfDay returns the time of day of a moment in the series' zone.
 func (d *Draft) timeOfDay(at Moment) time.Duration {
 	wall := at.wallIn(d.start.ZoneName())
 	return wall.Sub(wall.Truncate(24 * time.Hour))
@@ -35,7 +35,7 @@ func (d *Draft) isTimeOf(at Moment) bool {
 	return d.timeOfDay(at) == d.timeOfDay(d.start) || original.At().Equal(at.At())
 }
 
-// occurrence is the moment of the series on a date.
+// occurrence returns the moment of the series on a date.
 func (d *Draft) occurrence(date string) Moment {
 	at := d.start
 	day, err := time.Parse(compactDate, date)

@@ -12,10 +12,10 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// synchronize takes a start that its rule does not give out of DTSTART. RFC 5545 §3.8.5.3 leaves open whether such a
-// start is an occurrence, and programs read it either way; some show it twice if it stands in RDATE, too. So DTSTART
-// becomes the first date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it. The start of a
-// reminder is its first trigger.
+// synchronize replaces a start that its rule does not give. RFC 5545 §3.8.5.3 leaves open whether such a start is an
+// occurrence, and programs read it either way; some show it twice if it is also an RDATE. So DTSTART becomes the first
+// date that the rule gives, the start becomes an RDATE, and COUNT no longer counts it. The start of a reminder is its
+// first trigger.
 func (d *Draft) synchronize(it item.Item) error {
 	rule, err := recurrence.Parse(d.RRule)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *Draft) synchronize(it item.Item) error {
 		d.countNoStart(rule, whole, it)
 		return nil
 	}
-	if slices.Contains(d.ExDates, date) { // out of the set without being excluded
+	if slices.Contains(d.ExDates, date) { // removed without being excluded
 		d.ExDates = slices.DeleteFunc(d.ExDates, func(excluded string) bool { return excluded == date })
 	} else {
 		d.RDates = withStart
@@ -62,11 +62,11 @@ func (d *Draft) synchronize(it item.Item) error {
 	return nil
 }
 
-// onlyStart is the rule of a series whose start is all that its own rule leaves: every program shows it once.
+// onlyStart is the rule of a series of which only the start is left: every program shows it once.
 const onlyStart = "FREQ=DAILY;COUNT=1"
 
-// startAt lets the series start with another of its occurrences; false if the clocks skip its time on that date, so
-// that no start can say it.
+// startAt lets the series start with another of its occurrences. It returns false if the clocks skip its time on that
+// date, so that no start can express it.
 func (d *Draft) startAt(first recurrence.Occurrence) bool {
 	m := d.start
 	m.Reading = first.Wall
@@ -88,7 +88,7 @@ func (d *Draft) startAt(first recurrence.Occurrence) bool {
 	return true
 }
 
-// timeField is a time as the fields of a draft have it: one that floats without offset.
+// timeField returns a time in the form of a draft's fields: a floating one without offset.
 func (d *Draft) timeField(at time.Time) item.Value {
 	if d.start.Form == Floating {
 		return clientInstant(Moment{Form: Floating, Reading: at})
@@ -96,7 +96,7 @@ func (d *Draft) timeField(at time.Time) item.Value {
 	return item.String(item.FormatInstant(at))
 }
 
-// countNoStart puts an UNTIL in the place of a COUNT, which some programs let the start count for and others not.
+// countNoStart replaces COUNT by an UNTIL, because programs disagree on whether COUNT includes the start.
 func (d *Draft) countNoStart(rule recurrence.Rule, whole *recurrence.Series, it item.Item) {
 	_, zone := d.startFields()
 	if last, ok := whole.Last(); ok && rule.Count() > 0 {
@@ -104,7 +104,7 @@ func (d *Draft) countNoStart(rule recurrence.Rule, whole *recurrence.Series, it 
 	}
 }
 
-// startFields are the fields that have the time and the zone from which a rule counts.
+// startFields returns the fields with the time and the zone from which a rule counts.
 func (d *Draft) startFields() (at, zone string) {
 	if d.Kind == product.TypeReminder {
 		return product.AttrTriggerUtc, product.AttrTzid
@@ -115,9 +115,9 @@ func (d *Draft) startFields() (at, zone string) {
 var errToDoDates = errors.New("a to-do that repeats becomes a reminder, and that has no EXDATE, no EXRULE, " +
 	"and of RDATE its first trigger alone, one occurrence before DTSTART")
 
-// readOutside takes back what [Draft.synchronize] made of the start of a reminder: the RDATE is its first trigger
-// again, and COUNT counts it. Other dates are refused, because a reminder has its rule alone. So the result has the
-// occurrences of the component: the RDATE, then DTSTART, then what the rule gives from there.
+// readOutside reverses [Draft.synchronize] for the start of a reminder: the RDATE is its first trigger again, and
+// COUNT counts it. It refuses other dates, because a reminder has only its rule. So the result has the occurrences of
+// the component: the RDATE, then DTSTART, then those of the rule from there.
 func (m *mapper) readOutside(c *Component, d *Draft) error {
 	start, err := m.onlyDate(c, d)
 	if err != nil || start.At().Equal(d.start.At()) {
@@ -146,7 +146,7 @@ func (m *mapper) readOutside(c *Component, d *Draft) error {
 	return nil
 }
 
-// onlyDate returns the one RDATE of a to-do as an occurrence; DTSTART if there is none.
+// onlyDate returns the only RDATE of a to-do as an occurrence; DTSTART if it has none.
 func (m *mapper) onlyDate(c *Component, d *Draft) (Moment, error) {
 	only := d.start
 	for i, p := range c.All("RDATE") {

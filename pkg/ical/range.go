@@ -20,8 +20,8 @@ const thisAndFuture = "THISANDFUTURE"
 var errRangeAlone = errors.New(
 	"RECURRENCE-ID with a RANGE is taken together with its series only: send both in one calendar")
 
-// settleSeries adds a series with its instances to the result. Where one of them changes all that follow, the series
-// ends before it and another goes on, as a split does it (docs/series.md). One that cannot be split so is refused
+// settleSeries adds a series with its instances to the result. If an instance also changes all later ones, the series
+// ends before it and another continues, as after a split (docs/series.md). A series that cannot be split so is refused
 // whole: all later times would be wrong.
 func (m *mapper) settleSeries(d Draft, instances []Draft) {
 	parts, err := m.split(d, instances)
@@ -70,8 +70,8 @@ func (m *mapper) split(d Draft, instances []Draft) ([]seriesPart, error) {
 	return parts, nil
 }
 
-// splitAt ends the part before the occurrence of x, and returns the one that goes on as x says; false if x cancels all
-// that follow.
+// splitAt ends the part before the occurrence of x, and returns the part that continues with the values of x; false if
+// x cancels all later ones.
 func (m *mapper) splitAt(p *seriesPart, x Draft) (next seriesPart, goesOn bool, err error) {
 	i := slices.IndexFunc(p.instances, func(other Draft) bool { return other.Line == x.Line && other.following != "" })
 	if i < 0 {
@@ -114,7 +114,7 @@ func (m *mapper) splitAt(p *seriesPart, x Draft) (next seriesPart, goesOn bool, 
 	return next, !cancelled, nil
 }
 
-// end lets the part end before the occurrence.
+// end ends the part before the occurrence.
 func (p *seriesPart) end(x Draft, at recurrence.Occurrence) error {
 	d := &p.series
 	rule, err := recurrence.Parse(d.RRule)
@@ -132,7 +132,8 @@ func (p *seriesPart) end(x Draft, at recurrence.Occurrence) error {
 	return nil
 }
 
-// goOn is the series from the occurrence on, as x says, with what is left of its rule, its dates and its instances.
+// goOn returns the series from the occurrence on, with the values of x and the rest of its rule, its dates and its
+// instances.
 func (p *seriesPart) goOn(x Draft, rule *recurrence.Series, at recurrence.Occurrence) (next seriesPart, err error) {
 	d := &p.series
 	n := x
@@ -156,7 +157,7 @@ func (p *seriesPart) goOn(x Draft, rule *recurrence.Series, at recurrence.Occurr
 	return next, nil
 }
 
-// ruleFrom is what the series has left of its rule from the occurrence on, as it follows the start of x.
+// ruleFrom returns the rest of the series' rule from the occurrence on, adjusted to the start of x.
 func (d *Draft) ruleFrom(x Draft, rule *recurrence.Series, at recurrence.Occurrence) (string, error) {
 	parsed, err := recurrence.Parse(d.RRule)
 	if err != nil {

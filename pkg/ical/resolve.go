@@ -13,12 +13,12 @@ var errLeftBehind = errors.New("a later revision of its series has no occurrence
 
 var errSuperseded = errors.New("a later revision of it is in the calendar")
 
-// identity is what several components can be revisions of: a UID's event, to-do, or one occurrence of it.
+// identity identifies the thing of which components can be revisions: a UID's event, to-do, or one occurrence of it.
 type identity struct{ component, uid, date string }
 
 func (d *Draft) identity() identity { return identity{d.Component, d.UID, d.Date} }
 
-// resolve keeps the latest revision of each thing and puts instances behind their series.
+// resolve selects the latest revision of each thing and puts instances after their series.
 func (m *mapper) resolve() {
 	series := m.latest(func(d *Draft) bool { return d.Kind != entity.TypeInstance })
 	for i := range m.drafts {
@@ -51,7 +51,7 @@ func (m *mapper) resolve() {
 	}
 }
 
-// latest returns of each thing the latest revision; of equal ones the last in the file.
+// latest returns the latest revision of each thing; of equal ones the last in the file.
 func (m *mapper) latest(of func(*Draft) bool) map[identity]*Draft {
 	found := map[identity]*Draft{}
 	for i := range m.drafts {
@@ -67,7 +67,8 @@ func (m *mapper) latest(of func(*Draft) bool) map[identity]*Draft {
 	return found
 }
 
-// supersedes: what somebody wrote about an occurrence counts before what follows from an RDATE.
+// supersedes reports whether the draft replaces another: an occurrence that the file describes precedes one that
+// follows from an RDATE.
 func (d *Draft) supersedes(known *Draft) bool {
 	if d.isDerived != known.isDerived {
 		return known.isDerived
@@ -75,11 +76,11 @@ func (d *Draft) supersedes(known *Draft) bool {
 	return d.stamp.compare(known.stamp) >= 0
 }
 
-// attach gives an instance the date that it has in its series.
+// attach gives an instance its date in its series.
 func (m *mapper) attach(d, series *Draft) {
 	isSeries := series != nil && series.Kind == entity.TypeMaster
 	if d.isDerived {
-		// It stands and falls with the very revision whose RDATE it is.
+		// It is valid only with the revision whose RDATE it is.
 		d.dropped = !isSeries || series.Line != d.Line
 		return
 	}
@@ -97,10 +98,10 @@ func (m *mapper) attach(d, series *Draft) {
 	}
 }
 
-// admit gives a series an RDATE for each instance that its rule does not give: what somebody wrote about an occurrence
-// is there to be seen, and programs that cut a series leave such instances behind its end. Those that are excluded or
-// cancelled stay what they are: instances of no occurrence. One of an earlier revision than the series was left behind
-// when the series was cut, and is refused. It returns the others.
+// admit gives a series an RDATE for each instance that its rule does not give. The file describes such an occurrence,
+// so it must be visible, and programs that cut a series leave such instances after its end. Excluded or cancelled ones
+// stay instances without an occurrence. An instance of an earlier revision than the series dates from before the
+// series was cut, and is refused. admit returns the others.
 func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 	rule, err := d.compileRule(d.start)
 	if err != nil {
@@ -127,7 +128,7 @@ func (m *mapper) admit(d *Draft, instances []Draft) []Draft {
 			dates = append(dates[:len(dates):len(dates)], x.Date)
 		}
 	}
-	if len(dates) <= maxDates { // else those beyond are refused when they are imported
+	if len(dates) <= maxDates { // the import refuses those beyond
 		d.RDates = sortedDates(dates)
 	}
 	return instances

@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// compileRule refuses a rule that the product cannot keep, with the reason, and gives the draft its normal form. The
-// series it returns is that of the rule and the start alone.
+// compileRule refuses a rule that the product cannot represent, with the reason, and gives the draft its normal form.
+// The returned series is that of the rule and the start alone.
 func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 	rule, err := recurrence.Parse(d.RRule)
 	if err != nil {
@@ -29,7 +29,7 @@ func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 	return series, nil
 }
 
-// specAt is the series of a rule from a start on.
+// specAt returns the series of a rule from a start on.
 func specAt(rule string, start Moment) (spec recurrence.Spec, err error) {
 	spec = recurrence.Spec{
 		Rule: rule, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar,
@@ -40,8 +40,8 @@ func specAt(rule string, start Moment) (spec recurrence.Spec, err error) {
 	return spec, err
 }
 
-// leaveOne gives a series of which nothing is left, because each date is excluded, its first date back as an occurrence
-// that is cancelled: a series has at least one occurrence, and a cancelled one is exported as an EXDATE again.
+// leaveOne restores the first date of a series whose dates are all excluded, as a cancelled occurrence: a series has
+// at least one occurrence, and a cancelled one is exported as an EXDATE again.
 func (d *Draft) leaveOne(m *mapper) error {
 	if len(d.ExDates) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (d *Draft) leaveOne(m *mapper) error {
 	}
 	first, any := whole.First()
 	if !any {
-		return nil // it ends before it begins: the check of the whole says so
+		return nil // it ends before it begins: the check of the whole reports that
 	}
 	date := first.Wall.Format(compactDate)
 	d.ExDates = slices.DeleteFunc(d.ExDates, func(other string) bool { return other == date })

@@ -15,8 +15,7 @@ const onceRule = "FREQ=DAILY;COUNT=1"
 
 const compactDate = "20060102"
 
-// readSeries reads a VEVENT that repeats as a MASTER; RDATEs at another time or of another length become instances,
-// too.
+// readSeries reads a repeating VEVENT as a MASTER. RDATEs at another time or of another length also become instances.
 func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 	d.Kind = entity.TypeMaster
 	if c.Get("EXRULE") != nil {
@@ -52,7 +51,7 @@ func (m *mapper) readSeries(c *Component, d *Draft) (err error) {
 	return d.leaveOne(m)
 }
 
-// onlyRule returns the component's RRULE. Twice the same is taken as once; two are refused.
+// onlyRule returns the component's RRULE. It accepts the same rule twice, and refuses two different ones.
 func onlyRule(c *Component) (string, error) {
 	rules := c.All("RRULE")
 	if len(rules) == 0 {
@@ -66,7 +65,7 @@ func onlyRule(c *Component) (string, error) {
 	return strings.TrimSpace(rules[0].Value), nil
 }
 
-// instanceOf returns the exception that an RDATE is besides its date, if its time or length is not the series'.
+// instanceOf returns the exception of an RDATE whose time or length is not the series'.
 func (d *Draft) instanceOf(r rdateValue, date string) (Draft, bool) {
 	if d.start.Form == Day || r.Start.Form == Day {
 		return Draft{}, false
@@ -106,7 +105,7 @@ func tooMany(name string, dates []string) error {
 	return nil
 }
 
-// readInstance reads a VEVENT with a RECURRENCE-ID. Which date it names is only known beside its series.
+// readInstance reads a VEVENT with a RECURRENCE-ID. Its date can be determined only with its series.
 func (m *mapper) readInstance(p *Property, d *Draft) (err error) {
 	d.Kind = entity.TypeInstance
 	d.following = upper(p.Param("RANGE"))

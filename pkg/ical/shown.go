@@ -6,7 +6,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// readShown reads what a component shows besides its times: the fields of its groups.
+// readShown reads the shown properties of a component except its times: the fields of its groups.
 func (m *mapper) readShown(c *Component, d *Draft) {
 	m.describe(c, d)
 	switch d.family() {
@@ -43,7 +43,7 @@ func (m *mapper) eventStatus(c *Component, d *Draft) {
 	d.Fields[entity.AttrStatus] = item.String(status)
 }
 
-// visibility reads CLASS and TRANSP. What a program does not know of CLASS means PRIVATE (RFC 5545 §3.8.1.3).
+// visibility reads CLASS and TRANSP. An unknown CLASS means PRIVATE (RFC 5545 §3.8.1.3).
 func (m *mapper) visibility(c *Component, d *Draft) {
 	switch class := upper(c.Value("CLASS")); class {
 	case "":

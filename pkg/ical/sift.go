@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Sift takes out of a document what cannot be sent on: lines that are no content lines have no place in an encoded
-// text, and a component whose start or rule was one of them would say something else there. Such components are refused
-// and removed, the lines of others listed as left out: what [Map] would have said of them.
+// Sift removes from a document what cannot be sent on. Lines that are no content lines have no place in an encoded
+// text, and without its start or rule a component would mean something else. It removes and refuses such components,
+// and lists the lines of others as left out, as [Map] would report them.
 func Sift(document *Document) (refused, leftOut []Remark) {
 	var all Result
 	all.remarkFaults("", document.Faults)

@@ -1,8 +1,8 @@
 package ical
 
-// Split cuts a document into calendars of at most so many components each, so that every one can be sent as a request.
-// A series and its exceptions stay together, even where they are more than that; every calendar gets the head and the
-// time zones of the one it comes from.
+// Split cuts a document into calendars of at most so many components each, so that each can be sent as a request. A
+// series and its exceptions stay together, even if they are more than that. Every calendar gets the head and the time
+// zones of its original.
 func Split(document *Document, components int) []*Component {
 	var parts []*Component
 	for _, calendar := range document.Calendars {

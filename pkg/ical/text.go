@@ -57,5 +57,5 @@ func SplitText(value string) []string {
 	return append(parts, Unescape(value[from:]))
 }
 
-// clip keeps a message short whatever was sent.
+// clip keeps a message short for any input.
 func clip(s string) string { return text.Clip(s, 60) }

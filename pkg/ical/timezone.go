@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// yearsAhead is how long a zone's changes are looked at, to see which of them go on for ever: long enough for each
-	// date that a rule such as "the second Sunday" can fall on to have come.
+	// yearsAhead is how many years of a zone's changes are examined for those that continue for ever: long enough for
+	// each date on which a rule such as "the second Sunday" can fall.
 	yearsAhead = 28
-	// lastListedYear ends the years for which the zone database lists single changes of some zone (Morocco's are listed to
-	// 2087). After it each zone stands still or goes by its last rule. A series without end runs through all of them.
+	// lastListedYear ends the years for which the zone database lists single changes of some zone (Morocco's are listed
+	// to 2087). After it each zone has one offset or its last rule. A series without end covers all of them.
 	lastListedYear = 2090
 )
 
 // onset is one change of the clocks.
 type onset struct {
-	reading  time.Time // by the offset before it
+	reading  time.Time // with the offset before it
 	from, to time.Duration
 	name     string
 	daylight bool
 }
 
-// timeZone writes a VTIMEZONE that is right from the first year of use on: single changes as RDATEs, those that go on
-// unchanged as a rule. A first onset that stands beside RDATEs is one of them, too: RFC 5545 §3.8.5.3 counts DTSTART
-// itself, and widely used readers do not where there is an RDATE.
+// timeZone writes a VTIMEZONE that is right from the first year of use on: single changes as RDATEs, changes that
+// continue unchanged as a rule. A first onset beside RDATEs is also an RDATE: RFC 5545 §3.8.5.3 counts DTSTART itself,
+// but widely used readers ignore it if there is an RDATE.
 func timeZone(tzid string, used yearSpan) (*Component, error) {
 	location, err := entity.LoadZone(tzid)
 	if err != nil {
@@ -59,7 +59,7 @@ func timeZone(tzid string, used yearSpan) (*Component, error) {
 	return c, nil
 }
 
-// onsets returns the changes of those years; first, as an onset that changes nothing, how they begin.
+// onsets returns the changes of those years; the first is an onset that changes nothing and holds the initial offset.
 func onsets(location *time.Location, tzid string, years yearSpan) []onset {
 	var list []onset
 	for i, span := range zoneSpans(tzid, years) {
@@ -86,7 +86,7 @@ func (o onset) component() *Component {
 	return c
 }
 
-// groups puts the changes between the same two offsets together.
+// groups groups the changes between the same two offsets.
 func groups(list []onset) [][]onset {
 	var result [][]onset
 	for _, o := range list {
@@ -103,7 +103,7 @@ func groups(list []onset) [][]onset {
 }
 
 // regularTail cuts a group where its regular end begins: one change a year up to the last year, on the same weekday of
-// the same month, within the same seven days. Without such an end all of it is head.
+// the same month, within the same seven days. Without such an end the whole group is head.
 func regularTail(group []onset, lastYear int) (head []onset, rule string) {
 	last := group[len(group)-1].reading
 	if last.Year() != lastYear {

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// markProperty names the entity that a component was written for, where the component alone does not tell.
+// markProperty names the entity of a component that alone would be ambiguous.
 const markProperty = "X-NEXUS-ENTITY"
 
 // readTodo reads a VTODO as a TASK, or as a REMINDER if it repeats or was written for one: a task cannot repeat.
@@ -36,8 +36,8 @@ func (m *mapper) readTodo(c *Component, d *Draft) error {
 	return nil
 }
 
-// todoSpan reads DTSTART, DUE and DURATION. Reminders count from the anchor: the due time, or the start where there is
-// none; nil where there is neither.
+// todoSpan reads DTSTART, DUE and DURATION. Reminders count from the anchor: the due time, else the start; nil if
+// there is neither.
 func (m *mapper) todoSpan(c *Component, d *Draft) (anchor *Moment, due Moment, err error) {
 	start, hasStart, err := m.optional(c, "DTSTART")
 	if err != nil {
@@ -65,7 +65,7 @@ func (m *mapper) todoSpan(c *Component, d *Draft) (anchor *Moment, due Moment, e
 		m.leaveOut(d, "DTSTART: it is a date where DUE is a time")
 		hasStart = false
 	case hasStart && start.Form == Day:
-		start.Form = Floating // a task starts at a time: that of the day's beginning
+		start.Form = Floating // a task starts at a time: the beginning of the day
 	}
 	if hasDue && hasStart {
 		if due.IsInstant() != start.IsInstant() {
@@ -101,8 +101,8 @@ func (m *mapper) optional(c *Component, name string) (at Moment, ok bool, err er
 	return at, true, err
 }
 
-// progress reads STATUS, or what COMPLETED and PERCENT-COMPLETE say where it is missing (RFC 5545 §3.8.1.11). Cancelled
-// to-dos are archived.
+// progress reads STATUS. If it is missing, progress derives it from COMPLETED and PERCENT-COMPLETE (RFC 5545
+// §3.8.1.11). Cancelled to-dos are archived.
 func (m *mapper) progress(c *Component, d *Draft) {
 	d.CompletedAt = instantOf(c, "COMPLETED")
 	percent, _ := strconv.Atoi(c.Value("PERCENT-COMPLETE"))
@@ -147,10 +147,10 @@ func readPriority(c *Component) int64 {
 	return 3
 }
 
-// writePriority is what [readPriority] reads as n again.
+// writePriority is the inverse of [readPriority].
 func writePriority(n int64) string { return strconv.FormatInt(2*n-1, 10) }
 
-// readReminder reads a VTODO as a REMINDER. It is due at DTSTART, which is what a rule counts from, or else at DUE.
+// readReminder reads a VTODO as a REMINDER. It is due at DTSTART, from which a rule counts, or else at DUE.
 func (m *mapper) readReminder(c *Component, d *Draft) error {
 	d.Kind = product.TypeReminder
 	if c.Get("EXDATE") != nil || c.Get("EXRULE") != nil || c.Get("RDATE") != nil && c.Get("RRULE") == nil {

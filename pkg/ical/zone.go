@@ -10,14 +10,14 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// zoneMap finds the IANA zone behind each TZID of one calendar.
+// zoneMap finds the IANA zone of each TZID of one calendar.
 type zoneMap struct {
 	definitions map[string]*Component
-	// calendarZone is what X-WR-TIMEZONE names: of zones that agree, the likeliest.
+	// calendarZone is the zone of X-WR-TIMEZONE: the likeliest of zones with equal rules.
 	calendarZone string
 	used         map[string]yearSpan
 	answers      map[string]zoneAnswer
-	// notes say how names that are none were read.
+	// notes say how malformed zone names were read.
 	notes []string
 }
 
@@ -29,8 +29,7 @@ type zoneAnswer struct {
 // yearSpan is the years in which a calendar has times of a zone.
 type yearSpan struct{ first, last int }
 
-// aroundAnyUse is looked at where no time with the zone can be read: years whose rules are still in force nearly
-// everywhere.
+// aroundAnyUse is used for a zone without a readable time: years whose rules are still in force nearly everywhere.
 var aroundAnyUse = yearSpan{2019, 2022}
 
 func newZoneMap(calendar *Component) *zoneMap {
@@ -48,7 +47,7 @@ func newZoneMap(calendar *Component) *zoneMap {
 	return z
 }
 
-// note remembers in which years a component has times of which zone. A rule runs on for some years.
+// note records in which years a component has times of which zone. A rule continues for some years.
 func (z *zoneMap) note(c *Component) {
 	ahead := 0
 	if c.Get("RRULE") != nil {
@@ -77,8 +76,8 @@ func (z *zoneMap) note(c *Component) {
 
 func cleanID(tzid string) string { return strings.Trim(strings.TrimSpace(tzid), `"`) }
 
-// name returns the IANA name of a TZID, or an error that says why there is none. The name counts before the VTIMEZONE:
-// whoever names a zone means its rules, also those that the file's writer did not know yet.
+// name returns the IANA name of a TZID, or an error that says why there is none. The name has priority over the
+// VTIMEZONE: a program that names a zone means its rules, including those that the file's writer did not know yet.
 func (z *zoneMap) name(tzid string) (string, error) {
 	id := cleanID(tzid)
 	if answer, ok := z.answers[id]; ok {
@@ -135,9 +134,8 @@ func (z *zoneMap) find(id string) (string, error) {
 // longestZoneName is more than any name of a zone, prefixed or not, that a program writes.
 const longestZoneName = 200
 
-// zoneNamed reads a name of any of the kinds that programs write: of the zone database, the same behind a prefix such
-// as /mozilla.org/20050126_1/Europe/Berlin (RFC 5545 §3.8.3.1 begins global names with a slash), of Windows, or an
-// alias.
+// zoneNamed reads a name of any kind that programs write: of the zone database, the same after a prefix such as
+// /mozilla.org/20050126_1/Europe/Berlin (RFC 5545 §3.8.3.1 begins global names with a slash), of Windows, or an alias.
 func zoneNamed(id string) (string, bool) {
 	if id == "" || len(id) > longestZoneName {
 		return "", false
@@ -164,7 +162,7 @@ func zoneNamed(id string) (string, bool) {
 	return "", false
 }
 
-// likeliestZones are all zones among which rules are looked up.
+// likeliestZones returns all zones among which rules are looked up.
 func likeliestZones() []string {
 	var zones []string
 	for _, zone := range wallclock.WindowsZones() {
@@ -174,7 +172,7 @@ func likeliestZones() []string {
 	return slices.Concat(preferredZones, zones)
 }
 
-// hints are the zones that a name speaks of, as (UTC+01:00) Amsterdam, Berlin, Bern speaks of Berlin, and the
+// hints returns the zones that a name mentions, as (UTC+01:00) Amsterdam, Berlin, Bern mentions Berlin, and the
 // calendar's own.
 func (z *zoneMap) hints(id string) []string {
 	var names []string

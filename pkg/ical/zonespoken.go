@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// spoken remembers that a name which is none was read as that of a zone.
+// spoken records that a malformed name was read as that of a zone.
 func (z *zoneMap) spoken(id, name string) string {
 	z.notes = append(z.notes, fmt.Sprintf("the zone %q is read as %s", clip(id), name))
 	return name
@@ -45,8 +45,9 @@ func spokenOffset(text string) (time.Duration, bool) {
 	return offset, true
 }
 
-// displayNamed reads the name under which Windows shows a zone, such as (UTC+01:00) Amsterdam, Berlin, Bern: the zone
-// of the first of its cities that the zone database has at this offset, or the zone of Windows that it names.
+// displayNamed reads the name under which Windows shows a zone, such as (UTC+01:00) Amsterdam, Berlin, Bern. It
+// returns the zone of the first of its cities that the zone database has at this offset, or the Windows zone that it
+// names.
 func displayNamed(id string) (string, bool) {
 	head, rest, ok := strings.Cut(id, ")")
 	prefix, isDisplay := strings.CutPrefix(upper(head), "(")

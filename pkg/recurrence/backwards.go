@@ -22,7 +22,7 @@ func (s *Series) latestOfRule(last int64, b *budget) (found moment, ok bool) {
 		if !there {
 			break
 		}
-		// In what is near a change of the clocks the latest reading need not be the latest occurrence.
+		// Near a change of the clocks the latest reading need not be the latest occurrence.
 		first := min(s.zone.Instant(reading), last)
 		if span := s.zone.At(last); last-wallclock.Reach < span.Start || last+wallclock.Reach >= span.End {
 			first = min(first, last-wallclock.Reach)
@@ -36,8 +36,8 @@ func (s *Series) latestOfRule(last int64, b *budget) (found moment, ok bool) {
 	return found, ok
 }
 
-// latest returns the last reading from first to last that is not taken away: neither its day is in without, nor does
-// excluded say so. It goes back from the end, so that it costs the same however many times a day has.
+// latest returns the last reading from first to last whose day is not in without and that excluded does not report. It
+// searches from the end, so its cost does not depend on how many times a day has.
 func (c *clock) latest(
 	first, last int64, without []int32, excluded func(reading int64) bool, b *budget,
 ) (reading int64, ok bool) {
@@ -84,8 +84,8 @@ func (c *clock) backInDay(day int, first, last int64, b *budget, yield func(int6
 	}
 }
 
-// backWithin yields times of the grid, or those of them that BYSETPOS picks, the last first; it reports whether it came
-// to the beginning.
+// backWithin yields times of the grid, or those of them that BYSETPOS picks, the last first; it reports whether it
+// reached the beginning.
 func (c *clock) backWithin(from, first, last int64, yield func(int64) bool) bool {
 	low, end := c.grid.below(first), c.grid.below(last+1)
 	if c.picked {
@@ -126,11 +126,11 @@ func (c *clock) backInUnits(midnight, first, last int64, b *budget, yield func(i
 	}
 }
 
-// skipBack is what skip is, towards the beginning of the day.
+// skipBack is [clock.skip] towards the beginning of the day.
 func (c *clock) skipBack(ofDay int64) int64 {
 	r := &c.days.rule
 	if hour := ofDay / 3600; r.hours>>hour&1 == 0 {
-		end := int64(bits.Len32(r.hours&(1<<hour-1))) * 3600 // of the last hour before; 0 if there is none
+		end := int64(bits.Len32(r.hours&(1<<hour-1))) * 3600 // of the last hour before; 0 if none
 		return (ofDay-end)/c.unit + 1
 	}
 	if c.unit == 3600 {

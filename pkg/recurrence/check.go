@@ -2,7 +2,7 @@ package recurrence
 
 import "errors"
 
-// check refuses what the parts say together.
+// check refuses contradictions between the parts.
 func (r *Rule) check() *Refusal {
 	switch {
 	case !r.has(partFreq):
@@ -35,7 +35,7 @@ func (r *Rule) maxInterval() int64 {
 	return maxIntervalYears * cycleDays / 400 * daySeconds / r.freq.unitSeconds()
 }
 
-// Check says what is wrong with a rule at this level, whatever series it is of: nil, or a [*Refusal].
+// Check checks a rule at this level, for any series: it returns nil or a [*Refusal].
 func (l Level) Check(rule string) error {
 	_, err := l.parse(rule)
 	return err
@@ -55,7 +55,7 @@ func (l Level) parse(text string) (Rule, error) {
 	return rule, nil
 }
 
-// atLevel is the error with the reason that it has at the level.
+// atLevel returns the error with the reason for the level.
 func atLevel(l Level, err error) error {
 	var refused *Refusal
 	if errors.As(err, &refused) {

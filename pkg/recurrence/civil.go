@@ -1,13 +1,13 @@
 package recurrence
 
-// Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0, as WKST does unless
-// it says otherwise. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4.
-// The arithmetic holds from 0000-03-01 on.
+// Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0, as WKST does by
+// default. The calendar is the proleptic Gregorian one, years 1 to 9999: the four digits of RFC 5545 §3.3.4. The
+// arithmetic holds from 0000-03-01 on.
 
 const (
 	daySeconds = 24 * 60 * 60
 	lastYear   = 9999
-	// What 400 years have in days; after them the calendar repeats itself, weekdays included.
+	// The days of 400 years; after them the calendar repeats itself, weekdays included.
 	cycleDays = 146097
 	// Days from 0000-03-01, where the arithmetic begins, to day 0.
 	epochDays = 719468
@@ -34,10 +34,9 @@ func dayOf(year, month, day int) int {
 	return int(era*cycleDays+ofEra*365+ofEra/4-ofEra/100+ofYear) - epochDays
 }
 
-// civil returns the date of a day number. It is on the path of every window, so it divides as little as it can: by the
-// method of Neri and Schneider ("Euclidean affine functions and their application to calendar algorithms", 2022), the
-// year of the century and the day of that year are the two halves of one product, as are the month and the day of the
-// month.
+// civil returns the date of a day number. Every window calls it, so it divides as little as it can. It uses the method
+// of Neri and Schneider ("Euclidean affine functions and their application to calendar algorithms", 2022): the year of
+// the century and the day of that year are the two halves of one product. So are the month and the day of the month.
 func civil(day int) (year, month, dayOfMonth int) {
 	quarters := 4*uint32(day+epochDays) + 3
 	century, ofCentury := quarters/cycleDays, quarters%cycleDays|3
@@ -76,8 +75,8 @@ func weekdayOf(day int) int {
 	return int(uint(day+3+7*150000) % 7)
 }
 
-// readingBias makes every reading that can be asked for a positive number, so that the divisions below are by a
-// constant and unsigned, which is many times faster.
+// readingBias makes every possible reading a positive number, so that the divisions below are by a constant and
+// unsigned, which is many times faster.
 const readingBias = 1_000_000
 
 // dayOfReading returns the day of a reading in seconds since the epoch.
@@ -103,7 +102,7 @@ func floorMod[T int | int64](a, b T) T {
 
 // alignUp returns the smallest of origin, origin±step, … that is not below at.
 func alignUp[T int | int64](at, origin, step T) T {
-	if step == 1 { // what most rules have, and a division is half of what a window costs
+	if step == 1 { // most rules have it, and a division is half of the cost of a window
 		return at
 	}
 	return at + floorMod(origin-at, step)

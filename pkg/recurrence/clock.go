@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// maxSteps bounds a search for a time of day among periods of less than a day, which may go past many that do not
-// match. It takes some milliseconds. A rule whose occurrences lie further apart than that is taken to have no more of
-// them.
+// maxSteps bounds a search for a time of day among periods of less than a day, which may pass many that do not match.
+// It takes some milliseconds. A rule whose occurrences are further apart counts as having no more of them.
 const maxSteps = 250_000
 
-// clock finds the readings of a rule: its days, and the times of each. It knows no zone.
+// clock finds the readings of a rule: its days, and the times of each. It works without a zone.
 type clock struct {
 	days  days
-	start int64 // reading of the start: nothing lies before it
+	start int64 // reading of the start: no occurrence is before it
 	time  int64 // the first time of the grid
 	grid  grid  // the times of a day, or those within an hour or minute for a rule by hours or minutes
-	// picks are the indexes in the grid that BYSETPOS picks, where its sets do not depend on the day; picked is whether
+	// picks are the indexes in the grid that BYSETPOS picks, if its sets do not depend on the day; picked says whether
 	// there are such.
 	picked bool
 	picks  []int32
@@ -37,8 +36,8 @@ func newClock(rule Rule, start int64) clock {
 	return c
 }
 
-// startingAt returns the clock of the rule as it runs from another reading on, for a rule of less than a day. What
-// BYSETPOS picks stays: a unit has as many times wherever it begins.
+// startingAt returns the clock of the rule from another reading on, for a rule of less than a day. The picks of
+// BYSETPOS stay: each unit has the same number of times.
 func (c *clock) startingAt(start int64) *clock {
 	other := &clock{unit: c.unit, picked: c.picked, picks: c.picks}
 	other.begin(c.days.rule.completeTime(start), start)
@@ -65,7 +64,7 @@ func (c *clock) begin(rule Rule, start int64) {
 // single reports whether a day has one time at most, the same on every day.
 func (c *clock) single() bool { return c.grid.size == 1 && c.unit == daySeconds && !c.picked }
 
-// budget is what a search may still spend on looking where nothing is.
+// budget is the rest of the steps that a search may spend without a result.
 type budget int
 
 func (b *budget) spend(steps int) bool {
@@ -73,8 +72,8 @@ func (b *budget) spend(steps int) bool {
 	return *b > 0
 }
 
-// between yields the readings from first to last, in order, until yield returns false; it reports whether it came to
-// the end. The days in without are passed over.
+// between yields the readings from first to last, in order, until yield returns false; it reports whether it reached
+// the end. It skips the days in without.
 func (c *clock) between(first, last int64, without []int32, b *budget, yield func(reading int64) bool) bool {
 	first, last = max(first, c.start), min(last, finalWall)
 	if first > last || c.picked && len(c.picks) == 0 {
@@ -206,8 +205,8 @@ func (c *clock) within(from, first, last int64, yield func(int64) bool) bool {
 	return true
 }
 
-// skip returns how many units after the one that begins at a second of the day the next comes that BYHOUR, BYMINUTE and
-// BYSECOND let through; 0 if that one is let through. It may stop short.
+// skip returns how many units after the one that begins at a second of the day the next unit comes that BYHOUR,
+// BYMINUTE and BYSECOND accept; 0 if they accept that one. It may return fewer.
 func (c *clock) skip(ofDay int64) int64 {
 	r := &c.days.rule
 	if hour := ofDay / 3600; r.hours>>hour&1 == 0 {

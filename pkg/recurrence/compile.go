@@ -7,54 +7,55 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// MaxDates is how many EXDATEs, and how many RDATEs, a series may have.
+// MaxDates bounds the EXDATEs of a series, and its RDATEs.
 const MaxDates = 10_000
 
-// Level is how much of RFC 5545 is accepted.
+// Level selects the part of RFC 5545 that is accepted.
 type Level uint8
 
 const (
-	// Calendar accepts what gives at most one occurrence a local day, so that a date names one: FREQ from DAILY to YEARLY,
-	// the time of day that of the start, EXDATE and RDATE dates.
+	// Calendar accepts rules with at most one occurrence a local day, so that a date names one: FREQ from DAILY to
+	// YEARLY, the time of day that of the start, EXDATE and RDATE dates.
 	Calendar Level = iota
 	// General accepts all seven frequencies, times of day, and EXDATE and RDATE as full local times.
 	General
 )
 
-// Spec is a series as it is written down.
+// Spec is a series in its written form.
 type Spec struct {
 	// Rule is the text of the RRULE.
 	Rule string
 	// Start is DTSTART: a wall-clock reading labelled UTC, in whole seconds; midnight of the date if AllDay.
 	Start  time.Time
 	AllDay bool
-	// Zone is the zone of the start. Without one the series floats: its readings mean what they say wherever someone
-	// looks. An all-day series has none.
+	// Zone is the zone of the start. Without one the series floats: its readings apply in each reader's zone. An all-day
+	// series has none.
 	Zone *time.Location
 	// RDates and EXDates are dates (20251225) or, at level General, also local times (20251225T090000) and instants
 	// (20251225T140000Z). An RDATE that is a date takes the start's time of day; an EXDATE that is one takes the whole
 	// day.
 	RDates, EXDates []string
-	// Until ends the whole series, RDATEs included, whatever the rule says: no occurrence starts after it. It is an
-	// instant; a reading labelled UTC if the series has no zone. Zero if there is none.
+	// Until ends the whole series, RDATEs included, independent of the rule: no occurrence starts after it. It is an
+	// instant, or a reading labelled UTC if the series has no zone. Zero if there is none.
 	Until time.Time
-	// WithStart makes the start an occurrence also where it does not fit the rule, as it is of an event (RFC 5545
-	// §3.8.5.3: DTSTART defines the first instance). It is the first that COUNT counts then.
+	// WithStart makes the start an occurrence even if it does not fit the rule, as for an event (RFC 5545 §3.8.5.3:
+	// DTSTART defines the first instance). COUNT then counts it as the first.
 	WithStart bool
 	Level     Level
 }
 
-// core is what a series says, without a zone in which to look at it.
+// core is a series without a reader's zone.
 type core struct {
 	clock   clock
 	allDay  bool
 	endless bool
 	unfit   int // 1 if the start is an occurrence that the rule does not give
-	// What the rule's readings and instants may not pass. The end of the whole series is part of both.
+	// The bounds of the rule's readings and instants. The end of the whole series is part of both.
 	lastReading, lastInstant int64
-	extra                    []int64 // readings besides the rule's, in order: RDATEs, and the start where it does not fit
-	exDays                   []int32 // in order
-	exTimes                  []int64
+	// readings in addition to the rule's, in order: RDATEs, and the start if it does not fit
+	extra   []int64
+	exDays  []int32 // in order
+	exTimes []int64
 }
 
 // moment is one occurrence.
@@ -66,14 +67,14 @@ type Series struct {
 	zone  *wallclock.Zone // nil: the instants of occurrences are their readings
 	own   bool            // the zone is the series' own
 	extra []moment        // core's, in the order of their instants
-	// elapsed: the rule has periods of less than a day and runs on through a change of the clocks. It starts at an
-	// instant.
+	// elapsed says that the rule has periods of less than a day and continues through a change of the clocks. It starts
+	// at an instant.
 	elapsed bool
 	instant int64
 }
 
-// Compile reads a series and prepares it for questions. A [*Refusal] says what is wrong with it. A rule that ends
-// before it has begun is no mistake: the series is empty then.
+// Compile reads a series and prepares it for queries. A [*Refusal] names the mistake. A rule that ends before it
+// begins is no mistake: the series is then empty.
 func Compile(spec Spec) (*Series, error) {
 	rule, err := spec.Level.parse(spec.Rule)
 	if err != nil {
@@ -108,8 +109,8 @@ func begin(spec Spec, rule *Rule) (*Series, *Refusal) {
 	if spec.Zone != nil {
 		s.zone, s.own = wallclock.Of(spec.Zone), true
 		s.instant = s.zone.Instant(at)
-		// Periods of less than a day run on through a change of the clocks; where BYHOUR names hours they are those
-		// that the clock shows.
+		// Periods of less than a day continue through a change of the clocks; if BYHOUR names hours, they are those that the
+		// clock shows.
 		s.elapsed = rule.freq < Daily && !rule.has(partHour)
 	}
 	complete := rule.complete(at, spec.AllDay)
@@ -180,7 +181,7 @@ func (s *Series) findEnd(spec Spec, rule *Rule) *Refusal {
 	}
 	s.endBy(rule.until)
 	if !spec.Until.IsZero() {
-		s.endBy(until{untilUTC, spec.Until.Unix()}) // a fraction of a second lets nothing more in
+		s.endBy(until{untilUTC, spec.Until.Unix()}) // a fraction of a second admits no further occurrence
 	}
 	count := rule.count
 	if spec.WithStart && first != s.origin() {
@@ -207,7 +208,7 @@ func (s *Series) findEnd(spec Spec, rule *Rule) *Refusal {
 	return nil
 }
 
-// outcome is how a search ended.
+// outcome says how a search ended.
 type outcome uint8
 
 const (
@@ -216,7 +217,7 @@ const (
 	givenUp
 )
 
-// endBy lets the rule end by an UNTIL.
+// endBy ends the rule by an UNTIL.
 func (s *Series) endBy(end until) {
 	switch {
 	case end.kind == untilNone:
@@ -227,7 +228,7 @@ func (s *Series) endBy(end until) {
 	}
 }
 
-// origin is where the rule begins: a reading, or an instant if it runs in elapsed time.
+// origin returns where the rule begins: a reading, or an instant if it runs in elapsed time.
 func (s *Series) origin() int64 {
 	if s.elapsed {
 		return s.instant

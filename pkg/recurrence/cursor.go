@@ -2,17 +2,17 @@ package recurrence
 
 import "math/bits"
 
-// cursor walks over days in order, a week or a month at a time. It is a value on the stack of whoever walks.
+// cursor walks over days in order, a week or a month at a time. It is a value on the caller's stack.
 type cursor struct {
 	days *days
-	last int // where to stop looking
-	// What is left of the week or month in hand, from base on.
+	last int // the last day to search
+	// The rest of the current week or month, from base on.
 	base int
 	mask uint32
-	// byMonth: the month in hand, and where the next begins.
+	// byMonth: the current month, and where the next begins.
 	month month
 	end   int
-	// byMonth, years of which BYSETPOS picks days: the year in hand.
+	// byMonth, years of which BYSETPOS picks days: the current year.
 	picks yearPicks
 }
 
@@ -76,7 +76,7 @@ func (c *cursor) day() (int, bool) {
 	return day, day <= c.last
 }
 
-// take takes the month in hand.
+// take loads the current month.
 func (c *cursor) take() {
 	d, m := c.days, c.month
 	c.base, c.end = m.first, m.first+m.length
@@ -88,8 +88,7 @@ func (c *cursor) take() {
 	}
 }
 
-// advance moves on from the month in hand to the next in which a period of the rule lies and which BYMONTH lets
-// through.
+// advance moves from the current month to the next with a period of the rule that BYMONTH accepts.
 func (c *cursor) advance() {
 	d, m := c.days, c.month
 	switch {
@@ -104,7 +103,7 @@ func (c *cursor) advance() {
 	}
 }
 
-// align moves on unless the month in hand is such a one.
+// align advances unless the current month is such a one.
 func (c *cursor) align() {
 	d, year, number := c.days, c.month.year, c.month.number
 	months, years := d.rule.months, 1 // from one year with a period of the rule to the next

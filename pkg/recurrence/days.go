@@ -2,7 +2,7 @@ package recurrence
 
 import "math/bits"
 
-// shape is how the days of a rule are found.
+// shape says how the days of a rule are found.
 type shape uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	byDay shape = iota
 	// byWeek: the same weekdays in a week every so many weeks.
 	byWeek
-	// byMonth: whatever a mask of the month's days says.
+	// byMonth: by a mask of the month's days.
 	byMonth
 )
 
@@ -55,8 +55,8 @@ func newDays(rule Rule, origin, times int) days {
 	return d
 }
 
-// daysOf returns the days of the month that belong to the rule, as bits. The month is one in which a period of the rule
-// lies; for a rule by months or years that is for the caller to see to.
+// daysOf returns the days of the month that belong to the rule, as bits. The month must have a period of the rule; for
+// a rule by months or years the caller ensures that.
 func (d *days) daysOf(m month, picks *yearPicks) uint32 {
 	mask := d.rule.days(m)
 	switch {
@@ -79,7 +79,7 @@ func (d *days) daysOf(m month, picks *yearPicks) uint32 {
 	return mask
 }
 
-// yearPicks are the days that BYSETPOS picks of the year in hand, of a rule by years. The first year is 1.
+// yearPicks are the days that BYSETPOS picks in the current year, for a rule by years. The first year is 1.
 type yearPicks struct {
 	year  int
 	masks [12]uint32

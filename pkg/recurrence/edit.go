@@ -6,8 +6,8 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// WithCount returns the rule ending after n occurrences, whatever ended it before; endless if n is 0. It is for whoever
-// splits a series: the second part keeps what the first has left of COUNT.
+// WithCount returns the rule with its end replaced by a count of n occurrences; endless if n is 0. A split of a series
+// uses it: the second part gets the rest of the first's COUNT.
 func (r Rule) WithCount(n int) Rule {
 	r.given &^= partCount | partUntil
 	r.count, r.until = n, until{}
@@ -18,7 +18,7 @@ func (r Rule) WithCount(n int) Rule {
 }
 
 // UntilReading returns the last reading that UNTIL includes, as the clocks in the zone show it; false for a rule
-// without one. Without a zone an UNTIL in UTC is read as it stands.
+// without one. Without a zone it reads an UNTIL in UTC as a wall-clock reading.
 func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
 	if !r.has(partUntil) {
 		return time.Time{}, false
@@ -30,9 +30,8 @@ func (r Rule) UntilReading(zone *time.Location) (time.Time, bool) {
 	return last, true
 }
 
-// WithUntil returns the rule ending with a reading, whatever ended it before, in the form that RFC 5545 §3.3.10 asks
-// for: a date for whole days, an instant in UTC where there is a zone, else a local time. Readings end with the year
-// 9999.
+// WithUntil returns the rule with its end replaced by a reading, in the form of RFC 5545 §3.3.10: a date for whole
+// days, an instant in UTC if there is a zone, else a local time. Readings end with the year 9999.
 func (r Rule) WithUntil(last time.Time, allDay bool, zone *time.Location) Rule {
 	at := max(firstWall, min(last.Unix(), finalWall))
 	switch {
@@ -44,7 +43,7 @@ func (r Rule) WithUntil(last time.Time, allDay bool, zone *time.Location) Rule {
 	return r.WithUntilInstant(wallclock.Resolve(time.Unix(at, 0), zone))
 }
 
-// WithUntilInstant returns the rule of a series with a zone ending with an instant, whatever ended it before.
+// WithUntilInstant returns the rule of a series with a zone, with its end replaced by an instant.
 func (r Rule) WithUntilInstant(last time.Time) Rule {
 	return r.endedBy(until{untilUTC, max(firstWall, min(last.Unix(), finalWall))})
 }
@@ -56,8 +55,8 @@ func (r Rule) endedBy(end until) Rule {
 	return r
 }
 
-// OfKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 asks for: see [Rule.WithUntil]. One that has
-// this form already stays to the second.
+// OfKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 requires: see [Rule.WithUntil]. An UNTIL in
+// this form stays unchanged to the second.
 func (r Rule) OfKind(allDay bool, zone *time.Location) Rule {
 	last, ends := r.UntilReading(zone)
 	switch {
@@ -67,8 +66,8 @@ func (r Rule) OfKind(allDay bool, zone *time.Location) Rule {
 	return r.WithUntil(last, allDay, zone)
 }
 
-// Gives reports whether a series that starts at the reading has its start by the rule: COUNT and UNTIL aside, and with
-// what the rule leaves out taken from that start.
+// Gives reports whether the rule gives the start of a series that starts at the reading. It ignores COUNT and UNTIL,
+// and takes parts that the rule leaves out from that start.
 func (r Rule) Gives(start time.Time) bool {
 	s, problem := begin(Spec{Start: start}, &r)
 	if problem != nil {
@@ -78,8 +77,8 @@ func (r Rule) Gives(start time.Time) bool {
 	return end == found && first == s.origin()
 }
 
-// Counted returns how many occurrences with a reading before the one given COUNT has counted: excluded ones, too, and
-// none from RDATE. Of a rule without COUNT, which may have more, it returns [MaxCount] at most.
+// Counted returns how many occurrences with a reading before the one given COUNT has counted: including excluded ones,
+// and without those of RDATE. For a rule without COUNT it returns [MaxCount] at most.
 func (s *Series) Counted(before time.Time) int {
 	reading, n := seconds(before), s.unfit
 	if s.clock.start >= reading {

@@ -2,16 +2,16 @@ package recurrence
 
 import "nexus/pkg/wallclock"
 
-// spanCost is what a span of constant offset counts for in a search: its clock has to be made.
+// spanCost is the cost of a span of constant offset in a search: its clock has to be made.
 const spanCost = 50
 
-// eachElapsed yields the occurrences of a rule that runs in elapsed time, from the first instant to the last, in order,
-// whatever its end; it reports whether it came to the end of them.
+// eachElapsed yields the occurrences of a rule that runs in elapsed time, from the first instant to the last, in
+// order, without regard to its end. It reports whether it reached the end of them.
 func (s *Series) eachElapsed(first, last int64, without []int32, b *budget, yield func(moment) bool) bool {
 	first, last = max(first, s.instant), min(last, finalWall+wallclock.Reach)
 	unit, step := s.clock.unit, s.clock.unit*s.clock.days.rule.interval
 	for b.spend(spanCost) {
-		// Where a unit begins can be moved by the change of the clocks, but by less than its length.
+		// A change of the clocks can move the beginning of a unit, but by less than its length.
 		if first = max(first, alignUp(first-unit, s.instant, step)-unit); first > last {
 			break
 		}
@@ -46,8 +46,8 @@ func (s *Series) latestElapsed(last int64, b *budget) (moment, bool) {
 	return moment{}, false
 }
 
-// clockIn returns the rule's clock as it runs in a span: it starts where the clock of that span would have shown the
-// start.
+// clockIn returns the rule's clock for a span: it starts at the reading that the clock of that span would have shown
+// at the start.
 func (s *Series) clockIn(span wallclock.Span) *clock {
 	wall := s.instant + span.Offset
 	if wall == s.clock.start {

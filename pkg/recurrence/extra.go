@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// settleExtra drops the extra readings that are excluded or lie beyond the end that the whole series was given. What
-// the rule gives, too, may stay: whoever walks over both takes equal instants for one.
+// settleExtra drops the extra readings that are excluded or after the end of the whole series. It may leave readings
+// that the rule also gives: a caller that walks over both treats equal instants as one.
 func (s *Series) settleExtra(end time.Time) {
 	if len(s.core.extra) == 0 {
 		return
@@ -32,7 +32,7 @@ func (s *Series) placeExtra() {
 		s.extra[i] = moment{reading, instants(reading)}
 	}
 	slices.SortFunc(s.extra, func(a, b moment) int {
-		// Of two readings of one instant the later is what the clock shows; the earlier fell into a gap.
+		// Of two readings of one instant the clock shows the later; the earlier was in a gap.
 		return cmp.Or(cmp.Compare(a.instant, b.instant), cmp.Compare(b.reading, a.reading))
 	})
 	s.extra = slices.CompactFunc(s.extra, func(a, b moment) bool { return a.instant == b.instant })
@@ -66,8 +66,8 @@ func (s *Series) excludedTime(reading int64) bool {
 	return there
 }
 
-// In returns the series as it is seen in a zone: one that floats, or of whole days, has instants there. A series that
-// has a zone of its own is the same everywhere.
+// In returns the series as a reader in the zone sees it: a floating or all-day one has instants there. A series with
+// its own zone is the same everywhere.
 func (s *Series) In(location *time.Location) *Series {
 	if s.own {
 		return s

@@ -28,7 +28,7 @@ func (m month) previous() month {
 	return month{year, number, m.first - length, length}
 }
 
-// offset is how many days of the year come before the month.
+// offset returns the number of days of the year before the month.
 func (m month) offset() int {
 	days := int(monthStart[m.number])
 	if m.number > 2 && isLeap(m.year) {
@@ -37,8 +37,8 @@ func (m month) offset() int {
 	return days
 }
 
-// days returns the days of the month that the rule's filters let through, as bits: bit 0 is the first. INTERVAL is not
-// looked at, nor is BYSETPOS.
+// days returns the days of the month that the rule's filters accept, as bits: bit 0 is the first. It ignores INTERVAL
+// and BYSETPOS.
 func (r *Rule) days(m month) uint32 {
 	if r.months != 0 && r.months>>(m.number-1)&1 == 0 {
 		return 0
@@ -102,13 +102,13 @@ func shifted(set uint32, by int) uint32 {
 
 func (r *Rule) yearDaysIn(m month) uint32 {
 	offset, year := m.offset(), yearLength(m.year)
-	// Day i of the month, from 0, is day -(year-offset-i) of the year: slice the last of them and turn them round.
+	// Day i of the month, from 0, is day -(year-offset-i) of the year: take the last of them in reverse order.
 	back := r.yearDaysBack.slice(year - offset - m.length)
 	return r.yearDays.slice(offset) | bits.Reverse32(back)>>(32-m.length)
 }
 
-// weeksIn goes by the number of the week in which a day lies, in weeks that begin on WKST and belong to the year that
-// has at least four of their days (RFC 5545 §3.3.10, BYWEEKNO).
+// weeksIn tests the number of the week of a day. Weeks begin on WKST and belong to the year that has at least four of
+// their days (RFC 5545 §3.3.10, BYWEEKNO).
 func (r *Rule) weeksIn(m month) uint32 {
 	var mask uint32
 	begins := int(r.weekBegins)

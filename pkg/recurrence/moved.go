@@ -11,13 +11,15 @@ func (r *Rule) namesSimply() bool {
 	return r.given&(partSetPos|partWeekNo|partYearDay) == 0 && r.given&(partDay|partMonthDay) != partDay|partMonthDay
 }
 
-// Moved returns the rule that a series is to have when its start moves from one reading to another and nothing is said
-// about the rule. What the rule names because the old start lies there becomes that of the new one: a weekday, a
-// numbered weekday, a day of the month, and of a yearly rule the month.
+// Moved returns the rule that a series must have when its start moves from one reading to another and the change does
+// not set the rule. Values that the rule has because of the old start become those of the new one: a weekday, a
+// numbered weekday, a day of the month, and for a yearly rule the month.
 //
-// A rule stays if it gives the new start; if it does not give the old one; if it does not name its days simply (with
-// BYSETPOS, BYWEEKNO or BYYEARDAY, or with BYDAY and BYMONTHDAY together); or if it would not give the new start even
-// so.
+// A rule stays in four cases:
+//   - It gives the new start.
+//   - It does not give the old one.
+//   - It does not name its days simply: it has BYSETPOS, BYWEEKNO or BYYEARDAY, or BYDAY and BYMONTHDAY together.
+//   - It would not give the new start even after the change.
 func (r Rule) Moved(from, to time.Time) Rule {
 	if r.Gives(to) || !r.Gives(from) || !r.namesSimply() {
 		return r
@@ -41,12 +43,12 @@ func (r *Rule) moveMonth(from, to time.Time) {
 	}
 }
 
-// place is where a day stands among those of its kind in a month or year: from the beginning, and from the end as a
+// place is the position of a day among those of its kind in a month or year: from the beginning, and from the end as a
 // negative number.
 type place struct {
 	ahead, back int
 	weekday     int
-	most        int // how many there are of that weekday at most
+	most        int // the largest possible number of that weekday
 }
 
 func placeInMonth(t time.Time) place {
@@ -97,8 +99,8 @@ func (r *Rule) moveWeekday(from, to place) {
 	}
 }
 
-// addNth adds weekdays with a number in the place of another number. One that not every month or year has, in the place
-// of one that each has, is counted from the other end.
+// addNth adds weekdays with a number that replaces another number. If not every month or year has the new one but each
+// has the old, it counts from the other end.
 func (r *Rule) addNth(old, n int, of place, weekdays uint8) {
 	switch n {
 	case old:

@@ -40,8 +40,8 @@ func (c *clock) nth(n int) (reading int64, end outcome) {
 	return int64(day)*daySeconds + c.time, found
 }
 
-// nth returns the n-th of the days. It counts weeks and months at a time: COUNT is looked for whenever a series is
-// compiled.
+// nth returns the n-th of the days. It counts weeks and months at a time: every compilation of a series with COUNT
+// calls it.
 func (d *days) nth(n int) (day int, ok bool) {
 	switch d.shape {
 	case byDay:

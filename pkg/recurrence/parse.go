@@ -6,7 +6,7 @@ import (
 	"nexus/pkg/text"
 )
 
-// Bounds on what is accepted, besides those of RFC 5545.
+// Bounds in addition to those of RFC 5545.
 const (
 	// MaxCount is the largest COUNT.
 	MaxCount = 10_000
@@ -16,7 +16,7 @@ const (
 	maxIntervalYears = 1000
 )
 
-// Parse reads a recurrence rule (RFC 5545 §3.3.10) with any frequency. It forgives what is common and has one meaning:
+// Parse reads a recurrence rule (RFC 5545 §3.3.10) with any frequency. It accepts common deviations with one meaning:
 // a trailing semicolon, lower case, white space around the rule, the property's name before it, a value twice in a
 // list. A [*Refusal] names the part that is unknown, out of range or in contradiction with another.
 func Parse(text string) (Rule, error) {
@@ -44,7 +44,7 @@ func Parse(text string) (Rule, error) {
 	return r, nil
 }
 
-// clip keeps a message short whatever was sent.
+// clip keeps a message short for any input.
 func clip(s string) string { return text.Clip(s, 40) }
 
 func partOf(name string) part {
@@ -174,7 +174,7 @@ func (r *Rule) setList(p part, name, value string) *Refusal {
 			want = "a minute from 0 to 59"
 		case partSecond:
 			n, ok = number(item, 0, 60)
-			r.seconds |= 1 << min(n, 59) // RFC 5545 §3.3.12: who knows no leap seconds reads 60 as 59
+			r.seconds |= 1 << min(n, 59) // RFC 5545 §3.3.12: a system without leap seconds reads 60 as 59
 			want = "a second from 0 to 60"
 		}
 		if !ok {
@@ -191,7 +191,7 @@ func unless(ok bool, name, value, want string) *Refusal {
 	return refuse(name, "%q is not %s", clip(value), want)
 }
 
-// number reads a number without a sign, in range; 1 if it is not one, so that it may be shifted by.
+// number reads a number without a sign, in range; 1 on failure, so that the caller may shift by it.
 func number(s string, from, to int) (int, bool) {
 	if len(s) == 0 || len(s) > 13 {
 		return 1, false

@@ -5,19 +5,20 @@ import (
 	"fmt"
 )
 
-// ErrTooRare: a rule of less than a day gives what was asked for so rarely that looking for it was given up.
+// ErrTooRare says that a rule of less than a day gives the requested occurrence so rarely that the search was given
+// up.
 var ErrTooRare = errors.New("the rule's occurrences lie too far apart to be listed")
 
-// Refusal says why a rule or a series is refused. Its text names the part and is fit to be shown to whoever sent it.
+// Refusal says why a rule or a series is refused. Its text names the part and may be shown to the sender.
 type Refusal struct {
 	// Part is the rule part (BYMONTH), or DTSTART, EXDATE, RDATE; RRULE for the rule as a whole.
 	Part   string
 	Reason string
-	// inCalendar is the reason at level [Calendar], where that is another.
+	// inCalendar is the reason at level [Calendar], if that differs.
 	inCalendar string
 }
 
-// at is the refusal with the reason that it has at the level.
+// at returns the refusal with the reason for the level.
 func (r *Refusal) at(l Level) *Refusal {
 	if l == Calendar && r.inCalendar != "" {
 		return &Refusal{Part: r.Part, Reason: r.inCalendar}

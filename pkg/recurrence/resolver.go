@@ -2,8 +2,8 @@ package recurrence
 
 import "nexus/pkg/wallclock"
 
-// resolver finds the instants of readings that come in order, as [wallclock.Zone.Instant] does. It goes along with them
-// from span to span, so that readings near a change of the clocks cost no more than others.
+// resolver finds the instants of ordered readings, as [wallclock.Zone.Instant] does. It moves with them from span to
+// span, so that readings near a change of the clocks cost no more than others.
 type resolver struct {
 	zone   *wallclock.Zone
 	span   wallclock.Span

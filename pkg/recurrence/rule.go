@@ -1,6 +1,6 @@
 package recurrence
 
-// Frequency is what FREQ says. Longer periods are greater.
+// Frequency is the value of FREQ. Longer periods are greater.
 type Frequency uint8
 
 // The seven frequencies of RFC 5545 §3.3.10.
@@ -27,7 +27,7 @@ func (f Frequency) unitSeconds() int64 {
 	return daySeconds
 }
 
-// part is one of the names that may stand before an equals sign.
+// part is a name before an equals sign.
 type part uint16
 
 const (
@@ -71,14 +71,14 @@ func (o *ordinals) slice(n int) uint32 {
 	return uint32(found) & (1<<31 - 1)
 }
 
-// Rule is a recurrence rule, parsed and normalised: lists are sets. Two rules are equal (==) if they say the same in
-// the same parts.
+// Rule is a recurrence rule, parsed and normalised: lists are sets. Two rules are equal (==) if they have the same
+// values in the same parts.
 //
-// Bit n-1 of a set stands for the number n, and of a set whose name ends in Back for -n; hours, minutes and seconds
-// count from bit 0.
+// Bit n-1 of a set represents the number n, and in a set whose name ends in Back -n; hours, minutes and seconds count
+// from bit 0.
 type Rule struct {
 	freq          Frequency
-	given         part // which parts stand in the rule
+	given         part // the parts that the rule has
 	weekBegins    uint8
 	interval      int64
 	count         int
@@ -90,7 +90,7 @@ type Rule struct {
 	weeksBack     uint64
 	yearDays      ordinals
 	yearDaysBack  ordinals
-	// weekdays are those without a number; nth[n-1] holds the weekdays that stand with n, nthBack[n-1] with -n.
+	// weekdays are those without a number; nth[n-1] holds the weekdays with n, nthBack[n-1] those with -n.
 	weekdays      uint8
 	numbered      bool
 	nth           [53]uint8
@@ -102,26 +102,26 @@ type Rule struct {
 	positionsBack ordinals
 }
 
-// Frequency returns what FREQ says.
+// Frequency returns the value of FREQ.
 func (r Rule) Frequency() Frequency { return r.freq }
 
 // Count returns COUNT, or 0 if the rule has none.
 func (r Rule) Count() int { return r.count }
 
-// Finite reports whether the rule says itself when it ends.
+// Finite reports whether the rule itself has an end.
 func (r Rule) Finite() bool { return r.given&(partCount|partUntil) != 0 }
 
 func (r *Rule) has(p part) bool { return r.given&p != 0 }
 
-// complete returns the rule with what it leaves out taken from DTSTART (RFC 5545 §3.3.10, "Information, not contained
-// in the rule, necessary to determine the various recurrence instance start time and dates").
+// complete returns the rule with its missing parts taken from DTSTART. RFC 5545 §3.3.10: "Information, not contained
+// in the rule, necessary to determine the various recurrence instance start time and dates".
 func (r Rule) complete(start int64, allDay bool) Rule {
 	day := dayOfReading(start)
 	_, month, dayOfMonth := civil(day)
 	switch r.freq {
 	case Yearly:
-		// The month is taken where a day is named within one and nothing says within which. The weekday is taken where a week
-		// is named and no day of it.
+		// The month is taken if the rule names a day of a month and no month. The weekday is taken if it names a week and no
+		// day of it.
 		onlyDays := r.given&dayParts == partMonthDay
 		switch {
 		case r.given&dayParts == 0:
@@ -143,7 +143,7 @@ func (r Rule) complete(start int64, allDay bool) Rule {
 			r.weekdays = 1 << weekdayOf(day)
 		}
 	}
-	if allDay { // RFC 5545 §3.3.10: the three parts are ignored where DTSTART is a date
+	if allDay { // RFC 5545 §3.3.10: the three parts are ignored if DTSTART is a date
 		r.given &^= timeParts
 		r.hours, r.minutes, r.seconds = 0, 0, 0
 	}
@@ -175,7 +175,7 @@ func (r Rule) completeTime(start int64) Rule {
 	return r
 }
 
-// rotate turns a set of weekdays so that bit 0 stands for the weekday given.
+// rotate turns a set of weekdays so that bit 0 represents the weekday given.
 func rotate(weekdays uint8, first int) uint32 {
 	return (uint32(weekdays)>>first | uint32(weekdays)<<(7-first)) & 0x7f
 }

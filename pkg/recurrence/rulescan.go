@@ -3,7 +3,7 @@ package recurrence
 import "nexus/pkg/wallclock"
 
 // eachOfRule yields the rule's occurrences from the first instant to the last, in the order of their instants, each
-// instant once; it reports whether it came to the end of them.
+// instant once. It reports whether it reached the end of them.
 func (s *Series) eachOfRule(first, last int64, b *budget, yield func(moment) bool) bool {
 	last = min(last, s.lastInstant, s.lastReading+wallclock.Reach)
 	switch {
@@ -25,8 +25,8 @@ func (s *Series) eachOfRule(first, last int64, b *budget, yield func(moment) boo
 	return s.eachInZone(first, last, b, yield)
 }
 
-// eachInZone does it for a rule that is expanded by what the clock shows. Readings come in order, their instants
-// nearly: what a gap skips moves forward, among the readings behind the gap.
+// eachInZone does so for a rule that is expanded in wall-clock time. Readings are in order, their instants nearly: a
+// reading in a gap moves forward, among the readings after the gap.
 func (s *Series) eachInZone(first, last int64, b *budget, yield func(moment) bool) bool {
 	var room [4]moment
 	moved := room[:0] // out of a gap, not yielded yet
@@ -42,7 +42,7 @@ func (s *Series) eachInZone(first, last int64, b *budget, yield func(moment) boo
 			return true
 		}
 		for len(moved) > 0 && moved[0].instant <= instant {
-			// Of two readings of one instant the later is what the clock shows.
+			// Of two readings of one instant the clock shows the later.
 			if moved[0].instant < instant && !pass(moved[0]) {
 				return false
 			}
@@ -58,7 +58,7 @@ func (s *Series) eachInZone(first, last int64, b *budget, yield func(moment) boo
 	return more
 }
 
-// earliestReading returns a reading before which nothing happens at the instant or later.
+// earliestReading returns a reading before which no occurrence is at the instant or later.
 func (s *Series) earliestReading(instant int64) int64 {
 	span := s.zone.At(instant)
 	if instant >= span.Start+wallclock.Reach && instant < span.End-wallclock.Reach {
@@ -67,7 +67,7 @@ func (s *Series) earliestReading(instant int64) int64 {
 	return instant + span.Offset - wallclock.Reach
 }
 
-// latestReading returns a reading after which nothing happens at the instant or earlier.
+// latestReading returns a reading after which no occurrence is at the instant or earlier.
 func (s *Series) latestReading(instant int64) int64 {
 	if instant >= s.lastReading+wallclock.Reach {
 		return s.lastReading

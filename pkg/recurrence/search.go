@@ -51,7 +51,8 @@ func (s *Series) previous(last int64) (Occurrence, bool) {
 	return found.occurrence(), ok
 }
 
-// On returns the first occurrence whose date is that of the day: what RECURRENCE-ID and EXDATE call by that date.
+// On returns the first occurrence whose date is that of the day: the occurrence that RECURRENCE-ID and EXDATE name by
+// that date.
 func (s *Series) On(day time.Time) (Occurrence, bool) {
 	midnight := alignDown(day.Unix(), 0, daySeconds)
 	first, last := midnight, midnight+daySeconds-1
@@ -68,8 +69,7 @@ func (s *Series) On(day time.Time) (Occurrence, bool) {
 	return found.occurrence(), ok
 }
 
-// Count returns how many occurrences start before the instant, up to the limit: a series may have more than anybody
-// wants to count.
+// Count returns how many occurrences start before the instant, up to the limit: a series may have very many.
 func (s *Series) Count(before time.Time, limit int) int {
 	n := 0
 	steps := budget(maxSteps)

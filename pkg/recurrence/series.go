@@ -11,10 +11,10 @@ import (
 
 // Occurrence is one occurrence of a series.
 type Occurrence struct {
-	// Wall is what the rule says, a wall-clock reading labelled UTC: what EXDATE, RDATE and RECURRENCE-ID name. Its date
-	// is the occurrence's date.
+	// Wall is the rule's wall-clock reading, labelled UTC, which EXDATE, RDATE and RECURRENCE-ID name. Its date is the
+	// occurrence's date.
 	Wall time.Time
-	// Start is the instant at which it starts. Where no zone is known it is Wall.
+	// Start is the instant at which it starts. Without a zone it equals Wall.
 	Start time.Time
 }
 
@@ -22,7 +22,7 @@ func (m moment) occurrence() Occurrence {
 	return Occurrence{Wall: time.Unix(m.reading, 0).UTC(), Start: time.Unix(m.instant, 0).UTC()}
 }
 
-// appendMoment appends in place: the hot loop has nothing to copy.
+// appendMoment appends in place, so that the hot loop copies nothing.
 func appendMoment(dst []Occurrence, reading, instant int64) []Occurrence {
 	dst = append(dst, Occurrence{})
 	o := &dst[len(dst)-1]
@@ -35,7 +35,7 @@ func appendMoment(dst []Occurrence, reading, instant int64) []Occurrence {
 func (s *Series) Endless() bool { return s.endless }
 
 // Between appends to dst the occurrences that start in [from, to), in order, and returns it. A calendar's series has
-// one a day at most; for one that may have more, [Series.Each] can be left when it is enough.
+// at most one a day; for one that may have more, a caller can stop [Series.Each] early.
 func (s *Series) Between(dst []Occurrence, from, to time.Time) []Occurrence {
 	first, last := seconds(from), seconds(to)-1
 	if offset, ok := s.constant(first, last); ok && s.clock.single() && !s.anyExtra(first, last) {
@@ -58,7 +58,7 @@ func (s *Series) anyExtra(first, last int64) bool {
 	return i < len(s.extra) && s.extra[i].instant <= last
 }
 
-// constant reports whether one offset holds all over the instants and around them, and which.
+// constant returns the offset that holds throughout the instants and around them, if there is one.
 func (s *Series) constant(first, last int64) (offset int64, ok bool) {
 	if s.zone == nil {
 		return 0, true
@@ -87,8 +87,8 @@ func (s *Series) single(dst []Occurrence, first, last, offset int64) []Occurrenc
 	return dst
 }
 
-// Overlapping appends to dst the occurrences of that length that go on at some time in [from, to): they start before to
-// and end after from, or start in [from, to).
+// Overlapping appends to dst the occurrences of that length that overlap [from, to): they start before to and end
+// after from, or start in [from, to).
 func (s *Series) Overlapping(dst []Occurrence, from, to time.Time, length time.Duration) []Occurrence {
 	if length <= 0 {
 		return s.Between(dst, from, to)
@@ -96,8 +96,8 @@ func (s *Series) Overlapping(dst []Occurrence, from, to time.Time, length time.D
 	return s.Between(dst, from.Add(-length+1), to)
 }
 
-// Each returns the occurrences that start in [from, to), in order. A zero to is no limit. Of a rule of less than a day
-// whose occurrences lie decades apart it may return the first ones only; [Series.List] says so where that matters.
+// Each returns the occurrences that start in [from, to), in order. A zero to is no limit. For a rule of less than a
+// day whose occurrences are decades apart it may return the first ones only; [Series.List] reports that.
 func (s *Series) Each(from, to time.Time) iter.Seq[Occurrence] {
 	return func(yield func(Occurrence) bool) {
 		steps := budget(maxSteps)

@@ -10,7 +10,7 @@ func (r *Rule) hits(index, size int) bool {
 	return r.positions.has(index+1) || r.positionsBack.has(size-index)
 }
 
-// pickDays keeps of the days of a period, which may lie in several masks, those of which at least one time is picked.
+// pickDays reduces the days of a period, which may be in several masks, to those of which at least one time is picked.
 func (r *Rule) pickDays(masks []uint32, times int) {
 	days := 0
 	for _, mask := range masks {
@@ -49,8 +49,8 @@ func (o *ordinals) upTo(limit int) func(yield func(int) bool) {
 	}
 }
 
-// picked yields the indexes that are picked of a set of that size, in order, from one index up to another. Only so many
-// from either end can be: no position is beyond 366.
+// picked yields the picked indexes of a set of that size, in order, from one index up to another. Only a bounded
+// number from either end can be picked: no position is beyond 366.
 func (r *Rule) picked(from, end, size int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := from; i < end; i++ {

@@ -3,7 +3,7 @@ package recurrence
 import "strconv"
 
 // String returns the rule in one normal form: upper case, the parts in a fixed order, lists sorted and without
-// duplicates, INTERVAL=1 and WKST=MO left out. Parse of it is the same rule but for those two.
+// duplicates, INTERVAL=1 and WKST=MO left out. Parsing it gives the same rule except for those two.
 func (r Rule) String() string {
 	text := append(make([]byte, 0, 64), "FREQ="...)
 	text = append(text, r.freq.String()...)

@@ -1,6 +1,6 @@
 package recurrence
 
-// untilKind says what UNTIL is compared with (RFC 5545 §3.3.10).
+// untilKind says how UNTIL is compared (RFC 5545 §3.3.10).
 type untilKind uint8
 
 const (
@@ -18,8 +18,8 @@ type until struct {
 	at   int64 // seconds of a clock that shows UTC; for a date, its midnight
 }
 
-// lastReading is the last reading that the date or local time includes; a series without a zone reads UTC as local. A
-// series of dates goes by the date alone.
+// lastReading returns the last reading that the date or local time includes; a series without a zone reads UTC as
+// local. A series of dates compares the date alone.
 func (u until) lastReading(allDay bool) int64 {
 	if u.kind == untilDate || allDay {
 		return alignDown(u.at, 0, daySeconds) + daySeconds - 1
@@ -51,7 +51,7 @@ func parseStamp(s string) (stamp, bool) {
 	if !ok1 || !ok2 || !ok3 || s[8] != 'T' || hour > 23 || minute > 59 || second > 60 {
 		return stamp{}, false
 	}
-	// RFC 5545 §3.3.12: who knows no leap seconds reads 60 as 59.
+	// RFC 5545 §3.3.12: a system without leap seconds reads 60 as 59.
 	at += int64(hour)*3600 + int64(minute)*60 + int64(min(second, 59))
 	if len(s) == 15 {
 		return stamp{untilLocal, at}, true

@@ -21,7 +21,7 @@ func (s *Series) Exceptions() []Occurrence {
 	return out
 }
 
-// Plain returns the occurrence of a date YYYYMMDD as it would be without an exception.
+// Plain returns the occurrence of a date YYYYMMDD without its exception.
 func (s *Series) Plain(date string) (Occurrence, bool) {
 	original, ok := s.original(date)
 	if !ok {
@@ -30,8 +30,7 @@ func (s *Series) Plain(date string) (Occurrence, bool) {
 	return s.virtual(original), true
 }
 
-// IsSkipped reports whether the clocks skip the time that the rule gives an occurrence on its date, so that no start
-// can say it.
+// IsSkipped reports whether the clocks skip the rule's time on the occurrence's date, so that no start can express it.
 func (s *Series) IsSkipped(o Occurrence) bool {
 	zone, err := entity.LoadZone(s.master.Str(product.AttrStartTzid))
 	return !s.first.Floating && err == nil && !item.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
@@ -60,8 +59,8 @@ func (s *Series) has(master item.Item, date string) bool {
 	return ok
 }
 
-// RestOfRule returns the rule for a series that goes on where this one is split: with what COUNT has left from the
-// occurrence on, which it must give itself.
+// RestOfRule returns the rule for a series that continues from a split at the occurrence: with the rest of COUNT from
+// the occurrence on. The rule must give the occurrence itself.
 func (s *Series) RestOfRule(o Occurrence) string {
 	text := s.master.Str(product.AttrRRule)
 	rule, err := recurrence.Parse(text)

@@ -10,11 +10,11 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// Follow returns the rule and the end (rruleUntil) that a series is to have when its start is moved: what becomes of
-// the shape before, where after has the new start. A field that the change sends itself is named in sent and taken from
+// Follow returns the rule and the end (rruleUntil) that a series must have after its start moves. It derives them from
+// the shape before; after has the new start. A field that the change sets itself is named in sent and taken from
 // after. The end is zero for a series without one. docs/series.md, "Rule and end follow the start", is the promise.
 //
-// Where the start does not move, or a start or the rule is not valid, rule and end are those before.
+// If the start does not move, or a start or the rule is not valid, Follow returns the rule and end of before.
 func Follow(before, after item.Item, sent ...string) (rule string, end time.Time) {
 	rule = before.Str(product.AttrRRule)
 	end, ends := before.Time(product.AttrRRuleUntil)
@@ -36,7 +36,7 @@ func Follow(before, after item.Item, sent ...string) (rule string, end time.Time
 	return rule, end
 }
 
-// followingRule is the rule of the moved series, with its UNTIL.
+// followingRule returns the rule of the moved series, with its UNTIL.
 func (m *move) followingRule() recurrence.Rule {
 	until, ends := m.old.UntilReading(m.from.zone)
 	if !ends {
@@ -48,7 +48,7 @@ func (m *move) followingRule() recurrence.Rule {
 	return m.new.WithUntil(m.end(until), m.to.allDay, m.to.zone)
 }
 
-// end returns where an end lies behind the move: both are readings, each of the clocks at its start's place.
+// end returns the position of an end after the move. Both are readings of the clocks in the zone of their start.
 func (m *move) end(at time.Time) time.Time {
 	near, far := m.shift(at, 0), m.shift(at, dateOf(m.to.reading).Sub(dateOf(m.from.reading)))
 	switch {
@@ -62,8 +62,8 @@ func (m *move) end(at time.Time) time.Time {
 	return m.keepNumber(at, far)
 }
 
-// shift moves an end by whole days and by as much as the time of day. A later time of day takes no end into the next
-// day: the occurrence of its own day, if there is one, is in it as it was.
+// shift moves an end by whole days and by the change of the time of day. A later time of day moves no end into the
+// next day: an occurrence on the end's own day stays included.
 func (m *move) shift(at time.Time, days time.Duration) time.Time {
 	at = at.Add(days)
 	moved := at.Add(timeOfDay(m.to.reading) - timeOfDay(m.from.reading))
@@ -86,8 +86,8 @@ func (m *move) along(end time.Time) bool {
 	return ok
 }
 
-// keepNumber returns the end, if need be another one than that as far on as the start, with which the series has as
-// many occurrences as it had up to its old end.
+// keepNumber returns an end that preserves the number of occurrences up to the old end. It may differ from an end
+// moved as far as the start.
 func (m *move) keepNumber(at, far time.Time) time.Time {
 	old, err := m.from.upTo(m.old, at)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	// spanFields say when an occurrence is: an exception has all of its own or none.
+	// spanFields place an occurrence in time: an exception has all of them or none.
 	spanFields = product.SpanFields()
-	// plainFields are the others that a client may set on an occurrence; made when first needed, not at every start.
+	// plainFields are the other fields that a client may set on an occurrence; computed on first use, not at every start.
 	plainFields = sync.OnceValue(func() []string {
 		var names []string
 		for _, f := range product.Instance().Fields {
@@ -26,8 +26,8 @@ var (
 	})
 )
 
-// About how many attributes an occurrence has, and how many beside what it has of the series, in maps that need not
-// grow.
+// The approximate number of attributes of an occurrence, and of those that it does not take from the series. Maps of
+// this size need not grow.
 const (
 	usualAttributes = 24
 	ownAttributes   = 9
@@ -41,7 +41,7 @@ func (s *Series) AppendVirtual(dst []byte, t *entity.Type, o Occurrence) []byte 
 	return t.AppendInherited(dst, it, s.master)
 }
 
-// identify writes which occurrence it is, and which state of the row.
+// identify writes the occurrence's identity and the version of its row.
 func (s *Series) identify(it item.Item, o Occurrence, row item.Item) {
 	it[entity.AttrType] = item.String(entity.TypeInstance)
 	it[product.AttrEventID] = item.String(entity.InstanceID(s.ID(), o.Date))
@@ -51,8 +51,8 @@ func (s *Series) identify(it item.Item, o Occurrence, row item.Item) {
 	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
 }
 
-// Item returns the occurrence as its user is to see it: an INSTANCE in which everything stands that it has of its own
-// or of the series. A virtual one has the series' version and times of change.
+// Item returns the occurrence as its user sees it: an INSTANCE with all fields, its own or the series'. A virtual one
+// has the series' version and times of change.
 func (s *Series) Item(o Occurrence) item.Item {
 	it := make(item.Item, usualAttributes)
 	row := o.Exception
@@ -90,8 +90,8 @@ func put(it item.Item, name string, from item.Item) {
 	}
 }
 
-// recurrenceID is the original start (RFC 5545 §3.8.4.4): an instant, or the reading of a series that floats or has
-// whole days.
+// recurrenceID returns the original start (RFC 5545 §3.8.4.4): an instant, or the reading of a floating or all-day
+// series.
 func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
 	if s.first.Floating {
 		return original.Wall

@@ -9,10 +9,10 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// origin is where a series starts.
+// origin is the start of a series.
 type origin struct {
-	reading time.Time      // as the clocks at its place show it; midnight of whole days
-	zone    *time.Location // nil for a series that floats or has whole days
+	reading time.Time      // the wall-clock reading; midnight of whole days
+	zone    *time.Location // nil for a floating or all-day series
 	allDay  bool
 }
 
@@ -38,8 +38,8 @@ func StartDate(master item.Item) string {
 	return item.CompactDate(start.reading)
 }
 
-// compile returns the occurrences of a rule from the start on, which is one of them, up to an instant; a zero one is no
-// end.
+// compile returns the occurrences of a rule from the start on, which is one of them, up to an instant; a zero instant
+// means no end.
 func (o origin) compile(rule recurrence.Rule, until time.Time) (*recurrence.Series, error) {
 	return recurrence.Compile(recurrence.Spec{
 		Rule: rule.String(), Start: o.reading, AllDay: o.allDay, Zone: o.zone, Until: until,
@@ -47,12 +47,12 @@ func (o origin) compile(rule recurrence.Rule, until time.Time) (*recurrence.Seri
 	})
 }
 
-// upTo compiles the rule with an end that is a reading in the place of its own.
+// upTo compiles the rule with a reading as its end, which replaces its own.
 func (o origin) upTo(rule recurrence.Rule, end time.Time) (*recurrence.Series, error) {
 	return o.compile(rule.WithCount(0), o.instant(end))
 }
 
-// instant is the reading as it is stored: an instant, or where there is no zone the reading itself.
+// instant returns the reading in its stored form: an instant, or without a zone the reading itself.
 func (o origin) instant(reading time.Time) time.Time {
 	if o.zone == nil {
 		return reading
@@ -60,15 +60,15 @@ func (o origin) instant(reading time.Time) time.Time {
 	return item.Resolve(reading, o.zone)
 }
 
-// move is how the start of a series is moved, with the rule before and after it.
+// move describes a move of a series' start, with the rule before and after it.
 type move struct {
 	from, to origin
 	old, new recurrence.Rule
 	ruleSent bool
 }
 
-// moveOf compares two shapes of a series; false if the start stays, or one of them is not valid. The new rule is that
-// of the shape after only if it is sent.
+// moveOf compares two shapes of a series. It returns false if the start stays, or one of the shapes is not valid. The
+// new rule is that of the shape after only if the change sets it.
 func moveOf(before, after item.Item, ruleSent bool) (move, bool) {
 	m := move{ruleSent: ruleSent}
 	var known, valid bool
@@ -89,7 +89,7 @@ func (m *move) stays() bool {
 	return m.from.reading.Equal(m.to.reading) && m.from.zone == m.to.zone && m.from.allDay == m.to.allDay
 }
 
-// reading is an end of the old series as its clocks show it.
+// reading returns an end of the old series as its clocks show it.
 func (m *move) reading(end time.Time) time.Time {
 	if m.from.zone == nil {
 		return end
@@ -97,7 +97,7 @@ func (m *move) reading(end time.Time) time.Time {
 	return item.LatestWall(end, m.from.zone)
 }
 
-// instant is an end of the moved series as it is stored.
+// instant returns an end of the moved series in its stored form.
 func (m *move) instant(reading time.Time) time.Time { return m.to.instant(reading) }
 
 func timeOfDay(t time.Time) time.Duration { return t.Sub(dateOf(t)) }

@@ -2,12 +2,12 @@ package series
 
 import "time"
 
-// RecurrenceID is the occurrence's original start (RFC 5545 §3.8.4.4), which names it wherever it moved: an instant,
-// or, in a series that floats or has whole days, the reading labelled UTC.
+// RecurrenceID returns the occurrence's original start (RFC 5545 §3.8.4.4), which names it even after a move. It is an
+// instant or, in a floating or all-day series, the reading labelled UTC.
 func (s *Series) RecurrenceID(o Occurrence) time.Time { return s.recurrenceID(o.Original) }
 
-// Next returns the first occurrence that starts after the instant and that keep wants; exceptions where they moved to,
-// cancelled ones not. Of two that start together it is the one with the earlier date.
+// Next returns the first occurrence that starts after the instant and that keep accepts. Exceptions count at their new
+// time, cancelled ones do not. Of two that start together it returns the one with the earlier date.
 func (s *Series) Next(after time.Time, keep func(Occurrence) bool) (Occurrence, bool) {
 	var next Occurrence
 	found := false

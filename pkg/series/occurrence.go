@@ -13,20 +13,20 @@ import (
 
 // Occurrence is one occurrence of a series.
 type Occurrence struct {
-	// Date is the local date YYYYMMDD that the rule gives it: its name, wherever it was moved.
+	// Date is the local date YYYYMMDD that the rule gives it: its name, even after a move.
 	Date string
 	// Start and End are real instants in UTC.
 	Start, End time.Time
-	// Original is what the rule says.
+	// Original is the occurrence of the rule.
 	Original recurrence.Occurrence
 	// Exception is the row that changed or cancelled it; nil for one that is virtual.
 	Exception item.Item
 }
 
-// Virtual says that no row but the master's says anything about the occurrence.
+// Virtual reports whether the occurrence comes from the master's row alone.
 func (o Occurrence) Virtual() bool { return o.Exception == nil }
 
-// Cancelled says that the occurrence was cancelled by itself.
+// Cancelled reports whether this single occurrence was cancelled.
 func (o Occurrence) Cancelled() bool {
 	return o.Owns(entity.AttrStatus) && o.Exception.Str(entity.AttrStatus) == product.StatusCancelled
 }
@@ -34,7 +34,7 @@ func (o Occurrence) Cancelled() bool {
 // Owns reports whether the field is the occurrence's own rather than the series'.
 func (o Occurrence) Owns(field string) bool { return owns(o.Exception, field) }
 
-// Tags returns what the occurrence is tagged with: its own if it has changed them, else the series'.
+// Tags returns the tags of the occurrence: its own if it has changed them, else the series'.
 func (s *Series) Tags(o Occurrence) []string {
 	if o.Owns(entity.AttrTags) {
 		return o.Exception.Strings(entity.AttrTags)
@@ -42,7 +42,7 @@ func (s *Series) Tags(o Occurrence) []string {
 	return s.master.Strings(entity.AttrTags)
 }
 
-// HasOwnTimes reports whether an exception has times of its own: all of them, if one was changed.
+// HasOwnTimes reports whether an exception has its own times: all of them, if one was changed.
 func HasOwnTimes(exception item.Item) bool {
 	return slices.ContainsFunc(spanFields, func(name string) bool { return owns(exception, name) })
 }
@@ -62,8 +62,8 @@ func (s *Series) virtual(original recurrence.Occurrence) Occurrence {
 	}
 }
 
-// End is where an occurrence of the rule ends: after the same exact time as the first (RFC 5545 §3.8.5.3); one that
-// floats, or of whole days, at the reading that far on.
+// End returns the end of an occurrence of the rule: after the same exact time as the first (RFC 5545 §3.8.5.3). A
+// floating or all-day occurrence ends at the reading that far on.
 func (s *Series) End(original recurrence.Occurrence) time.Time {
 	length := s.first.End.Sub(s.first.Start)
 	switch {

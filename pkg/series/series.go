@@ -22,9 +22,8 @@ type Series struct {
 	idle       []item.Item
 }
 
-// New returns the series in the zone of whoever looks, which matters only where it floats. Of the instances those are
-// taken that belong to the master. The error says that the master cannot be compiled: a damaged row, since commands
-// store none such.
+// New returns the series in the reader's zone, which matters only if it floats. It ignores instances of other masters.
+// An error means that the master cannot be compiled: a damaged row, since commands never store one.
 func New(master item.Item, zone *time.Location, instances ...item.Item) (*Series, error) {
 	rule, err := product.CompileMaster(master)
 	if err != nil {
@@ -33,7 +32,7 @@ func New(master item.Item, zone *time.Location, instances ...item.Item) (*Series
 	return Compiled(master, rule, zone, instances...), nil
 }
 
-// Compiled is [New] for a master whose rule is at hand, as [product.CompileMaster] returns it.
+// Compiled is [New] for a master with an already compiled rule, as [product.CompileMaster] returns it.
 func Compiled(master item.Item, rule *recurrence.Series, zone *time.Location, instances ...item.Item) *Series {
 	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: product.EventSpan(master)}
 	for _, it := range instances {
@@ -42,7 +41,7 @@ func Compiled(master item.Item, rule *recurrence.Series, zone *time.Location, in
 	return s
 }
 
-// With returns the series with these instances besides; none of them for a date for which it has one.
+// With returns the series with these instances added; it ignores those for a date that already has one.
 func (s *Series) With(instances ...item.Item) *Series {
 	more := *s
 	more.exceptions, more.idle = maps.Clone(s.exceptions), slices.Clone(s.idle)
@@ -73,13 +72,13 @@ func (s *Series) ID() string { return s.master.Str(product.AttrMasterID) }
 // Master returns the row.
 func (s *Series) Master() item.Item { return s.master }
 
-// Rule returns the occurrences without regard to exceptions, as instants in the zone.
+// Rule returns the occurrences without exceptions, as instants in the zone.
 func (s *Series) Rule() *recurrence.Series { return s.rule }
 
-// Idle returns the exceptions that say something about a date the series no longer has. Nobody sees them.
+// Idle returns the exceptions for a date that the series no longer has. Users do not see them.
 func (s *Series) Idle() []item.Item { return s.idle }
 
-// original returns what the rule says about a date YYYYMMDD.
+// original returns the occurrence of the rule on a date YYYYMMDD.
 func (s *Series) original(date string) (recurrence.Occurrence, bool) {
 	day, err := item.ParseCompactDate(date)
 	if err != nil {
@@ -88,11 +87,11 @@ func (s *Series) original(date string) (recurrence.Occurrence, bool) {
 	return s.rule.On(day)
 }
 
-// slack is more than the clocks of any zone are ever put forward or back, or than two zones differ.
+// slack exceeds every change of any zone's clocks and every difference between two zones.
 const slack = 26 * time.Hour
 
-// Overlapping returns the occurrences that go on at some time in [from, to), or start in it, in the order of their
-// starts; exceptions where they moved to, cancelled ones not.
+// Overlapping returns the occurrences that overlap [from, to), or start in it, in the order of their starts.
+// Exceptions count at their new time, cancelled ones do not.
 func (s *Series) Overlapping(from, to time.Time) []Occurrence {
 	var out []Occurrence
 	keep := func(o Occurrence) {
@@ -118,7 +117,7 @@ func (s *Series) Overlapping(from, to time.Time) []Occurrence {
 	return out
 }
 
-// Reach is how long before a window an occurrence may start and still be met in it.
+// Reach returns how long before a window an occurrence may start and still overlap it.
 func (s *Series) Reach() time.Duration {
 	length := s.first.End.Sub(s.first.Start)
 	if length > 0 && s.first.Floating {
@@ -132,8 +131,8 @@ func (s *Series) isException(date string) bool {
 	return ok
 }
 
-// On returns the occurrence of a date YYYYMMDD, the local date that the rule gives it, wherever it was moved; a
-// cancelled one, too.
+// On returns the occurrence of a date YYYYMMDD, the local date that the rule gives it, even after a move or a
+// cancellation.
 func (s *Series) On(date string) (Occurrence, bool) {
 	original, ok := s.original(date)
 	if !ok {

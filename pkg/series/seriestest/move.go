@@ -2,7 +2,7 @@
 // of docs/recurrence.md that it needs. It was written from those documents alone. It asks each day of each period
 // whether the rule has it.
 //
-// It promises to share no code with the packages that it judges. Production code must never import it.
+// It promises to share no code with the packages that it tests. Production code must never import it.
 package seriestest
 
 import (
@@ -17,7 +17,7 @@ type numbered struct {
 	day time.Weekday
 }
 
-// Rule is a rule of a series. Its ends are kept outside.
+// Rule is a rule of a series, without its ends.
 type Rule struct {
 	freq                             string
 	interval, count                  int
@@ -267,7 +267,7 @@ func (r Rule) Gives(start time.Time) bool {
 	return given
 }
 
-// Series is a series as the document sees it: readings of the clocks in the zone of the start.
+// Series is a series as the document defines it: readings of the clocks in the zone of the start.
 type Series struct {
 	Start time.Time
 	Rule  Rule
@@ -374,10 +374,10 @@ func (r Rule) numberedLike(v numbered, d time.Time) numbered {
 	return numbered{n, d.Weekday()}
 }
 
-// Far is how many occurrences are not counted any more.
+// Far is the number of occurrences beyond which none is counted.
 const Far = 10_000
 
-// follow returns what becomes of one end.
+// follow returns the new value of one end.
 func (m Series) follow(after Series, end time.Time, isRuleSent bool) time.Time {
 	by := ClockOf(after.Start) - ClockOf(m.Start)
 	if DateOf(after.Start).Equal(DateOf(m.Start)) || m.hasDate(DateOf(after.Start), end) {
@@ -400,7 +400,7 @@ func (m Series) follow(after Series, end time.Time, isRuleSent bool) time.Time {
 	return all[len(all)-1]
 }
 
-// byClock moves an end by as much as the time of day; a later one takes it to the last second of its day at most.
+// byClock moves an end by the change of the time of day; a later time moves it at most to the last second of its day.
 func byClock(end time.Time, by time.Duration) time.Time {
 	next := end.Add(by)
 	if last := DateOf(end).Add(24*time.Hour - time.Second); next.After(last) {
