@@ -22,9 +22,9 @@ const (
 	ItemRestored = "ItemRestored"
 )
 
-// Detail is the detail of each of them; its schema stands in events/.
+// Detail is the detail of each of them; events/ has its schema.
 type Detail struct {
-	DeliveryID string `json:"deliveryId"` // the same on a repeat
+	DeliveryID string `json:"deliveryId"` // the same on a repetition
 	UserID     string `json:"userId"`
 	OccurredAt string `json:"occurredAt"`
 	ItemType   string `json:"itemType"`
@@ -32,7 +32,7 @@ type Detail struct {
 	Version    int64  `json:"version"`
 }
 
-// announce publishes what this record says has happened.
+// announce publishes the event of this record.
 func (c *Consumer) announce(ctx context.Context, ch change.Change) error {
 	eventType, at := occurrence(ch)
 	if eventType == "" {
@@ -51,7 +51,7 @@ func (c *Consumer) announce(ctx context.Context, ch change.Change) error {
 	return nil
 }
 
-// occurrence is the event a record stands for, and when it happened; an empty type for none.
+// occurrence returns the event of a record and its time; an empty type for none.
 func occurrence(ch change.Change) (eventType string, at time.Time) {
 	restoredAt, restored := ch.New.Time(entity.AttrRestoredAt)
 	switch {
@@ -67,7 +67,7 @@ func occurrence(ch change.Change) (eventType string, at time.Time) {
 	return "", time.Time{}
 }
 
-// deliveryID is a hash of what makes the event unique, so that a repetition carries the same.
+// deliveryID returns a hash of the values that identify the event, so that a repetition has the same.
 func deliveryID(eventType string, ch change.Change) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", eventType, ch.Key, ch.Version))
 	return hex.EncodeToString(sum[:16])

@@ -1,19 +1,21 @@
-// Package archive moves what is done out of the way without losing it: a completed task becomes ARCHIVED after the
-// user's delay, and what stays in a final state long enough leaves the table through TTL, with a cold copy in the
-// object store from which it can be restored.
+// Package archive removes finished items from the table without losing them. A completed task becomes ARCHIVED after
+// the user's delay. An item that stays in a final state long enough leaves the table through TTL. Its cold copy stays
+// in the object store, from which it can be restored.
 //
-// The one rule everything here serves: archive first, expire second. An item gets its ttl only after the copy was
-// acknowledged, in one transaction with the row that names the copy, and only at the version that was copied; every
-// change by a command takes the ttl off again.
+// The rule of this package: archive first, expire second. An item gets its ttl only after the copy was acknowledged,
+// in one transaction with the row that names the copy, and only at the version that was copied. Every change by a
+// command removes the ttl again.
 //
-// Repeating a record is safe: it only says which item to look at. The item is read consistently, everything written
-// depends on its version as read, objects are named by the version they hold, and versions never come back. What a
-// record may take away by itself is the copy of the version it left, and that only while no row names it for a later
-// life.
+// It promises that repeating a record is safe:
+//   - A record only says which item to read. The item is read consistently, and every write depends on its version as
+//     read.
+//   - Objects are named by the version they hold, and versions never repeat.
+//   - A record by itself removes only the copy of the version before its change, and only while no row names it for a
+//     later expiry.
 //
 // It must never set a ttl before the copy is acknowledged, and never remove a copy that a row names.
 //
-// Timers are never removed early; one that fires for a task that is no longer as completed then does nothing.
+// Timers are never removed early; one that fires for a task that is no longer in that completion does nothing.
 package archive
 
 import (
@@ -33,12 +35,12 @@ import (
 // Name is the consumer's name.
 const Name = "archive"
 
-// maxRounds bounds how often a change that keeps losing against others is tried in one call.
+// maxRounds bounds the attempts of one call at a change that others interrupt.
 const maxRounds = 8
 
 var errContended = errors.New("item kept changing")
 
-// Config is what the package works with.
+// Config holds the dependencies of the package.
 type Config struct {
 	Store    table.Store
 	Registry *entity.Registry
@@ -47,7 +49,7 @@ type Config struct {
 	Now      func() time.Time
 }
 
-// Consumer keeps timers, cold copies and expiry in agreement with the items.
+// Consumer updates timers, cold copies and expiry according to the items.
 type Consumer struct{ Config }
 
 // NewConsumer returns the consumer.

@@ -24,13 +24,13 @@ const (
 	attrExpiresAt = product.AttrExpiresAt
 )
 
-// object is the name of the cold copy of one version of an item.
+// object returns the name of the cold copy of one version of an item.
 func object(user, itemID string, version int64) string {
 	return CopiesPrefix(user) + itemID + "/" + strconv.FormatInt(version, 10) + ".json"
 }
 
-// coldCopy is the form of the object: the item in DynamoDB's JSON, as it stood in the table before it had a ttl. So one
-// version has one copy, however often and whenever it is made.
+// coldCopy is the form of the object: the item in DynamoDB's JSON, as it was in the table before it had a ttl. So
+// every copy of one version is equal.
 type coldCopy struct {
 	ItemType string          `json:"itemType"`
 	ItemID   string          `json:"itemId"`
@@ -38,8 +38,8 @@ type coldCopy struct {
 	Item     json.RawMessage `json:"item"`
 }
 
-// expiry returns when an item leaves the table, if it is one that leaves: in a final state of its type, and not
-// restored since it came into it.
+// expiry returns when an item leaves the table. It leaves if it is in a final state of its type and was not restored
+// in that state.
 func expiry(t *entity.Type, it item.Item) (at time.Time, leaves bool) {
 	keep, final := t.Retention[it.Str(entity.AttrStatus)]
 	if !final || it.Has(entity.AttrRestoredAt) {
@@ -49,7 +49,7 @@ func expiry(t *entity.Type, it item.Item) (at time.Time, leaves bool) {
 	return updated.Add(keep), ok
 }
 
-// keepCopy copies the item this record left in a final state, if it is still so, and lets it expire.
+// keepCopy copies the item that this record left in a final state, if it is still in it, and lets it expire.
 func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 	if _, leaves := expiry(ch.Type, ch.New); !leaves || ch.New.Has(entity.AttrTTL) {
 		return nil
@@ -66,13 +66,13 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 			return err
 		}
 	}
-	// The item is past this version, and its own record will look after it. A copy that was made of this version may be
-	// left, and no other program knows its name.
+	// The item is past this version, and a later record handles it. A copy of this version may exist, and no other
+	// program knows its name.
 	return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version)
 }
 
-// copyAndExpire writes the copy and then, in one transaction, the ttl and the row that names the copy. settled is false
-// if the item changed in between.
+// copyAndExpire writes the copy and then, in one transaction, the ttl and the row that names the copy. settled is
+// false if the item changed in between.
 func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.Item) (settled bool, err error) {
 	version := it.Int(entity.AttrVersion)
 	name := object(ch.User, ch.Ref.ID, version)
@@ -109,15 +109,15 @@ func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.
 	return true, nil
 }
 
-// dropOldCopy removes the copy of the version this record left behind: the item was edited, taken up again, deleted, or
-// restored. An item that TTL removed keeps its copy: that is what it is for.
+// dropOldCopy removes the copy of the version before this record's change: the item was edited, reopened, deleted, or
+// restored. An item that TTL removed keeps its copy, which exists for that case.
 func (c *Consumer) dropOldCopy(ctx context.Context, ch change.Change) error {
 	if ch.Kind == change.Expired {
 		return nil
 	}
 	if ch.Old == nil {
 		if _, restored := ch.New.Time(entity.AttrRestoredAt); restored {
-			// The item went at one version more than its copy, and came back at one more.
+			// The removal counted as one version after the copy, and the restoration as another.
 			return c.dropUnnamed(ctx, ch.User, ch.Ref.ID, ch.Version-restoredAhead)
 		}
 		return nil
@@ -142,11 +142,11 @@ func (c *Consumer) dropOldCopy(ctx context.Context, ch change.Change) error {
 	case err != nil:
 		return fmt.Errorf("delete cold row: %w", err)
 	}
-	// No row names that version now, and none ever will: the item is past it.
+	// No row names that version now or later: the item is past it.
 	return c.dropObject(ctx, object(ch.User, ch.Ref.ID, old))
 }
 
-// dropUnnamed removes a copy of a version the item is past, unless the cold row names it.
+// dropUnnamed removes a copy of a version that the item is past, unless the cold row names it.
 func (c *Consumer) dropUnnamed(ctx context.Context, user, itemID string, version int64) error {
 	cold, err := getCold(ctx, c.Store, user, itemID)
 	if err != nil || cold.Int(entity.AttrVersion) == version {

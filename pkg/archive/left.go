@@ -8,21 +8,21 @@ import (
 	"nexus/pkg/item"
 )
 
-// Departure is why an item that was there is there no more.
+// Departure is the reason why an item is no longer there.
 type Departure string
 
-// The departures. An item that never was has none, and one of another user never was.
+// The departures. An item that never existed has none, and another user's item counts as such.
 const (
 	NoDeparture Departure = ""
-	// Deleted: its user deleted it.
+	// Deleted says that its user deleted it.
 	Deleted Departure = "deleted"
-	// Expired: it left at the end of its time, and its cold copy can be restored.
+	// Expired says that its retention ended, and that its cold copy can be restored.
 	Expired Departure = "expired"
 )
 
-// Left returns why the user has no such item any more, in one call. It is for an item that was looked for and not
-// found: an item that is there may have a cold row, too. A deletion counts before a cold row that is left beside it.
-// Left makes no call for what can have no such row.
+// Left returns why the user no longer has the item, in one call. It is for an item that was not found: an existing
+// item may have a cold row, too. A deletion has priority over a cold row that remains beside it. For an id that can
+// have no such row, Left makes no call.
 func (a *Archive) Left(ctx context.Context, user string, ref entity.Ref) (Departure, error) {
 	if !a.mayLeave(ref) {
 		return NoDeparture, nil
@@ -35,14 +35,13 @@ func (a *Archive) Left(ctx context.Context, user string, ref entity.Ref) (Depart
 	switch {
 	case len(rows) == 0:
 		return NoDeparture, nil
-	case rows[0].Key() == gone: // rows come in the order of their keys
+	case rows[0].Key() == gone: // rows are in the order of their keys
 		return Deleted, nil
 	}
 	return Expired, nil
 }
 
-// mayLeave reports whether a row may say that the item left. No row says it of an occurrence, nor of an id that has not
-// the form of its type's ids.
+// mayLeave reports whether a row may record that the item left. No row does so for an occurrence or a malformed id.
 func (a *Archive) mayLeave(ref entity.Ref) bool {
 	t := a.Registry.ByName(ref.Type)
 	return t != nil && t.HasCollection() && t.Name != entity.TypeInstance && entity.CheckID(t.IDPrefix, ref.ID) == nil

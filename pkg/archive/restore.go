@@ -14,26 +14,27 @@ import (
 	"nexus/pkg/table"
 )
 
-// restoredAhead is how far the version of a restored item is ahead of its copy's: its removal counted as one version.
+// restoredAhead is the difference between the version of a restored item and its copy's: its removal counted as one
+// version.
 const restoredAhead = 2
 
 // Errors of [Archive.Restore]. They are matched with errors.Is.
 var (
-	// ErrNoCopy: the user has no cold copy of that item.
+	// ErrNoCopy says that the user has no cold copy of that item.
 	ErrNoCopy = errors.New("no cold copy")
-	// ErrAlive: the item has not left the table.
+	// ErrAlive says that the item has not left the table.
 	ErrAlive = errors.New("the item has not expired")
-	// ErrGone: its user deleted the item.
+	// ErrGone says that its user deleted the item.
 	ErrGone = errors.New("the item was deleted")
 )
 
-// Archive lists and restores cold copies: the side of this package that clients see.
+// Archive lists and restores cold copies: the part of this package for clients.
 type Archive struct{ Config }
 
-// New returns the archive. It needs no bus: what was restored is announced by the consumer.
+// New returns the archive. It needs no bus: the consumer announces restored items.
 func New(cfg Config) *Archive { return &Archive{cfg} }
 
-// Copy is what the cold row of an item says.
+// Copy is the content of an item's cold row.
 type Copy struct {
 	Ref       entity.Ref
 	Version   int64
@@ -41,7 +42,7 @@ type Copy struct {
 	ExpiresAt time.Time // when the item leaves the table, or left it
 }
 
-// List returns a page of the user's cold copies in the order of the items' ids. Position is that of the page before.
+// List returns a page of the user's cold copies in the order of the items' ids. Position is that of the previous page.
 func (a *Archive) List(
 	ctx context.Context, user string, limit int, start table.Position,
 ) (copies []Copy, next table.Position, err error) {
@@ -63,9 +64,9 @@ func (a *Archive) List(
 	return copies, page.Next, nil
 }
 
-// Restore brings an item back from its cold copy and returns it. More actions, such as the receipt of an idempotent
-// request, go into the same transaction; they are its last, and a failure of one comes back as a
-// [*table.ConditionError] with its position among them.
+// Restore restores an item from its cold copy and returns it. More actions, such as the receipt of an idempotent
+// request, join the same transaction as its last. A failure of one returns a [*table.ConditionError] with its position
+// among them.
 func (a *Archive) Restore(
 	ctx context.Context, t *entity.Type, user, id string, more ...table.Action,
 ) (item.Item, error) {
@@ -90,7 +91,7 @@ func (a *Archive) Restore(
 	return nil, fmt.Errorf("restore %s: %w: %w", key, errContended, table.ErrConflict)
 }
 
-// failuresFrom keeps the failures of the actions from the index on, counted from there; nil if there are none.
+// failuresFrom returns the failures of the actions from the index on, counted from there; nil if there are none.
 func failuresFrom(failed *table.ConditionError, index int) error {
 	var extra []table.Failure
 	for _, f := range failed.Failures {
@@ -109,7 +110,7 @@ type restoration struct {
 	actions  []table.Action
 }
 
-// plan reads what is there and says how to bring the item back.
+// plan reads the present state and returns how to restore the item.
 func (a *Archive) plan(ctx context.Context, t *entity.Type, user, id string) (restoration, error) {
 	it, err := get(ctx, a.Store, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
 	if err != nil {
@@ -121,7 +122,7 @@ func (a *Archive) plan(ctx context.Context, t *entity.Type, user, id string) (re
 	case !entity.Expired(it, a.Now()):
 		return restoration{}, ErrAlive
 	}
-	// Past its ttl and not swept yet: it is still there, and taking the ttl off brings it back.
+	// Past its ttl and not swept yet: it is still there, and removing the ttl restores it.
 	restored := a.revive(t, user, it, it)
 	return restoration{restored, []table.Action{
 		table.Diff(it, restored, table.AtVersion(it.Int(entity.AttrVersion))),
@@ -158,7 +159,7 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 	}}, nil
 }
 
-// revive is the item as it comes back, one version after before.
+// revive returns the restored item, one version after before.
 func (a *Archive) revive(t *entity.Type, user string, before, it item.Item) item.Item {
 	restored := t.NextVersion(entity.ByUser, user, before, it, a.Now(), nil)
 	restored.SetTime(entity.AttrRestoredAt, a.Now())

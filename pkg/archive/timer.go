@@ -15,8 +15,8 @@ import (
 
 var errMalformedTimer = errors.New("malformed timer")
 
-// startTimer puts the timer of a task that this record completed. Everything in it comes from the image, so that a
-// repetition writes the same row; one that comes after the timer fired fires once more, for nothing.
+// startTimer puts the timer of a task that this record completed. All its content is from the image, so that a
+// repetition writes the same row. A repetition after the timer fired makes it fire again, without effect.
 func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
 	archiveAt, due := ch.New.Time(product.AttrArchiveAt)
 	if !due || ch.New.Str(entity.AttrStatus) != product.StatusCompleted || sameCompletion(ch.Old, ch.New) {
@@ -32,15 +32,15 @@ func (c *Consumer) startTimer(ctx context.Context, ch change.Change) error {
 	return nil
 }
 
-// sameCompletion reports whether a task completed in one image is completed in the other just as it was.
+// sameCompletion reports whether two images have the same completion of a task.
 func sameCompletion(a, b item.Item) bool {
 	return a.Str(entity.AttrStatus) == b.Str(entity.AttrStatus) &&
 		a.Str(product.AttrCompletedAt) == b.Str(product.AttrCompletedAt) &&
 		a.Str(product.AttrArchiveAt) == b.Str(product.AttrArchiveAt)
 }
 
-// timerRemoved archives the task of a timer that TTL removed, if it is still completed as it was when the timer was
-// set. Other rows expire too, and no filter guarantees that their records stay away.
+// timerRemoved archives the task of a timer that TTL removed, if it still has the completion for which the timer was
+// set. Other rows expire too, and no filter guarantees that their records are left out.
 func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 	if ch.Kind != change.Expired || !strings.HasPrefix(ch.Key.SK, entity.ItemPrefix(entity.RowTimer)) {
 		return nil

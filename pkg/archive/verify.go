@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Remains is what the table holds of one item, as far as this package goes. Nil is a row that is not there.
+// Remains is the part of an item's rows that concerns this package. Nil is a missing row.
 type Remains struct {
 	User             string
 	Type             *entity.Type
@@ -24,13 +24,13 @@ type Remains struct {
 	Timers           []item.Item
 }
 
-// Fault is one row or object that is not as the item says.
+// Fault is one row or object that differs from what the item requires.
 type Fault struct{ Place, Is, Want string }
 
-// timerPage bounds the timers of one task that are looked at: each of its completions left one.
+// timerPage bounds the timers of one task that are read: each of its completions left one.
 const timerPage = 1000
 
-// Check returns what is wrong with an item's end, cold copy and timer. Without an object store it believes the rows.
+// Check returns the faults of an item's end, cold copy and timer. Without an object store it relies on the rows.
 func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
 	if faults := ofLaterRelease(r.Cold); faults != nil {
 		return faults, nil
@@ -47,7 +47,7 @@ func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
 	return append(faults, checkTimers(r)...), nil
 }
 
-// ofLaterRelease names a cold row of which it is not known what it says.
+// ofLaterRelease reports a cold row of an unknown form.
 func ofLaterRelease(cold item.Item) []Fault {
 	if err := entity.CheckForm(cold, entity.AttrForm); err != nil {
 		return []Fault{{cold.Key().String(), err.Error(), "verified by that release"}}
@@ -55,7 +55,7 @@ func ofLaterRelease(cold item.Item) []Fault {
 	return nil
 }
 
-// isBadCopy tells a copy that is missing or spoilt from a store that does not answer.
+// isBadCopy distinguishes a missing or damaged copy from a store that does not answer.
 func isBadCopy(err error) bool {
 	return !port.IsOutage(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
@@ -104,7 +104,7 @@ func showCold(row item.Item) string {
 	return fmt.Sprintf("%s, version %d", row.Str(attrObject), row.Int(entity.AttrVersion))
 }
 
-// timed says that the task has a completion that a timer is to end.
+// timed reports whether the task has a completion that a timer is to end.
 func timed(it item.Item) bool {
 	return it.Str(entity.AttrStatus) == product.StatusCompleted && it.Has(product.AttrArchiveAt)
 }
@@ -128,7 +128,7 @@ func checkTimers(r Remains) (faults []Fault) {
 	return faults
 }
 
-// Remains reads what there is of an item; the item last, so that nothing read of it is newer.
+// Remains reads the rows of an item, the item last, so that no row read is newer than it.
 func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id string) (Remains, error) {
 	r := Remains{User: user, Type: t, ID: id}
 	page, err := c.Store.Query(ctx, table.Query{
@@ -152,8 +152,8 @@ func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id 
 	return r, entity.CheckForm(r.Cold, entity.AttrForm)
 }
 
-// Repair puts right what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the
-// copy before the end, both under the item's version. A copy that is lost with its item cannot be repaired.
+// Repair repairs what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the copy
+// before the end, both under the item's version. A copy that is lost with its item cannot be repaired.
 func (c *Consumer) Repair(ctx context.Context, user string, t *entity.Type, id string) error {
 	for range maxRounds {
 		r, err := c.Remains(ctx, user, t, id)
@@ -182,7 +182,7 @@ func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
 		}
 		row = row.Clone()
 		row[entity.AttrTTL] = item.Int(at.Unix())
-		// A timer that fired meanwhile is not to fire again.
+		// A timer that has fired since must not fire again.
 		err := c.Store.Put(ctx, table.Put{Item: row, If: table.Exists()})
 		var failed *table.ConditionError
 		if err != nil && !errors.As(err, &failed) {
@@ -202,12 +202,12 @@ func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err e
 	}
 	if _, leaves := expiry(r.Type, r.Item); r.Item != nil && leaves {
 		if c.Copies == nil {
-			return true, nil // without a copy nothing may expire
+			return true, nil // without a copy the item must not expire
 		}
 		settled, err := c.copyAndExpire(ctx,
 			change.Change{Type: r.Type, User: r.User, Ref: entity.Ref{Type: r.Type.Name, ID: r.ID}}, r.Item)
 		if err == nil && !settled {
-			// The item is past that version, so nobody will name the copy, and no record of it comes again.
+			// The item is past that version, so no row will name the copy, and no record of it will be delivered again.
 			err = c.dropUnnamed(ctx, r.User, r.ID, r.Item.Int(entity.AttrVersion))
 		}
 		return settled, err
@@ -247,7 +247,7 @@ const AllCopiesPrefix = "archive/"
 // CopiesPrefix begins the names of all cold copies of a user.
 func CopiesPrefix(user string) string { return AllCopiesPrefix + user + "/" }
 
-// ReadCopyName returns whose copy, and of which version, an object of a user is.
+// ReadCopyName returns the item and the version of a user's object.
 func ReadCopyName(user, name string) (id string, version int64, ok bool) {
 	rest, ok := strings.CutPrefix(name, CopiesPrefix(user))
 	id, file, cut := strings.Cut(rest, "/")
@@ -256,7 +256,7 @@ func ReadCopyName(user, name string) (id string, version int64, ok bool) {
 	return id, version, ok && cut && isJSON && err == nil
 }
 
-// Unnamed says that no row names a copy, nor will: the item is past that version, or gone.
+// Unnamed reports whether no row names a copy, or ever will: the item is past that version, or gone.
 func (c *Consumer) Unnamed(ctx context.Context, user string, t *entity.Type, id string, version int64) (bool, error) {
 	r, err := c.Remains(ctx, user, t, id)
 	return r.Cold.Int(entity.AttrVersion) != version && r.Item.Int(entity.AttrVersion) != version, err

@@ -2,9 +2,9 @@
 // key that its client chose.
 //
 // It promises that of two requests under one key at most one is carried out, if each puts its receipt in the
-// transaction of its write: the other is refused, or meets the receipt. Commands and repositories share the keys, so
-// each refuses a key that the other used. What else a receipt says is up to the caller. The package must never decide
-// how a repeated request is answered.
+// transaction of its write: the other is refused, or finds the receipt. Commands and repositories share the keys, so
+// each refuses a key that the other used. The caller decides the other content of a receipt. The package must never
+// decide how a repeated request is answered.
 package idempotency
 
 import (
@@ -34,27 +34,27 @@ const (
 
 // Errors about a key. They are matched with errors.Is.
 var (
-	// ErrKey: the idempotency key is malformed (400).
+	// ErrKey says that the idempotency key is malformed (400).
 	ErrKey = errors.New("an idempotency key is 1 to 255 printable characters")
-	// ErrKeyReused: the idempotency key was used for another request (422).
+	// ErrKeyReused says that the idempotency key was used for another request (422).
 	ErrKeyReused = errors.New("the idempotency key was used for another request")
 )
 
-// ReplayError ends an attempt that found its own request carried out already.
+// ReplayError ends an attempt whose request was carried out before.
 type ReplayError struct{ Receipt item.Item }
 
 // Error implements error.
 func (e *ReplayError) Error() string { return "the request was carried out before" }
 
-// Receipt is how one request of a user is remembered.
+// Receipt is the record of one request of a user.
 type Receipt struct {
-	// Key is that of the row.
+	// Key is the key of the row.
 	Key         item.Key
 	fingerprint string
 }
 
-// New returns the receipt of a request, or nil if its client chose no key. The request is what makes two of them the
-// same; it has a JSON form. The error is [ErrKey], or about that form.
+// New returns the receipt of a request, or nil if its client chose no key. Two requests are the same if their request
+// values, in JSON form, are equal. The error is [ErrKey], or about that form.
 func New(user, key string, request []any) (*Receipt, error) {
 	if key == "" {
 		return nil, nil
@@ -98,8 +98,8 @@ func (r *Receipt) Put(own item.Item, now time.Time) table.Put {
 	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
 }
 
-// Check judges a row that was read under the receipt's key, nil for none. The error is a [*ReplayError] if the row is
-// of this request, and [ErrKeyReused] if it is of another. It is nil if no receipt is in force.
+// Check classifies a row that was read under the receipt's key, nil for none. The error is a [*ReplayError] if the row
+// is of this request, and [ErrKeyReused] if it is of another. It is nil if no receipt is in force.
 func (r *Receipt) Check(row item.Item, now time.Time) error {
 	switch {
 	case row == nil || entity.Expired(row, now):

@@ -1,9 +1,9 @@
-// Package links keeps one LINK row for each link of each item, so that backlinks can be found through the cross-links
-// index. It is a projection: the edges of an item are a pure function of its image, and package projection applies each
-// change of them exactly once; repeating a record is safe for the reason given there.
+// Package links keeps one LINK row for each link of each item, so that the cross-links index finds backlinks. It is a
+// projection: the edges of an item are a pure function of its image. Package projection applies each change of them
+// exactly once; repeating a record is safe for the reason given there.
 //
-// An edge says only who links to whom. Whether the target still exists is for the reader to find out: a projection must
-// never look at another item.
+// An edge says only who links to whom. The reader finds out whether the target still exists: a projection must never
+// read another item.
 package links
 
 import (
@@ -37,7 +37,7 @@ func edges(_ *entity.Type, it item.Item) []string {
 	return out
 }
 
-// Row is the edge from the source to the target TYPE/id.
+// Row returns the edge from the source to the target TYPE/id.
 func Row(user string, source entity.Ref, edge string) item.Item {
 	targetType, targetID, _ := strings.Cut(edge, "/")
 	target := entity.Ref{Type: targetType, ID: targetID}

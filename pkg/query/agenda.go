@@ -10,15 +10,15 @@ import (
 	"nexus/pkg/series"
 )
 
-// AgendaQuery asks what a user has in a window of time.
+// AgendaQuery selects a user's items in a window of time.
 type AgendaQuery struct {
 	// From and To bound the window [From, To), at most 366 days.
 	From, To time.Time
 	// Zone is the IANA zone in which floating times are read; empty for the user's own.
 	Zone string
-	// Types are the names of the entity types asked for; none means EVENT, TASK and REMINDER.
+	// Types are the names of the requested entity types; none means EVENT, TASK and REMINDER.
 	Types []string
-	// Tags keeps entities that have at least one of them; none keeps all.
+	// Tags selects entities that have at least one of them; none selects all.
 	Tags   []string
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
@@ -27,21 +27,21 @@ type AgendaQuery struct {
 // Entry is one occurrence in the agenda.
 type Entry struct {
 	Type *entity.Type
-	// OccurrenceStart and OccurrenceEnd are real instants in UTC; the same for what has no length.
+	// OccurrenceStart and OccurrenceEnd are real instants in UTC; they are equal for an item without length.
 	OccurrenceStart, OccurrenceEnd time.Time
-	// Date is the local date YYYYMMDD that the rule gives an occurrence of what recurs; empty for everything else.
+	// Date is the local date YYYYMMDD that the rule gives an occurrence; empty for an item that does not recur.
 	Date string
-	// Virtual says that nothing but the rule speaks of the occurrence: no exception, and neither the next trigger nor the
-	// snooze of a reminder.
+	// Virtual says that only the rule defines the occurrence: no exception, and neither the next trigger nor the snooze
+	// of a reminder.
 	Virtual bool
 	place   place
-	item    item.Item // nil for an occurrence of a series that is virtual: it is seldom needed
+	item    item.Item // nil for a virtual occurrence of a series: it is seldom needed
 	of      *recurring
-	wall    time.Time // of an occurrence of what recurs: the reading that the rule gives
+	wall    time.Time // of a recurring item's occurrence: the reading that the rule gives
 }
 
-// Item returns the entity; of an occurrence of a series the INSTANCE that it is or would be, with everything that it
-// has of its series; of a recurring reminder the reminder, whichever of its occurrences this is.
+// Item returns the entity. For an occurrence of a series it is the (possibly virtual) INSTANCE, with everything that
+// it takes from its series. For a recurring reminder it is the reminder, for each of its occurrences.
 func (e Entry) Item() item.Item {
 	if e.item == nil {
 		return e.of.series.Item(e.virtual())
@@ -70,15 +70,15 @@ type Agenda struct {
 	Next    string // the cursor of the next page; empty at the end
 }
 
-// Agenda returns what begins in the window or still runs in it.
+// Agenda returns the items that begin in the window or still run in it.
 //
-// Most is found side by side in one round trip: the years' index, the few events longer than the look-back, the series
-// and recurring reminders that have not ended, the tasks that fall due, and the user's zone. A second one fetches by
-// their keys tasks that began before the window, exceptions on the dates of the page, and the series of exceptions that
-// moved far. One more is made only if a page of the index did not reach far enough for the limit: floating times may
-// lie 14 hours off their index key, so the last 14 hours read are not certain yet.
+// One round trip reads most of it in parallel: the years' index, the few events longer than the look-back, the active
+// series and recurring reminders, the tasks that are due, and the user's zone. A second one fetches by key the tasks
+// that began before the window, exceptions on the dates of the page, and the series of exceptions that moved far. A
+// third is made only if a page of the index did not reach far enough for the limit. Floating times may differ from
+// their index key by 14 hours, so the last 14 hours read are not certain yet.
 //
-// A series or reminder that cannot be compiled is an error: none such is ever stored.
+// A series or reminder that cannot be compiled is an error: none is ever stored.
 func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agenda, error) {
 	w, err := s.window(user, q)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 	return w.answer(r.entries(k), k), nil
 }
 
-// answer cuts the entries to a page, and makes the items of exceptions.
+// answer cuts the entries to a page and makes the items of exceptions.
 func (w window) answer(entries []*Entry, known known) Agenda {
 	page := make([]Entry, 0, min(len(entries), w.limit))
 	weight := 0
@@ -125,7 +125,7 @@ func (w window) answer(entries []*Entry, known known) Agenda {
 	return Agenda{Entries: page, Next: known.through.encode(w.question)}
 }
 
-// leadsOn is a page behind whose last entry there are others.
+// leadsOn returns a page that other entries follow.
 func (w window) leadsOn(page []Entry) Agenda {
 	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w.question)}
 }

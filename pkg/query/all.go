@@ -9,15 +9,15 @@ import (
 	"nexus/pkg/table"
 )
 
-// AllQuery asks for all entities of one type.
+// AllQuery selects all entities of one type.
 type AllQuery struct {
 	Type   *entity.Type
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
 }
 
-// All returns a page of all entities of a type in the order of their ids, whenever they are. Each read is of the table
-// itself, so what was written before is in it. Of series it tells the series alone, without occurrences.
+// All returns a page of all entities of a type in the order of their ids, independent of their times. It reads the
+// table itself, so it includes every earlier write. It returns series without their occurrences.
 func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error) {
 	if err := checkUser(user); err != nil {
 		return Page{}, err
@@ -37,7 +37,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 	var out Page
 	now := s.now()
 	for range maxReads {
-		// One more than is missing tells whether there is another page.
+		// One row more than needed shows whether there is another page.
 		rows, err := s.store.Query(ctx, table.Query{
 			Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ItemPrefix(q.Type.Name)},
 			Limit: limit - len(out.Items) + 1, Start: position,
@@ -59,7 +59,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 			return out, nil
 		}
 		if len(out.Items) > 0 {
-			break // the store ended at 1 MB, or rows that time has ended stood among them
+			break // the store ended at 1 MB, or there were expired rows among them
 		}
 	}
 	out.Next = cursorBehind(position, asked)
@@ -70,7 +70,7 @@ func cursorBehind(position table.Position, q question) string {
 	return cursor{SK: item.Item(position).Str(item.AttrSK)}.encode(q)
 }
 
-// startAll is where the cursor leads: to a row of the type, in the user's own partition.
+// startAll returns the position of the cursor: a row of the type, in the user's own partition.
 func startAll(user string, q AllQuery, asked question) (table.Position, error) {
 	c, ok, err := decodeCursor(q.Cursor, asked)
 	if err != nil || !ok {

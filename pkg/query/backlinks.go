@@ -15,7 +15,7 @@ import (
 
 // Backlinks returns a page of the entities that link to the target. [ErrNotFound] if the target does not exist.
 //
-// The edges lag behind the items, so a source counts only if its own links name the target.
+// The edges follow the items with a delay, so a source counts only if its own links name the target.
 func (s *Service) Backlinks(
 	ctx context.Context, user string, target entity.Ref, limit int, cursor string,
 ) (Page, error) {
@@ -67,7 +67,7 @@ func (b backlinks) cut(page Page) Page {
 	return page
 }
 
-// backlinks is the question who links to a target.
+// backlinks is the query for the sources that link to a target.
 type backlinks struct {
 	user     string
 	target   entity.Ref
@@ -80,7 +80,7 @@ type edges struct {
 	next    string
 }
 
-// edges reads behind the position. It asks for one edge more than the limit, so that it knows whether there is another
+// edges reads from the position on. It asks for one edge more than the limit, which shows whether there is another
 // page.
 func (s *Service) edges(ctx context.Context, b backlinks, start table.Position, limit int) (edges, error) {
 	page, err := s.store.Query(ctx, table.Query{
@@ -103,13 +103,13 @@ func (s *Service) edges(ctx context.Context, b backlinks, start table.Position, 
 	return out, nil
 }
 
-// cursor leads on behind the edge that leaves the source.
+// cursor returns the cursor after the edge that leaves the source.
 func (b backlinks) cursor(source entity.Ref) string {
 	return cursor{IndexSK: entity.LinkedSK(source)}.encode(b.question)
 }
 
-// startEdges is the position of the edge that the cursor names. It is made of the caller's user and the question's
-// target: a cursor cannot lead into another partition.
+// startEdges returns the position of the edge that the cursor names. It is made of the caller's user and the
+// question's target: a cursor cannot lead into another partition.
 func (s *Service) startEdges(b backlinks, text string) (table.Position, error) {
 	c, ok, err := decodeCursor(text, b.question)
 	if err != nil || !ok {
@@ -173,8 +173,8 @@ func masterKeyOf(user string, instance item.Item) item.Key {
 	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: instance.Str(product.AttrMasterID)})
 }
 
-// mastersOf reads the series of those rows that are instances: what a series has lost sight of counts for nobody, and
-// the rest is shown with what it has of its series.
+// mastersOf reads the series of those rows that are instances. An instance whose date the series has lost does not
+// count, and the others are shown with everything that they take from their series.
 func (s *Service) mastersOf(ctx context.Context, user string, rows []item.Item) (map[item.Key]item.Item, error) {
 	var keys []item.Key
 	for _, row := range rows {

@@ -14,25 +14,25 @@ import (
 	"nexus/pkg/product"
 )
 
-// maxPriority is the last priority of a task; 0 asks for all.
+// maxPriority is the last priority of a task; 0 selects all.
 const maxPriority = 5
 
-// ColumnQuery asks for tasks of one column of the board, or of all.
+// ColumnQuery selects tasks of one column of the board, or of all.
 type ColumnQuery struct {
 	Status   string // one of [product.TaskStatuses]; "" for all
 	Priority int64  // 1 to 5; 0 for all
-	// Overdue keeps open tasks whose due time has come.
+	// Overdue selects open tasks whose due time has passed.
 	Overdue bool
 	Filter
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
 }
 
-// Column returns a page of tasks: by status in the board's order if it is of all, then by priority, then age.
+// Column returns a page of tasks: by status in the board's order if it covers all, then by priority, then age.
 //
-// A completed task whose archive timer is late is archived for every reader, though its row still stands among the
-// completed ones. So COMPLETED leaves it out, and ARCHIVED goes on with those tasks, again by priority, then age, after
-// the ones that are archived in the table too: a cursor stays one place in one index that way, and a late timer is
+// A completed task whose archive timer is late is archived for every reader, though its row is still among the
+// completed ones. So COMPLETED leaves it out, and ARCHIVED ends with those tasks, again by priority, then age, after
+// the ones that are archived in the table. In this way a cursor is always one place in one index, and a late timer is
 // rare.
 func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page, error) {
 	if err := checkUser(user); err != nil {
@@ -75,7 +75,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	return s.page(ctx, user, l, limit, q.Cursor)
 }
 
-// statuses are the columns to read.
+// statuses returns the columns to read.
 func (q ColumnQuery) statuses() []string {
 	switch {
 	case q.Status != "":
@@ -101,7 +101,8 @@ type BoardColumn struct {
 	Page
 }
 
-// Board returns all columns in their order, each with its first limit tasks; the cursors lead on in [Service.Column].
+// Board returns all columns in their order, each with its first limit tasks; [Service.Column] continues from the
+// cursors.
 func (s *Service) Board(ctx context.Context, user string, limit int) ([]BoardColumn, error) {
 	statuses := product.TaskStatuses()
 	columns := make([]BoardColumn, len(statuses))

@@ -12,11 +12,11 @@ import (
 // cursorVersion names the form below; a cursor of another form is refused, and the client begins again.
 const cursorVersion = 1
 
-// maxCursorLength bounds what is decoded at all.
+// maxCursorLength bounds the cursors that are decoded.
 const maxCursorLength = 1024
 
-// question identifies a query with everything that decides on its rows and their order, but not the page size. A cursor
-// holds a digest of it, the user included, so that it leads on in no other question and for nobody else.
+// question identifies a query with everything that decides on its rows and their order, except the page size. A cursor
+// holds a digest of it, which includes the user. So it is valid only for the same question of the same user.
 type question struct {
 	User   string
 	Kind   string
@@ -53,7 +53,7 @@ func (c cursor) encode(q question) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// decodeCursor reads a cursor of the question; ok is false at the beginning, where there is none.
+// decodeCursor reads a cursor of the question; ok is false for an empty text, at the beginning.
 func decodeCursor(text string, q question) (c cursor, ok bool, err error) {
 	if text == "" {
 		return cursor{}, false, nil

@@ -1,11 +1,13 @@
-// Package query is the read side: it answers every question about a user's entities from the table and its indexes, and
-// changes nothing.
+// Package query is the read side: it answers every question about a user's entities from the table and its indexes,
+// and changes nothing.
 //
-// It promises that an answer holds nothing of another user; that an entity is shown as time has made it (past its ttl
-// it does not exist, past its archiveAt a completed task is archived), however late the consumers are; that one entity
-// read by its key is as its last write left it, while lists come from indexes, which may lag a moment; and that a
-// cursor leads only on within the very question it was given for. A series is answered by its occurrences, of which a
-// page makes no more than it shows.
+// It promises:
+//   - An answer holds nothing of another user.
+//   - An entity is shown as of now, even if the consumers are late: past its ttl it does not exist, and past its
+//     archiveAt a completed task is archived.
+//   - One entity read by its key is as its last write left it. Lists come from indexes, which may lag a moment.
+//   - A cursor is valid only for the question that it was returned for.
+//   - A series is answered by its occurrences, of which a page makes no more than it shows.
 //
 // It must never scan, and never filter on anything but tags.
 package query

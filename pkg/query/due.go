@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// dueElsewhere returns the places of due tasks that are not at hand, in order, without those that cannot be on this
-// page. The counters lag behind the tasks, so it is the task that says when it is due.
+// dueElsewhere returns the places of due tasks that are not yet read, in order, without those that cannot be on this
+// page. The counters follow the tasks with a delay, so the task itself decides when it is due.
 func (r *reading) dueElsewhere() []place {
 	var out []place
 	for _, sc := range r.scans {

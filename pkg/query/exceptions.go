@@ -15,8 +15,8 @@ type dates struct {
 	first, last string
 }
 
-// exceptionReads are where the exceptions on the dates that were met can stand: the keys of series met on one date, and
-// a range for each of the others. What has moved here from other dates is found by its own start.
+// exceptionReads returns where the exceptions on the dates found can be: the keys of series with one such date, and a
+// range for each of the others. Exceptions that moved here from other dates are found by their own start.
 func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
 	met := map[*recurring]dates{}
 	for i := range r.occurrences {
@@ -43,8 +43,8 @@ func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
 	return keys, ranges
 }
 
-// seriesKeys are the keys of the series that are not at hand and have an exception that moved to where this page
-// reaches.
+// seriesKeys returns the keys of the series that are not yet read and have an exception that moved into the reach of
+// this page.
 func (r *reading) seriesKeys() []item.Key {
 	type absent struct {
 		place  place
@@ -82,11 +82,11 @@ func (r *reading) seriesKeys() []item.Key {
 	return keys
 }
 
-// settle puts exceptions in the place of the occurrences they replace, and snoozed occurrences where their snooze ends.
+// settle replaces occurrences by their exceptions, and moves snoozed occurrences to the end of their snooze.
 func (r *reading) settle() {
 	bySeries := map[*recurring][]item.Item{}
 	for _, row := range r.instances {
-		if rec := r.series[row.Str(product.AttrMasterID)]; rec != nil { // else it is left over from a series that is gone
+		if rec := r.series[row.Str(product.AttrMasterID)]; rec != nil { // else its series is gone
 			bySeries[rec] = append(bySeries[rec], row)
 		}
 	}
@@ -104,10 +104,10 @@ func (r *reading) settle() {
 	}
 }
 
-// isReplaced reports whether an occurrence as the rule gives it is not shown.
+// isReplaced reports whether an occurrence of the rule is not shown.
 func (r *reading) isReplaced(e *Entry) bool {
 	switch {
-	case !e.of.tagged: // it was met for the exception it might have
+	case !e.of.tagged: // it was included only for a possible exception
 		return true
 	case !e.of.uncertain:
 		return false
@@ -121,8 +121,8 @@ func (r *reading) isReplaced(e *Entry) bool {
 	return !ok || !o.Virtual()
 }
 
-// showException adds what an exception shows in the window: nothing if it was undone, cancelled, or the series has lost
-// its date.
+// showException adds the exception's entries in the window: none if it was undone or cancelled, or if the series has
+// lost its date.
 func (r *reading) showException(rec *recurring, row item.Item) {
 	id := row.Str(product.AttrEventID)
 	_, date, err := entity.ParseInstanceID(id)
@@ -149,8 +149,8 @@ func (r *reading) needsHome() bool {
 	return false
 }
 
-// snoozedDate is the date of the occurrence that was put off. Of a floating reminder its instant was told by the user's
-// own zone, wherever the reminder is looked at now.
+// snoozedDate returns the date of the snoozed occurrence. The instant of a floating reminder was determined in the
+// user's own zone, not in the zone of this query.
 func (r *reading) snoozedDate(rec *recurring) string {
 	at, _ := rec.row.Map(product.AttrSnoozeState).Time(product.SnoozeOccurrenceUtc)
 	zone, err := entity.LoadZone(rec.row.Str(product.AttrTzid))
@@ -160,7 +160,7 @@ func (r *reading) snoozedDate(rec *recurring) string {
 	return item.CompactDate(item.Wall(at, zone))
 }
 
-// showSnoozed adds the occurrence that was put off, where its snooze ends.
+// showSnoozed adds the snoozed occurrence at the end of its snooze.
 func (r *reading) showSnoozed(rec *recurring) {
 	until, ok := rec.row.Map(product.AttrSnoozeState).Time(product.SnoozeUntilUtc)
 	if !ok || !rec.uncertain || !r.shows(until, until) {

@@ -14,15 +14,17 @@ import (
 )
 
 const (
-	// maxFetched is how many tasks, and how many series, are fetched by their key at most: one batch of each.
+	// maxFetched bounds the tasks, and the series, fetched by key: one batch of each.
 	maxFetched = table.MaxBatchGet
-	// maxSideBySide bounds the requests under way at one time.
+	// maxSideBySide bounds the concurrent requests.
 	maxSideBySide = 32
 )
 
-// fetch reads by their keys, side by side, what the indexes cannot tell: the tasks that fall due in the window and were
-// not found by their start; the exceptions on the dates that were met; the series of exceptions that moved into the
-// window from beyond the end of their series; and the user's own zone if a snooze needs it.
+// fetch reads by key, in parallel, what the indexes do not contain:
+//   - the tasks that are due in the window and were not found by their start;
+//   - the exceptions on the dates found;
+//   - the series of exceptions that moved into the window from beyond the end of their series;
+//   - the user's own zone if a snooze needs it.
 func (r *reading) fetch(ctx context.Context) error {
 	r.fetched = r.cut()
 	keys := append(r.dueKeys(), r.seriesKeys()...)
@@ -70,7 +72,7 @@ func (r *reading) fetch(ctx context.Context) error {
 	return nil
 }
 
-// cut is how far this page can reach: what stands behind its last entry is for the next one to fetch.
+// cut returns how far this page can reach: the next page fetches what follows its last entry.
 func (r *reading) cut() known {
 	k := r.known()
 	var places []place
@@ -86,7 +88,7 @@ func (r *reading) cut() known {
 	return k
 }
 
-// dueKeys are the keys of tasks that are not at hand and fall due on this page.
+// dueKeys returns the keys of tasks that are not yet read and are due on this page.
 func (r *reading) dueKeys() []item.Key {
 	due := r.dueElsewhere()
 	if len(due) > maxFetched {

@@ -13,14 +13,14 @@ import (
 	"nexus/pkg/product"
 )
 
-// maxText bounds the text that is looked for in titles, in characters.
+// maxText bounds the text that is searched for in titles, in characters.
 const maxText = 200
 
-// Filter keeps a part of a list. The zero Filter keeps all of it.
+// Filter selects a part of a list. The zero Filter selects all of it.
 type Filter struct {
 	// Tag is one that the entity has.
 	Tag string
-	// Text stands in the entity's title, without regard to case and to how Unicode composes a character.
+	// Text occurs in the entity's title, without regard to case and to how Unicode composes a character.
 	Text string
 }
 
@@ -31,10 +31,10 @@ func (f Filter) check() error {
 	return nil
 }
 
-// params are what a cursor is bound to. Texts are compared in the folded form.
+// params returns the values to which a cursor is bound. Texts are compared in the folded form.
 func (f Filter) params(fold func(string) string) []string { return []string{f.Tag, fold(f.Text)} }
 
-// keeps returns what the filter keeps; nil if that is everything.
+// keeps returns the filter as a function; nil if it selects everything.
 func (f Filter) keeps(fold func(string) string) func(seen item.Item) bool {
 	if f == (Filter{}) {
 		return nil
@@ -48,7 +48,7 @@ func (f Filter) keeps(fold func(string) string) func(seen item.Item) bool {
 	}
 }
 
-// both keeps what each of two filters keeps; nil keeps everything.
+// both combines two filters; nil selects everything.
 func both(a, b func(item.Item) bool) func(item.Item) bool {
 	switch {
 	case a == nil:
@@ -59,8 +59,8 @@ func both(a, b func(item.Item) bool) func(item.Item) bool {
 	return func(seen item.Item) bool { return a(seen) && b(seen) }
 }
 
-// isOverdue returns what tells the overdue tasks, by the rule by which statistics count them: open ones whose due time
-// has come, floating ones by the clock on the wall of the user's zone. It is one read of USER_META.
+// isOverdue returns a test for overdue tasks, by the rule of the statistics: open ones whose due time has passed,
+// floating ones by the wall clock in the user's zone. It reads USER_META once.
 func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.Item) bool, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {

@@ -10,24 +10,24 @@ import (
 	"nexus/pkg/table"
 )
 
-// maxReads bounds the store's pages read one after another for one page of an answer, when many rows do not count.
+// maxReads bounds the store's pages read in sequence for one page of an answer, if many rows do not count.
 const maxReads = 4
 
-// list is a question answered by ranges of the state view, one behind the other.
+// list is a question answered by consecutive ranges of the state view.
 type list struct {
 	question   question
 	typ        *entity.Type
 	legs       []leg
 	descending bool
-	// filter keeps a part of what the legs keep; nil for all of it. A page of a filtered list reads [maxScanned] rows at
+	// filter selects a part of the legs' items; nil for all of them. A page of a filtered list reads [maxScanned] rows at
 	// most.
 	filter func(seen item.Item) bool
 }
 
-// maxScanned bounds the rows read for one page of a filtered list, of which few or none may count.
+// maxScanned bounds the rows read for one page of a filtered list, of which few or none may match.
 const maxScanned = 500
 
-// leg is one range of a list, with which of its items belong there as they are seen.
+// leg is one range of a list, with a test for the items that belong there as readers see them.
 type leg struct {
 	prefix string
 	keeps  func(seen item.Item) bool
@@ -91,7 +91,7 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 
 func (l list) passes(seen item.Item) bool { return l.filter == nil || l.filter(seen) }
 
-// spot is how far a list has been read: behind the position in the leg, or at its beginning.
+// spot is how far a list has been read: after the position in the leg, or at its beginning.
 type spot struct {
 	leg      int
 	position table.Position
@@ -110,7 +110,7 @@ func positionOf(row item.Item) table.Position {
 	return position
 }
 
-// start is where the cursor leads: to a row that can exist, in the user's partition and in one of the legs.
+// start returns the position of the cursor: a row that can exist, in the user's partition and in one of the legs.
 func (l list) start(user, text string) (spot, error) {
 	c, ok, err := decodeCursor(text, l.question)
 	if err != nil || !ok {

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// NotesQuery asks for notes of one part of the grid, or of all.
+// NotesQuery selects notes of one part of the grid, or of all.
 type NotesQuery struct {
 	State product.NoteState // "" for all: pinned ones first, archived ones last
 	Filter

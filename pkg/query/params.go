@@ -12,14 +12,14 @@ const (
 	MaxLimit     = 100
 )
 
-// refuse is the error about one parameter.
+// refuse returns the error about one parameter.
 func refuse(param, format string, args ...any) error {
 	return &entity.ValidationError{
 		Fields: []entity.FieldError{{Pointer: "/" + param, Detail: fmt.Sprintf(format, args...)}},
 	}
 }
 
-// settleLimit checks a limit; 0 stands for the default.
+// settleLimit checks a limit; 0 means the default.
 func settleLimit(limit int) (int, error) {
 	switch {
 	case limit == 0:

@@ -7,7 +7,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// place is where an entry stands in the agenda's order. One with an empty id stands before all entries of its start.
+// place is the position of an entry in the agenda's order. A place with an empty id precedes all entries of its start.
 type place struct {
 	start time.Time
 	id    string
@@ -21,7 +21,7 @@ func (p place) encode(q question) string {
 	return cursor{Start: item.FormatInstant(p.start), ID: p.id}.encode(q)
 }
 
-// known says how much of the answer is certain: all of it, or all entries up to and with through.
+// known says which part of the answer is certain: all of it, or all entries up to and including through.
 type known struct {
 	complete bool
 	through  place
@@ -35,7 +35,7 @@ func (k *known) limit(to place) {
 
 func (k known) covers(p place) bool { return k.complete || p.compare(k.through) <= 0 }
 
-// compareEntries is the agenda's order. Of two that have one place, the one that the item itself speaks about counts.
+// compareEntries orders the agenda. Of two entries at one place, the one that the item itself defines counts.
 func compareEntries(a, b *Entry) int {
 	return cmp.Or(a.place.compare(b.place), compareFlags(a.Virtual, b.Virtual), cmp.Compare(a.Date, b.Date))
 }

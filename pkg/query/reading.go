@@ -16,16 +16,16 @@ import (
 	"nexus/pkg/table"
 )
 
-// reading is what has been read for an agenda so far.
+// reading is the state of reading an agenda.
 type reading struct {
 	*Service
 	window
 	asOf      time.Time
 	partition string // the user's
 	scans     []*scan
-	// home is the user's own zone, where it was read; zone is that in which floating times are read.
+	// home is the user's own zone, if it was read; floating times are read in zone.
 	home, zone *time.Location
-	// items are the entities found that are as they are stored, by id.
+	// items are the entities found that do not recur, by id.
 	items map[string]filed
 	// series and reminders are those that recur, by id; instances are rows of exceptions, by id.
 	series, reminders map[string]*recurring
@@ -34,11 +34,11 @@ type reading struct {
 	occurrences []Entry
 	horizon     time.Time
 	buffer      []recurrence.Occurrence
-	// fetched bounds what is known by what was read by its key.
+	// fetched bounds the certain part by the rows that were read by key.
 	fetched known
 }
 
-// filed is an entity that was found, with its showings in the window.
+// filed is an entity that was found, with its entries in the window.
 type filed struct {
 	version int64
 	entries []Entry
@@ -53,7 +53,7 @@ func (s *Service) reading(w window) *reading {
 	}
 }
 
-// advance reads the next page of every range that has one, side by side.
+// advance reads the next page of every range that has one, in parallel.
 func (r *reading) advance(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if r.zone == nil {
@@ -89,7 +89,7 @@ func (r *reading) readHome(ctx context.Context) error {
 	return nil
 }
 
-// collect files the entities among the rows, and looks at what recurs until the page can be filled.
+// collect files the entities among the rows, and expands recurring items until the page can be filled.
 func (r *reading) collect() error {
 	for _, sc := range r.scans {
 		if sc.isDue {
@@ -106,9 +106,8 @@ func (r *reading) collect() error {
 	return nil
 }
 
-// file takes a row where it belongs. An index may give two states of one entity that is being moved, and two indexes
-// may differ: the later counts. What recurs is found through the state view, since the years' index has it at one time
-// only.
+// file files a row. An index may return two states of one entity that is being moved, and two indexes may differ: the
+// later counts. Recurring items are found through the state view, since the years' index has them at one time only.
 func (r *reading) file(row item.Item, fromState bool) error {
 	t := r.registry.ByName(row.Str(entity.AttrType))
 	if t == nil || row.Str(item.AttrPK) != r.partition {
@@ -144,7 +143,7 @@ func (r *reading) fileInstance(t *entity.Type, row item.Item) {
 	}
 }
 
-// show returns the item's showings in the window.
+// show returns the item's entries in the window.
 func (r *reading) show(t *entity.Type, row item.Item) []Entry {
 	seen, ok := t.VisibleAt(row, r.asOf)
 	if !ok || !isInAgenda(t, r.user, seen) {
@@ -165,26 +164,26 @@ func (r *reading) show(t *entity.Type, row item.Item) []Entry {
 	return out
 }
 
-// isInAgenda reports whether the item belongs there as it is seen: time may have moved it on since it was indexed.
+// isInAgenda reports whether the item belongs there as readers see it: time may have changed it since it was indexed.
 func isInAgenda(t *entity.Type, user string, seen item.Item) bool {
 	return t.View == nil || t.Index == nil || t.Index(user, seen).YearPK != ""
 }
 
-// scanned says how far the ranges reach that were read so far.
+// scanned returns how far the ranges have been read.
 func (r *reading) scanned() known {
 	k := known{complete: true}
 	for _, sc := range r.scans {
 		if sc.done {
 			continue
 		}
-		if through := sc.through(); through.start.Before(r.to) { // else only what the widening reads is missing
+		if through := sc.through(); through.start.Before(r.to) { // else only the rows of the widening are missing
 			k.limit(through)
 		}
 	}
 	return k
 }
 
-// known says how much of the answer is certain.
+// known returns which part of the answer is certain.
 func (r *reading) known() known {
 	k := r.scanned()
 	if !r.fetched.complete {
@@ -196,7 +195,7 @@ func (r *reading) known() known {
 	return k
 }
 
-// each calls yield for every entry at hand that is wanted and known, in no order.
+// each calls yield for every requested entry that is read and certain, in no order.
 func (r *reading) each(k known, yield func(*Entry)) {
 	offer := func(entries []Entry) {
 		for i := range entries {
@@ -211,8 +210,8 @@ func (r *reading) each(k known, yield func(*Entry)) {
 	offer(r.occurrences)
 }
 
-// entries returns what is known of the answer, in order. A place in the order has one entry: two readings may be one
-// instant where the clock is put forward, and a snooze may end where another occurrence begins.
+// entries returns the certain part of the answer, in order. A place in the order has one entry: two readings may be
+// one instant when the clock is put forward, and a snooze may end when another occurrence begins.
 func (r *reading) entries(k known) []*Entry {
 	out := make([]*Entry, 0, len(r.items)+len(r.occurrences))
 	r.each(k, func(e *Entry) { out = append(out, e) })

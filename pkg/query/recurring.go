@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// firstStep is how much of a window is expanded first; each further step is twice as long as the one before.
+	// firstStep is the part of a window that is expanded first; each further step is twice as long as the one before.
 	firstStep = 24 * time.Hour
-	// maxStep bounds the occurrences of one step that is longer than the first: of one day each series has one at most.
+	// maxStep bounds the occurrences of a step after the first: each series has at most one a day.
 	maxStep = 4096
 )
 
@@ -24,14 +24,14 @@ type recurring struct {
 	id      string
 	row     item.Item
 	version int64
-	weight  int // of the row in an answer; 0 until it is asked for
+	weight  int // of the row in an answer; 0 until it is computed
 	rule    *recurrence.Series
 	series  *series.Series // nil for a reminder
-	// reach is how long before a window an occurrence may start and be met in it.
+	// reach is how long before a window an occurrence may start and still be found in it.
 	reach time.Duration
-	// uncertain occurrences may turn out to be other than the rule says.
+	// uncertain says that occurrences may differ from the rule.
 	uncertain bool
-	// tagged says that the series itself has one of the tags asked for; its exceptions may have others.
+	// tagged says that the series itself has one of the requested tags; its exceptions may have others.
 	tagged bool
 	// trigger is the date of a reminder's next trigger.
 	trigger string
@@ -82,8 +82,8 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	return nil
 }
 
-// expand looks at what recurs, from the earliest occurrence that can be met on, in steps of time until the page is full
-// or the window ends: a year's window of many series has far more occurrences than a page shows.
+// expand expands recurring items, from the earliest occurrence that can appear, in steps of time until the page is
+// full or the window ends. A year's window of many series has far more occurrences than a page shows.
 func (r *reading) expand() {
 	if r.horizon.IsZero() {
 		r.horizon = r.beginning()
@@ -106,7 +106,7 @@ func (r *reading) expand() {
 	}
 }
 
-// beginning is the earliest start of an occurrence that can be met: in whole seconds, as a cursor holds it.
+// beginning returns the earliest start of an occurrence that can appear, in whole seconds, as in a cursor.
 func (r *reading) beginning() time.Time {
 	reach := time.Duration(0)
 	for _, rec := range r.series {
@@ -119,7 +119,7 @@ func (r *reading) beginning() time.Time {
 	return first.Truncate(time.Second)
 }
 
-// met counts the entries at hand that are known: those that will stand in the answer, and all together.
+// met counts the certain entries read so far: those that will be in the answer, and all together.
 func (r *reading) met() (certain, all int) {
 	r.each(r.known(), func(e *Entry) {
 		all++
@@ -130,8 +130,8 @@ func (r *reading) met() (certain, all int) {
 	return certain, all
 }
 
-// expandTo finds the occurrences that start between the horizon and the instant. A bounded step is given up, leaving
-// nothing, if there are too many.
+// expandTo finds the occurrences that start between the horizon and the instant. If there are too many, it gives up a
+// bounded step and leaves nothing of it.
 func (r *reading) expandTo(to time.Time, bounded bool) bool {
 	had := len(r.occurrences)
 	if r.occurrences == nil {
@@ -159,7 +159,7 @@ func (r *reading) expandTo(to time.Time, bounded bool) bool {
 	return true
 }
 
-// meet takes an occurrence as the rule gives it.
+// meet adds an occurrence of the rule.
 func (r *reading) meet(rec *recurring, original recurrence.Occurrence) {
 	end := original.Start
 	if rec.series != nil {

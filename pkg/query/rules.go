@@ -11,10 +11,9 @@ import (
 // maxRules bounds the compiled rules of each of two generations: a few hundred bytes each.
 const maxRules = 2048
 
-// rules keeps compiled rules from one question to the next: an agenda asks for all of a user's series every time, and
-// compiling them was a fifth of its work. A rule is found by what decides on it, the row's key and version, so that
-// none is ever stale. When a generation is full, the one before it is forgotten; what is asked for again moves on to
-// the new one.
+// rules caches compiled rules between questions: every agenda needs all of a user's series, and compiling them was a
+// fifth of its work. A rule is found by the row's key and version, which determine it, so that none is ever outdated.
+// When a generation is full, the one before it is forgotten; a rule that is used again moves to the new one.
 type rules struct {
 	mu          sync.Mutex
 	young, aged map[ruleKey]*recurrence.Series

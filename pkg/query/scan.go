@@ -13,24 +13,24 @@ import (
 // scan is one range of rows, read page by page.
 type scan struct {
 	query table.Query
-	// key is the index's sort key, behind whose prefix stands the time; empty for a range that is not in time order, so
-	// that only all of it says what is in the window.
+	// key is the index's sort key, in which the time follows the prefix. It is empty for a range without time order,
+	// which must be read whole.
 	key, prefix string
-	// isDue rows are open counters: they name a task and when it falls due.
+	// isDue marks rows that are open counters: they name a task and its due time.
 	isDue, floating bool
 	rows            []item.Item
 	done            bool
 }
 
-// firstRows is how many rows of an index a page of limit entries asks for first: enough for the rows of the look-back
-// and the widening, and far fewer than 1 MB.
+// firstRows returns how many rows of an index a page of limit entries requests first: enough for the rows of the
+// look-back and the widening, and far fewer than 1 MB.
 func firstRows(limit int) int { return 4*limit + 64 }
 
-// scansOf are the ranges that an agenda is read from in its first round trip.
+// scansOf returns the ranges that an agenda reads in its first round trip.
 func scansOf(w window) []*scan {
 	rows := firstRows(w.limit)
 	if len(w.tags) > 0 {
-		rows = 0 // how many rows lie between two with a tag, nobody knows
+		rows = 0 // the number of rows between two with a tag is unknown
 	}
 	scans := yearScans(w, rows)
 	state := func(prefix string) *scan {
@@ -40,7 +40,7 @@ func scansOf(w window) []*scan {
 		}}
 	}
 	if w.wants(product.TypeEvent) {
-		// Behind the look-back, every event is found by its start.
+		// After the look-back, every event is found by its start.
 		if !w.after.start.After(w.from.Add(-lookBack)) {
 			scans = append(scans, state(product.LongPrefix()).tagsOf(product.AttrModifiedFields))
 		}
@@ -55,7 +55,7 @@ func scansOf(w window) []*scan {
 	return scans
 }
 
-// tagsOf lets rows with the attribute pass the filter: their tags, or those of rows they speak for, are only known
+// tagsOf lets rows with the attribute pass the filter: their tags, or those of rows that they cover, are only known
 // later.
 func (sc *scan) tagsOf(attr string) *scan {
 	if len(sc.query.AnyTag) > 0 {
@@ -77,8 +77,8 @@ func yearScans(w window, rows int) []*scan {
 	return scans
 }
 
-// dueScan finds the open tasks that fall due in the window, whenever they began. A task that has no start, or begins in
-// the window, is in the years' index anyway; the counters of package stats are what leads to the others.
+// dueScan finds the open tasks that are due in the window and began at any time. A task that has no start, or begins
+// in the window, is in the years' index anyway; the counters of package stats lead to the others.
 func dueScan(w window, rows int, floating bool) *scan {
 	from, to := w.earliest(), w.to
 	if floating {
@@ -110,7 +110,7 @@ func (sc *scan) read(ctx context.Context, store table.Reader) error {
 	}
 }
 
-// through is the start before which no entry can be missing for rows that this range has not given yet.
+// through returns the start before which this range has given all rows.
 func (sc *scan) through() place {
 	key := item.Item(sc.query.Start).Str(sc.key)
 	at, err := item.ParseInstant(key[len(sc.prefix):])

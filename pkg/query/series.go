@@ -19,12 +19,12 @@ import (
 type Series struct {
 	Master    item.Item
 	Instances []item.Item
-	// Next is the cursor of the instances that this page has no room for; empty at the end.
+	// Next is the cursor of the instances that do not fit into this page; empty at the end.
 	Next string
 }
 
-// Series returns a series with the exceptions that count: one read of the master and one of the instances, side by side
-// (AP7). A page ends at about 1 MB; the cursor leads to the instances behind it.
+// Series returns a series with the exceptions that count: one read of the master and one of the instances, in parallel
+// (AP7). A page ends at about 1 MB; the cursor leads to the following instances.
 func (s *Service) Series(ctx context.Context, user, masterID, cursor string) (Series, error) {
 	if err := checkUser(user); err != nil {
 		return Series{}, err
@@ -73,7 +73,7 @@ func (s *Service) instances(ctx context.Context, user, masterID string) ([]item.
 	return rows, nil
 }
 
-// startOfInstances is the date behind which a page begins; empty for the beginning.
+// startOfInstances returns the date after which a page begins; empty for the beginning.
 func startOfInstances(text string, ask question) (string, error) {
 	c, ok, err := decodeCursor(text, ask)
 	if err != nil || !ok {
@@ -102,8 +102,8 @@ func pageOfInstances(s *series.Series, ask question, after string) Series {
 	return out
 }
 
-// Event returns what an id of an event, a series, or an occurrence of a series names (AP2). An occurrence that nobody
-// changed has no row: it is made of its series, with the series' version.
+// Event returns the event, series, or occurrence of a series with the id (AP2). An unchanged occurrence has no row: it
+// is made of its series, with the series' version.
 func (s *Service) Event(ctx context.Context, user, id string) (Found, error) {
 	switch t := s.registry.ByID(id); {
 	case t == nil:
@@ -146,13 +146,14 @@ func byKey(rows []item.Item) map[item.Key]item.Item {
 	return found
 }
 
-// dateOf is the date YYYYMMDD in an occurrence's id; false for an id that is none, as a damaged row may have.
+// dateOf returns the date YYYYMMDD in an occurrence's id; false for a malformed id, as a damaged row may have.
 func dateOf(id string) (string, bool) {
 	_, date, err := entity.ParseInstanceID(id)
 	return date, err == nil
 }
 
-// effective is an occurrence by the rows of its series and its own, which may be none; false if there is no such one.
+// effective returns an occurrence from the rows of its series and its own, which may be nil; false if there is no such
+// occurrence.
 func effective(master, row item.Item, id string, now time.Time) (item.Item, bool, error) {
 	date, ok := dateOf(id)
 	if !ok || master == nil || entity.Expired(master, now) {

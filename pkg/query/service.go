@@ -12,13 +12,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config is what a [Service] works with. Every field is required.
+// Config holds the dependencies of a [Service]. Every field is required.
 type Config struct {
 	Store    table.Reader
 	Registry *entity.Registry
-	// Now is the clock against which ttl, archive timers and the clock-driven counts are held.
+	// Now is the clock for ttl, archive timers and the clock-driven counts.
 	Now func() time.Time
-	// Fold returns the form in which two titles that a reader takes for equal are equal: package text has it.
+	// Fold returns the form in which two titles are equal that a reader considers equal: package text has it.
 	Fold func(string) string
 }
 
@@ -39,16 +39,17 @@ func New(c Config) *Service {
 	return &Service{store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}, fold: c.Fold}
 }
 
-// Errors on which callers decide. Beside them come *[entity.ValidationError] for a parameter out of bounds (422),
+// Errors on which callers decide. Others are *[entity.ValidationError] for a parameter out of bounds (422),
 // [entity.ErrID] for a malformed user id (400), and the store's own errors (503).
 var (
-	// ErrNotFound: there is no such entity for this user (404). An id that has not the form of its type's ids names none.
+	// ErrNotFound says that there is no such entity for this user (404). A malformed id names none.
 	ErrNotFound = errors.New("entity not found")
-	// ErrCursor: the cursor is none, or belongs to another question or user (400).
+	// ErrCursor says that the cursor is malformed, or belongs to another question or user (400).
 	ErrCursor = errors.New("not a cursor of this query")
 )
 
-// NotFoundError is [ErrNotFound] of an entity whose id may name one; of an occurrence, that its series is not there.
+// NotFoundError is [ErrNotFound] for an entity with a well-formed id; for an occurrence, that its series does not
+// exist.
 type NotFoundError struct{ Ref entity.Ref }
 
 func (e *NotFoundError) Error() string {
@@ -64,7 +65,7 @@ type Found struct {
 	Item item.Item
 }
 
-// Page is a part of a list. It ends at the limit asked for or at about 1 MB, and may hold less than either, even
+// Page is a part of a list. It ends at the requested limit or at about 1 MB, and may hold less than either, even
 // nothing, while there is more.
 type Page struct {
 	Items []Found

@@ -22,8 +22,8 @@ type Stats struct {
 	UpcomingEvents, OverdueTasks int
 }
 
-// Stats returns the statistics as of now, to the second: one read of USER_META, then four counts side by side, each of
-// a range of small rows. Floating events and tasks are held against the clock on the wall of the user's zone.
+// Stats returns the statistics as of now, to the second: one read of USER_META, then four counts in parallel, each of
+// a range of small rows. Floating events and tasks are compared with the wall clock in the user's zone.
 func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {
@@ -64,7 +64,7 @@ func (o open) query(user string) table.Query {
 	return table.Query{Index: table.StateView, Partition: entity.UserPK(user), Range: table.Range{From: o.from, To: o.to}}
 }
 
-// upcoming events start after the reading.
+// upcoming returns the range of events that start after the reading.
 func upcoming(floating bool, reading time.Time) open {
 	return open{
 		entity.OpenSK(product.TypeEvent, floating, reading.Add(time.Second)),
@@ -72,7 +72,8 @@ func upcoming(floating bool, reading time.Time) open {
 	}
 }
 
-// overdue tasks were due at the reading or before: an all-day task is overdue from the midnight on that ends its day.
+// overdue returns the range of tasks that were due at the reading or before: an all-day task is overdue from the
+// midnight that ends its day.
 func overdue(floating bool, reading time.Time) open {
 	return open{entity.OpenPrefix(product.TypeTask, floating), entity.OpenSK(product.TypeTask, floating, reading)}
 }

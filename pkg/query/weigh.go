@@ -7,7 +7,8 @@ import (
 // maxPageBytes ends a page of an answer whose items are large.
 const maxPageBytes = 1 << 20
 
-// weigh returns about how many bytes an entry has: a virtual occurrence as many as what it is an occurrence of.
+// weigh returns the approximate number of bytes of an entry: a virtual occurrence counts as much as its series or
+// reminder.
 func (e *Entry) weigh() int {
 	if !e.Virtual {
 		return weigh(e.item)
@@ -18,7 +19,7 @@ func (e *Entry) weigh() int {
 	return e.of.weight
 }
 
-// weigh returns about how many bytes an item has.
+// weigh returns the approximate number of bytes of an item.
 func weigh(it item.Item) int {
 	total := 0
 	for name, v := range it {

@@ -18,7 +18,7 @@ const (
 	// lookBack is how far before the window an event may begin and still be found by its start; longer ones are found by
 	// their end.
 	lookBack = 24 * time.Hour
-	// floatingSlack is how far a floating reading may lie from the instant it stands for: zones reach from -12 to +14 h.
+	// floatingSlack is the largest difference between a floating reading and its instant: zones reach from -12 to +14 h.
 	floatingSlack = 14 * time.Hour
 
 	maxTypes = 20
@@ -26,13 +26,13 @@ const (
 	maxTag   = 64 // characters
 )
 
-// Years in which anything can lie.
+// The years of all items.
 const (
 	minYear = 1900
 	maxYear = 2199
 )
 
-// window is an agenda query that was checked.
+// window is a checked agenda query.
 type window struct {
 	user     string
 	from, to time.Time
@@ -41,7 +41,7 @@ type window struct {
 	tags     []string
 	limit    int
 	question question
-	after    place // the entries behind it are wanted; zero for all
+	after    place // only entries after it are requested; zero for all
 }
 
 func (s *Service) window(user string, q AgendaQuery) (window, error) {
@@ -69,12 +69,12 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 	return w, err
 }
 
-// AgendaTypes are the names by which an agenda can be asked for types: series and their exceptions are events there.
+// AgendaTypes returns the type names that an agenda accepts: series and their exceptions are events there.
 func AgendaTypes(r *entity.Registry) []string {
 	return slices.DeleteFunc(r.Collections(), func(name string) bool { return r.ByName(name).OwnCommands })
 }
 
-// checkWindow names everything that is wrong at once.
+// checkWindow reports all faults at once.
 func (s *Service) checkWindow(w window) error {
 	var errs []entity.FieldError
 	refuse := func(param, format string, args ...any) {
@@ -120,7 +120,7 @@ func (w window) asQuestion(zone string) question {
 	return question{w.user, "agenda", params}
 }
 
-// placeIn is where the cursor leads; the zero place without one.
+// placeIn returns the place of the cursor; the zero place without one.
 func (s *Service) placeIn(w window, text string) (place, error) {
 	c, ok, err := decodeCursor(text, w.question)
 	if err != nil || !ok {
@@ -138,7 +138,7 @@ func (s *Service) placeIn(w window, text string) (place, error) {
 	return place{start, c.ID}, nil
 }
 
-// earliest is the beginning of what is still to be shown.
+// earliest returns the beginning of the part still to be shown.
 func (w window) earliest() time.Time {
 	if w.after.start.After(w.from) {
 		return w.after.start
@@ -146,7 +146,7 @@ func (w window) earliest() time.Time {
 	return w.from
 }
 
-// first is the earliest start that the years' index is asked for.
+// first returns the earliest start to read from the years' index.
 func (w window) first() time.Time {
 	if first := w.from.Add(-lookBack); w.after.start.Before(first) {
 		return first
@@ -159,14 +159,15 @@ func (w window) isProgress(through place) bool {
 	return through.start.After(w.first())
 }
 
-// shows reports whether a span lies in the window, as real instants.
+// shows reports whether a span overlaps the window, as real instants.
 func (w window) shows(start, end time.Time) bool {
 	return start.Before(w.to) && (!start.Before(w.from) || end.After(w.from))
 }
 
 func (w window) wants(typeName string) bool { return slices.Contains(w.types, typeName) }
 
-// keepsTags is the tag filter for what the store could not filter. The tags are asked for only if there is one.
+// keepsTags applies the tag filter to entries that the store could not filter. It calls tagsOf only if there is a
+// filter.
 func (w window) keepsTags(tagsOf func() []string) bool {
 	if len(w.tags) == 0 {
 		return true

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// readRecords is how many records are asked for at a time.
+	// readRecords is how many records are requested at a time.
 	readRecords = 1000
-	// emptyReads is how many reads in a row must find nothing before a shard that is open counts as read: the service
-	// answers with nothing while it looks for more.
+	// emptyReads is how many consecutive reads must find nothing before an open shard counts as read: the service answers
+	// with nothing while it searches for more.
 	emptyReads = 10
 )
 
@@ -23,19 +23,18 @@ const (
 type Capture struct {
 	Registry *entity.Registry
 	Source   eventsource.Source
-	// All keeps the rows that no consumer gets to see as well.
+	// All includes the rows that no consumer receives.
 	All bool
-	// Heads, if they are known, are the last records of the shards: nothing behind them is read. A shard without one is
-	// not read.
+	// Heads, if known, are the last records of the shards: no later record is read. A shard without one is not read.
 	Heads map[string]string
-	// Follow goes on reading what is written until the context ends, which then is no error.
+	// Follow continues to read new records until the context ends, which is then no error.
 	Follow bool
 	// Pause is the wait after a read that found nothing.
 	Pause time.Duration
 	Wait  func(ctx context.Context, d time.Duration) error
 }
 
-// progress is how far a shard was read.
+// progress is how far a shard has been read.
 type progress struct {
 	change.Shard
 	after string
@@ -43,7 +42,7 @@ type progress struct {
 	done  bool
 }
 
-// Run hands each record on, a shard's behind its parent's, until everything there is was read.
+// Run emits each record, a shard's after its parent's, until all records have been read.
 func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error {
 	known := map[string]*progress{}
 	for {
@@ -79,7 +78,7 @@ func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error 
 	}
 }
 
-// ended is the error, unless somebody who followed has seen enough.
+// ended returns the error, or nil if the caller followed the stream and ended it.
 func (c Capture) ended(ctx context.Context, err error) error {
 	select {
 	case <-ctx.Done():
@@ -120,7 +119,7 @@ func (c Capture) read(ctx context.Context, p *progress, emit func(change.Record)
 	return len(slice.Records) > 0, nil
 }
 
-// reaches says whether any mapping of the product passes the record.
+// reaches reports whether any mapping of the product passes the record.
 func reaches(registry *entity.Registry, r change.Record) bool {
 	for _, row := range readers.Table(registry) {
 		if row.Filter.Match(r) {

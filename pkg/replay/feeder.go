@@ -18,20 +18,21 @@ import (
 )
 
 const (
-	// batchSize is how many records go to a consumer at a time.
+	// batchSize is how many records a consumer receives at a time.
 	batchSize = 100
-	// maxTries is how often a record that a consumer cannot finish is brought to it, each time with the batch loop's own
+	// maxTries bounds how often a record that a consumer cannot finish is delivered, each time with the batch loop's own
 	// attempts.
 	maxTries = 3
 	// maxTroubles bounds the troubles that a report names of each consumer.
 	maxTroubles = 1000
 )
 
-// Feeder brings records to consumers. All its fields are required.
+// Feeder delivers records to consumers. All its fields are required.
 type Feeder struct {
 	Registry  *entity.Registry
 	Consumers []change.Consumer
-	// Projections are the names of another product's projections among the consumers; they see what the projections see.
+	// Projections are the names of another product's projections among the consumers; they receive the records of the
+	// projections.
 	Projections []string
 	Parking     consume.Parking
 	Now         func() time.Time
@@ -39,8 +40,8 @@ type Feeder struct {
 	Log         *slog.Logger
 }
 
-// Report is what became of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are those
-// that the consumer's mapping does not pass.
+// Report counts the outcomes of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are
+// those that the consumer's mapping does not pass.
 type Report struct {
 	Consumer   string    `json:"consumer"`
 	Records    int       `json:"records"`
@@ -69,7 +70,7 @@ func (r *Report) add(more Report) {
 	r.Troubles = append(r.Troubles, more.Troubles[:min(len(more.Troubles), maxTroubles-len(r.Troubles))]...)
 }
 
-// ErrConsumer: there is no consumer of that name.
+// ErrConsumer says that there is no consumer of that name.
 var ErrConsumer = errors.New("unknown consumer")
 
 // Only returns the feeder for the consumers named, all of them if none is. An error matches [ErrConsumer].
@@ -91,8 +92,8 @@ func (f Feeder) Only(names ...string) (Feeder, error) {
 	return f, nil
 }
 
-// Feed brings the records to each consumer in their order. What a consumer cannot finish is reported, and the next one
-// comes all the same. An error is none of a record: the context has ended, or the feeder is incomplete.
+// Feed delivers the records to each consumer in their order. It reports a record that a consumer cannot finish, and
+// continues with the next. Its error concerns no record: the context has ended, or the feeder is incomplete.
 func (f Feeder) Feed(ctx context.Context, records []json.RawMessage) ([]Report, error) {
 	reports := make([]Report, len(f.Consumers))
 	for i, c := range f.Consumers {
@@ -136,7 +137,7 @@ func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.R
 			tries = 1
 		}
 		report.Records += finished
-		for _, p := range o.parked { // those behind an unfinished record come again, and are parked again
+		for _, p := range o.parked { // those after an unfinished record are delivered again, and are parked again
 			if slices.ContainsFunc(batch[:finished], func(raw json.RawMessage) bool { return string(raw) == string(p.Record) }) {
 				report.Parked++
 				report.trouble("parked", p.Record, p.Reason)
@@ -164,7 +165,7 @@ func (f Feeder) filterOf(consumer string) eventsource.Filter {
 	return nil
 }
 
-// handle returns what the loop left of the batch.
+// handle returns the part of the batch that the loop did not finish.
 func handle(ctx context.Context, loop *consume.Loop, batch []json.RawMessage) ([]json.RawMessage, error) {
 	body, err := loop.Handle(ctx, consume.Event(batch))
 	if err != nil {
@@ -203,7 +204,7 @@ func (r *Report) trouble(outcome string, raw json.RawMessage, reason string) {
 	r.Troubles = append(r.Troubles, Trouble{rec.Sequence, key, outcome, reason})
 }
 
-// UsersOf returns whose the records are, as far as they can be read.
+// UsersOf returns the users of the records, as far as they can be read.
 func UsersOf(records []json.RawMessage) map[string]bool {
 	users := map[string]bool{}
 	for _, raw := range records {

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/consume"
 )
 
-// onlooker sees what a consumer says of its records and what is parked.
+// onlooker records a consumer's errors and the parked records.
 type onlooker struct {
 	consume.Parking
 	parked []consume.Parked
@@ -38,7 +38,7 @@ func (o *onlooker) reason(raw json.RawMessage, n consume.Counts) string {
 	return fmt.Sprintf("not finished after %d attempts", n.Retried)
 }
 
-// watching returns the consumer, whose errors the onlooker notes.
+// watching returns the consumer, whose errors the onlooker records.
 func watching(c change.Consumer, o *onlooker) change.Consumer {
 	o.last = map[string]error{}
 	return change.Wrap(c, func(ctx context.Context, batch []change.Change) []change.Outcome {

@@ -20,26 +20,25 @@ import (
 	"nexus/pkg/table"
 )
 
-// attrContribution and attrDeliveryState are attributes of rows that consumers keep (docs/data-model.md, LEDGER and
-// FIRED).
+// attrContribution and attrDeliveryState are attributes of consumers' rows (docs/data-model.md, LEDGER and FIRED).
 const (
 	attrContribution  = "c"
 	attrDeliveryState = "state"
 )
 
-// View is where derived state is read.
+// View names the sources of derived state.
 type View struct {
 	Walker    table.Walker
 	Schedules []schedule.Schedule // those that wait for their call
 	Events    []bus.Event
 	Objects   []blob.Store // cold copies and parked objects
-	// Users limits the view; nil is everybody. Parked objects are everybody's.
+	// Users limits the view; nil means all users. Parked objects belong to all users.
 	Users map[string]bool
 }
 
-// State is what is derived, each kind as sorted lines that two systems share exactly if they derived the same: what
-// depends on the way there, such as the number of a ledger row's last write, is left out, and so are rows that say
-// nothing any more.
+// State is the derived data, each kind as sorted lines that two systems share exactly if they derived the same. It
+// leaves out what depends on the way there, such as the number of a ledger row's last write, and rows that no longer
+// have an effect.
 type State struct {
 	Stats      []string `json:"stats"`
 	Ledger     []string `json:"ledger"`
@@ -61,7 +60,7 @@ func (s *System) View() View {
 	}
 }
 
-// State reads what is derived.
+// State reads the derived data.
 func (v View) State(ctx context.Context) (State, error) {
 	var out State
 	err := v.Walker.Walk(ctx, 0, 1, func(row item.Item) error { return v.row(&out, row) })
@@ -104,14 +103,13 @@ func userIn(document []byte) string {
 	return said.UserID + said.User
 }
 
-// owner returns the user in whose partition a row stands. In others stand the versioned repositories, which derive
-// nothing.
+// owner returns the user of a row's partition. Other partitions hold the versioned repositories, which derive nothing.
 func owner(row item.Item) (user string, ok bool) {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	return user, err == nil
 }
 
-// row adds what a row says.
+// row adds the content of a row.
 func (v View) row(out *State, row item.Item) error {
 	user, ok := owner(row)
 	if !ok || !v.has(user) {
@@ -156,7 +154,7 @@ func showStats(sum item.Item) string {
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
 		switch value := sum[name].(type) {
 		case item.Number:
-			if value != "0" { // a number that was never counted is the same
+			if value != "0" { // a number that was never counted equals 0
 				fmt.Fprintf(&b, " %s=%s", name, value)
 			}
 		case item.String:
@@ -184,7 +182,7 @@ func (v View) objects(ctx context.Context, out *State, objects blob.Store) error
 	}
 }
 
-// wants leaves out other users' cold copies, and what is neither a copy nor parked.
+// wants excludes other users' cold copies, and objects that are neither a copy nor parked.
 func (v View) wants(name string) bool {
 	if strings.HasPrefix(name, consume.ParkedPrefix) {
 		return true
@@ -207,7 +205,7 @@ func (s *State) kinds() []kindOf {
 	}
 }
 
-// String returns one line for each derived thing, behind its kind.
+// String returns one line for each derived item, after its kind.
 func (s State) String() string {
 	var b strings.Builder
 	for _, kind := range s.kinds() {

@@ -22,19 +22,19 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// maxCalls bounds the calls of the scheduler that one move of the clock may set off.
+// maxCalls bounds the scheduler's calls that one move of the clock may cause.
 const maxCalls = 100_000
 
-// Config says what a [System] is made of.
+// Config configures a [System].
 type Config struct {
 	Registry *entity.Registry
-	// Begin is where the clock stands at first.
+	// Begin is the first time of the clock.
 	Begin time.Time
 	// Shards is the number of shards of the table's stream; 0 means 1.
 	Shards int
-	// Around, if set, is asked before and after the effect of each call of a port; its error is the call's.
+	// Around, if set, is called before and after the effect of each call of a port; its error becomes the call's.
 	Around func(Call) error
-	// Log receives what the batch loop and the reminders have to say; nil discards it.
+	// Log receives the messages of the batch loop and the reminders; nil discards them.
 	Log *slog.Logger
 }
 
@@ -107,7 +107,7 @@ func isWrite(op string) bool {
 	return false
 }
 
-// asKind makes an injected error one on which callers of the port decide.
+// asKind turns an injected error into one on which callers of the store decide.
 func asKind(kind, err error) error {
 	if err == nil {
 		return nil
@@ -125,9 +125,9 @@ func (s *System) MoveTo(at time.Time) {
 	}
 }
 
-// Fire calls the notifier for what is due, in order; what a call schedules for now is called as well. A call that fails
-// is made again by the next Fire, whatever has become of its schedule: one that is on its way is not recalled. The
-// errors are joined.
+// Fire calls the notifier for the due schedules, in order, including schedules that a call puts for now. The next Fire
+// repeats a failed call, even if its schedule has changed: a call that has begun is not recalled. The errors are
+// joined.
 func (s *System) Fire(ctx context.Context) (calls int, err error) {
 	var errs []error
 	again := s.failed
@@ -149,8 +149,8 @@ func (s *System) Fire(ctx context.Context) (calls int, err error) {
 	return calls, fmt.Errorf("more than %d schedules are due at %s", maxCalls, item.FormatInstant(s.now))
 }
 
-// Replay takes each record's image into the table, moves the clock to when it was written, calling what falls due on
-// the way, and brings the record to the feeder's consumers: so the system follows the one that was recorded.
+// Replay takes each record's image into the table, moves the clock to the time of its write, making the calls that are
+// due on the way, and delivers the record to the feeder's consumers. So the system follows the recorded one.
 func (s *System) Replay(ctx context.Context, feeder Feeder, records []json.RawMessage) ([]Report, error) {
 	sum := make([]Report, len(feeder.Consumers))
 	for i, c := range feeder.Consumers {

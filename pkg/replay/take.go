@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// takeRaw takes in a record that can be decoded. Another is the consumers' to park, and no row is to be made of it.
+// takeRaw takes in a record that can be decoded. The consumers park any other, and no row is made of it.
 func (s *System) takeRaw(ctx context.Context, raw json.RawMessage) error {
 	decoded, err := change.Decode(consume.Event([]json.RawMessage{raw}), s.registry)
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *System) takeRaw(ctx context.Context, raw json.RawMessage) error {
 
 func isOneRecord(decoded []change.Decoded) bool { return len(decoded) == 1 && decoded[0].Err == nil }
 
-// take moves the clock to when the record was written and brings its row in the table to what the record says, unless a
-// later record of the row was taken before.
+// take moves the clock to the time of the record's write and updates its row in the table, unless it already took a
+// later record of the row.
 func (s *System) take(ctx context.Context, rec change.Record) error {
 	if !s.isFollowed(rec) {
 		return nil
@@ -62,7 +62,7 @@ func (s *System) take(ctx context.Context, rec change.Record) error {
 	return nil
 }
 
-// restored does what the command that brought an item back did beside it, of which no consumer gets a record.
+// restored makes the other writes of the command that restored an item, of which no consumer gets a record.
 func (s *System) restored(ctx context.Context, rec change.Record) error {
 	if !rec.New.Has(entity.AttrRestoredAt) || rec.New.Str(entity.AttrRestoredAt) == rec.Old.Str(entity.AttrRestoredAt) {
 		return nil
@@ -81,8 +81,8 @@ func (s *System) restored(ctx context.Context, rec change.Record) error {
 	return nil
 }
 
-// isFollowed says whether the row is an item, or one whose removal consumers see. What consumers keep for themselves
-// they make anew.
+// isFollowed reports whether the row is an item, or one whose removal consumers receive. Consumers write their own
+// rows again.
 func (s *System) isFollowed(rec change.Record) bool {
 	if rec.Key.PK == "" || rec.Key.SK == "" || rec.Sequence == "" {
 		return false
@@ -90,8 +90,8 @@ func (s *System) isFollowed(rec change.Record) bool {
 	return reaches(s.registry, rec)
 }
 
-// imageOf is the record's image as the table is to have it: the statistics in a user's own row are the consumers', and
-// a row that they made for them is no image at all. Nil for such a one.
+// imageOf returns the record's image as the table must have it. The statistics in a user's row belong to the
+// consumers, and a row that they made only for them counts as no image. Nil for such a row.
 func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, error) {
 	if rec.New.Str(entity.AttrType) != entity.TypeUserMeta {
 		return rec.New, nil
@@ -115,8 +115,8 @@ func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, err
 	return row, nil
 }
 
-// writtenAt is when the record was written, by whatever clock is ahead: the stream's, or the one by which items are
-// dated.
+// writtenAt returns the time of the record's write, by the clock that is ahead: the stream's, or the one that dates
+// items.
 func writtenAt(rec change.Record) time.Time {
 	at := rec.Created
 	if updated, ok := rec.New.Time(entity.AttrUpdatedAt); ok && updated.After(at) {
@@ -125,8 +125,8 @@ func writtenAt(rec change.Record) time.Time {
 	return at
 }
 
-// Follow moves the clock to the instant, and makes the calls that fall due on the way when they do. One that has passed
-// leaves it where it is.
+// Follow moves the clock to the instant, and makes the calls that are due on the way at their times. A past instant
+// leaves the clock unchanged.
 func (s *System) Follow(ctx context.Context, at time.Time) error {
 	for {
 		waiting := s.scheduler.Waiting()

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// runsAhead is how far beyond an instant the log is looked through at first for what was committed by then: a burst of
-	// so many commits takes one Query.
+	// runsAhead is how far after an instant the log is first searched for commits made by then: a burst of so many
+	// commits takes one Query.
 	runsAhead = time.Minute
-	// asOfPage is how many entries a Query for an instant reads: few enough to cost one read unit or two.
+	// asOfPage is the number of entries that a Query for an instant reads: few enough to cost one read unit or two.
 	asOfPage = 10
 )
 
-// AsOf returns the revision that was the present one at the end of the instant's second, or a [*NotFoundError] if there
-// was none yet. A Query of the log, and one of the snapshot; one more of the log for each minute that a burst of
-// commits ran ahead of the clock, and for each ten commits of the minute that followed the instant.
+// AsOf returns the revision that was the present one at the end of the instant's second, or a [*NotFoundError] if
+// there was none yet. It takes a Query of the log and one of the snapshot. It takes one more of the log for each
+// minute that a burst of commits ran ahead of the clock, and for each ten commits of the minute after the instant.
 //
-// It goes by the instants at which heads moved, which rise along the line of history as far as the clocks of its
-// writers agree. Times of revisions are another thing: they rise without exception, and run ahead of the clock for
-// that.
+// It uses the instants at which heads moved, which rise along the line of history as far as the writers' clocks agree.
+// Times of revisions are different: they always rise, and therefore may run ahead of the clock.
 func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant time.Time) (Revision[S], error) {
 	if err := at.Check(); err != nil {
 		return Revision[S]{}, fmt.Errorf("address: %w", err)
@@ -38,7 +37,7 @@ func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant 
 		if !found {
 			return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + item.FormatInstant(instant)}
 		}
-		// Whatever runs further ahead follows in steps of a second, so that one step would be at the bound.
+		// Commits further ahead follow in steps of a second, so that one step would be at the bound.
 		if commit.RevTs.Before(until) {
 			return r.load(ctx, at, commit)
 		}

@@ -21,19 +21,19 @@ const (
 // maxMessage bounds a commit's message, in characters.
 const maxMessage = 500
 
-// Change is a new revision on its way.
+// Change is a revision to be made.
 type Change[S any] struct {
 	Message string
 	Source  string
 	// OriginRevID is the revision that a rollback restores.
 	OriginRevID string
-	// RolledFromRevID is the revision of another repository that is rolled over into this one; empty leaves what the head
-	// says of it.
+	// RolledFromRevID is the revision of another repository that is rolled over into this one; empty preserves the head's
+	// value.
 	RolledFromRevID string
 	State           S
 }
 
-// Prepared is a new revision with its rows laid out, ready to be published.
+// Prepared is a new revision with its rows, ready to be published.
 type Prepared struct {
 	at         entity.Repository
 	head       Head
@@ -43,7 +43,7 @@ type Prepared struct {
 	rows       []item.Item
 }
 
-// Commit returns the log entry that the revision will have; its CommittedAt is known once it was published.
+// Commit returns the revision's log entry; its CommittedAt is set once it was published.
 func (p *Prepared) Commit() Commit { return p.commit }
 
 // When returns the time of a revision made now from that head: later than the head's, so that history sorts.
@@ -55,7 +55,7 @@ func (p *Publisher) When(head Head) time.Time {
 	return head.RevTs.Add(time.Second)
 }
 
-// Prepare makes a revision of a change. The state is taken as it is: its rules are the caller's to check, before.
+// Prepare makes a revision of a change. The caller must have checked the rules of the state before.
 func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) *Prepared {
 	revID := entity.NewRevisionID(at, r.newID())
 	rows := r.shape.Rows(base.Repository, revID, c.State)
@@ -68,7 +68,7 @@ func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) *Prepar
 	}
 }
 
-// CheckCommit notes what is wrong with a client's message and source.
+// CheckCommit records the faults of a client's message and source.
 func (r *Repository[S]) CheckCommit(v *Violations, message, source string) {
 	r.checkMessage(v, message)
 	if !slices.Contains(r.shape.Sources, source) {

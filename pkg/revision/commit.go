@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// Attributes of heads and log entries. The source of a revision has the name that its repository gives it.
+// Attributes of heads and log entries. Each kind of repository names its source attribute.
 const (
 	attrHeadRevID   = "headRevId"
 	attrHeadRevTs   = "headRevTs"
@@ -25,12 +25,12 @@ const (
 // SourceRollback is the source of a revision that restores an earlier one.
 const SourceRollback = "rollback"
 
-// Head is what a repository's pointer says; the zero Head is that of a repository without a revision.
+// Head is the pointer of a repository; the zero Head is that of a repository without a revision.
 type Head struct {
 	RevID string
 	RevTs time.Time
-	// RolledFromRevID is the revision of another repository that was last rolled over into this one; it stays while the
-	// head moves on.
+	// RolledFromRevID is the revision of another repository that was last rolled over into this one; it stays when the
+	// head moves.
 	RolledFromRevID string
 	UpdatedAt       time.Time
 }
@@ -38,15 +38,15 @@ type Head struct {
 // Commit is one entry of the log.
 type Commit struct {
 	RevID string
-	// RevTs is when it was committed, in whole seconds: later than its parent, if need be ahead of the clock.
+	// RevTs is the time of the commit, in whole seconds: later than its parent, if necessary ahead of the clock.
 	RevTs time.Time
-	// CommittedAt is when the head moved, in whole seconds. It is another second than RevTs in a burst of commits, where
-	// RevTs runs ahead of the clock, and after a snapshot that took its time to write.
+	// CommittedAt is when the head moved, in whole seconds. It differs from RevTs in a burst of commits, where RevTs runs
+	// ahead of the clock, and after a snapshot that took long to write.
 	CommittedAt time.Time
 	// ParentRevID is the revision before it; empty for the first.
 	ParentRevID string
 	Message     string
-	// Source says what the revision came from.
+	// Source names the origin of the revision.
 	Source string
 	// OriginRevID is the revision that a rollback restores.
 	OriginRevID string

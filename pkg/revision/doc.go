@@ -1,15 +1,18 @@
-// Package revision keeps versioned repositories: a head, a commit log that is only ever added to, and for each revision
-// an immutable snapshot. The values tree (package values) and the daily plan (package plan) stand on this one mechanism
-// and bring no more than the form of their states and the rules that these obey.
+// Package revision implements versioned repositories: a head, an append-only commit log, and an immutable snapshot for
+// each revision. The values tree (package values) and the daily plan (package plan) use this mechanism; they add only
+// the form of their states and their rules.
 //
-// It promises that a reader sees a snapshot whole or not at all; that history is a line, in the order of its times,
-// from which nothing is ever lost; that of two writers on one parent one commits and the other is told the present
-// head; and that a commit repeated under its idempotency key is answered with what the first one did.
+// It promises:
+//   - A reader sees a snapshot whole or not at all.
+//   - History is a line, in the order of its times, and loses nothing.
+//   - Of two writers on one parent one commits, and the other gets the present head.
+//   - A commit repeated under its idempotency key returns the first one's result.
 //
-// What makes a revision is one transaction: the head moves from the parent that the writer read, and the log gets its
-// entry. A small snapshot is part of it. The rows of a larger one come first, announced by a draft, and the transaction
-// takes the draft away on the condition that nobody has sealed it. Whoever removes an abandoned snapshot seals its
-// draft before the first row goes, so what was removed can never be published, however late its writer wakes up.
+// One transaction makes a revision: it moves the head from the parent that the writer read, and adds the entry to the
+// log. A small snapshot is part of it. The rows of a larger one are written before, announced by a draft, and the
+// transaction deletes the draft on the condition that it is not sealed. A caller that removes an abandoned snapshot
+// seals its draft before it removes the first row. So a removed snapshot can never be published, however late its
+// writer continues.
 //
 // It must never write a row that a head or a log entry names, nor remove one, and must never decide on an index.
 package revision

@@ -17,7 +17,7 @@ const (
 	attrStartedAt = "startedAt"
 
 	draftOpen   = "OPEN"   // its writer is at work, or has died
-	draftSealed = "SEALED" // it cannot be published any more
+	draftSealed = "SEALED" // it can no longer be published
 )
 
 // announce puts the draft of a snapshot whose rows are about to be written.
@@ -29,7 +29,7 @@ func (p *Publisher) announce(ctx context.Context, one *Prepared) error {
 	err := p.store.Put(ctx, table.Put{Item: row, If: table.NotExists()})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) && failed.Failures[0].Old.Equal(row) {
-		return nil // a repetition inside the store's client, of a write whose answer was lost
+		return nil // the store's client repeated a write whose answer was lost
 	}
 	if err != nil {
 		return fmt.Errorf("announce revision %s of %s: %w", one.commit.RevID, one.at, err)
@@ -37,7 +37,7 @@ func (p *Publisher) announce(ctx context.Context, one *Prepared) error {
 	return nil
 }
 
-// loadInTransactions is [table.Writer]'s Load by other means; see [Config].
+// loadInTransactions replaces [table.Writer]'s Load; see [Config].
 func (p *Publisher) loadInTransactions(ctx context.Context, rows []item.Item) error {
 	for chunk := range slices.Chunk(rows, table.MaxActions) {
 		actions := make([]table.Action, len(chunk))
@@ -51,7 +51,7 @@ func (p *Publisher) loadInTransactions(ctx context.Context, rows []item.Item) er
 	return nil
 }
 
-// takeDraft ends a draft with its publication, unless somebody has sealed it.
+// takeDraft deletes a draft with its publication, unless it is sealed.
 func (p *Prepared) takeDraft() table.Delete {
 	return table.Delete{
 		Key: p.at.DraftKey(p.commit.RevID),
@@ -59,9 +59,9 @@ func (p *Prepared) takeDraft() table.Delete {
 	}
 }
 
-// discard removes the rows of a revision that was never committed and returns how many there were. It seals the draft
-// first: without an open draft no snapshot is published, so that from then on it does not matter how late its writer
-// wakes up. The draft itself goes only if forget says that no more rows will come.
+// discard removes the rows of a revision that was never committed and returns their number. It seals the draft first:
+// without an open draft no snapshot is published, however late its writer continues. It deletes the draft itself only
+// if forget says that no more rows will come.
 func (p *Publisher) discard(ctx context.Context, at entity.Repository, revID string, forget bool) (int, error) {
 	key := at.DraftKey(revID)
 	_, err := p.store.Update(ctx, table.Update{
@@ -71,7 +71,7 @@ func (p *Publisher) discard(ctx context.Context, at entity.Repository, revID str
 	if err != nil && !errors.As(err, &failed) {
 		return 0, fmt.Errorf("seal draft %s: %w", key, err)
 	}
-	// A draft that is not there was published or forgotten; the log knows which.
+	// A missing draft was published or forgotten; the log shows which.
 	switch _, err = p.store.Get(ctx, at.LogKey(revID)); {
 	case err == nil:
 		return 0, fmt.Errorf("revision %s of %s: %w", revID, at, ErrCommitted)

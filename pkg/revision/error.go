@@ -9,10 +9,11 @@ import (
 )
 
 var (
-	// ErrBroken: the rows of a revision are not those that were committed. Nobody but a hand in the table does that.
+	// ErrBroken says that the rows of a revision are not those that were committed. Only a manual change of the table
+	// does that.
 	ErrBroken = errors.New("the snapshot is not whole")
 
-	// errSealed ends an attempt whose draft was taken for abandoned: it begins anew with a new snapshot.
+	// errSealed ends an attempt whose draft was treated as abandoned: the write starts again with a new snapshot.
 	errSealed = fmt.Errorf("the draft was taken for abandoned: %w", table.ErrConflict)
 )
 
@@ -33,7 +34,8 @@ func (e *ConflictError) Error() string {
 // NotFoundError says that there is no such revision in this repository (404): never committed, or another's.
 type NotFoundError struct {
 	Repository entity.Repository
-	// What was asked for: a revision's id, an instant, a node; empty for the head of a repository without a revision.
+	// What names the missing thing: a revision's id, an instant, a node; empty for the head of a repository without a
+	// revision.
 	What string
 }
 

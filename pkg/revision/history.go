@@ -21,9 +21,9 @@ type Page struct {
 	Before string
 }
 
-// History returns the log from the newest entry on, or from those before the revision that a former page's Before
-// named. One Query. A limit outside 1 to [MaxPage] means the nearest bound, 0 means [DefaultPage]. A revision that this
-// repository cannot have is refused with [entity.ErrID].
+// History returns the log from the newest entry on, or from those before the revision that an earlier page's Before
+// named. One Query. A limit outside 1 to [MaxPage] means the nearest bound, 0 means [DefaultPage]. A revision that
+// this repository cannot have is refused with [entity.ErrID].
 func (r *Repository[S]) History(ctx context.Context, at entity.Repository, limit int, before string) (Page, error) {
 	if err := at.Check(); err != nil {
 		return Page{}, fmt.Errorf("address: %w", err)

@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	// Patience is how long a writer is left alone with an open draft: as long as a function may run at most. Removing
-	// earlier would be as safe, and would make a slow writer begin anew.
+	// Patience is how long a writer with an open draft is undisturbed: the longest time that a function may run. Earlier
+	// removal would be as safe, but a slow writer would have to start again.
 	Patience = 15 * time.Minute
-	// forgetAfter is how long a sealed draft stays, so that rows are found which a writer sent before it was stopped and
-	// which arrived after the removal.
+	// forgetAfter is how long a sealed draft stays. It lets a later run find rows that a writer sent before it was
+	// stopped and that arrived after the removal.
 	forgetAfter = 24 * time.Hour
-	// maxOrphans bounds what one call of Orphans names.
+	// maxOrphans bounds the result of one call of Orphans.
 	maxOrphans = 1000
 )
 
-// ErrCommitted: a revision was to be removed that history names; nothing was removed.
+// ErrCommitted says that history names the revision to remove; nothing was removed.
 var ErrCommitted = errors.New("the revision was committed")
 
 // Orphan is a snapshot, or a part of one, that never became a revision.
 type Orphan struct {
 	Repository entity.Repository
 	RevID      string
-	// StartedAt is when its writer began.
+	// StartedAt is when its writer started.
 	StartedAt time.Time
-	// Rows is how many rows there are.
+	// Rows is the number of its rows.
 	Rows int
 }
 
 // Orphans returns the abandoned snapshots of a user, oldest names first, up to a thousand: remove them and ask again.
-// One Query, and one Count for each draft. Those whose writer may still be at work are left out, and so are those that
-// were removed and whose draft only waits to be forgotten.
+// One Query, and one Count for each draft. It leaves out drafts whose writer may still run, and removed ones whose
+// draft only waits to be forgotten.
 func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
@@ -68,7 +68,7 @@ func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) 
 	}
 }
 
-// orphan judges one draft.
+// orphan classifies one draft.
 func (p *Publisher) orphan(ctx context.Context, row item.Item) (Orphan, bool, error) {
 	d, err := readDraft(row)
 	if err != nil {
@@ -86,9 +86,10 @@ func (p *Publisher) orphan(ctx context.Context, row item.Item) (Orphan, bool, er
 	return o, !d.sealed || rows > 0 || age >= forgetAfter, nil
 }
 
-// Stray judges a row that a walk over the whole table met: it reports whether the row belongs to a snapshot that was
-// never committed and that no draft announces. Such a snapshot cannot be published any more, however young it is. Two
-// Gets for a row of a snapshot, the draft before the log: a publication in between takes the one and leaves the other.
+// Stray classifies a row found by a walk over the whole table. It reports whether the row belongs to a snapshot that
+// was never committed and that no draft announces. Such a snapshot can no longer be published, however young it is.
+// Two Gets for a row of a snapshot, the draft before the log: a publication in between removes the draft and adds the
+// log entry.
 func (p *Publisher) Stray(ctx context.Context, key item.Key) (Orphan, bool, error) {
 	row, err := entity.ParseRepositoryRow(key)
 	if err != nil || row.Kind != entity.SnapshotRow {
@@ -110,8 +111,8 @@ func (p *Publisher) Stray(ctx context.Context, key item.Key) (Orphan, bool, erro
 	return Orphan{Repository: row.Repository, RevID: row.RevisionID, StartedAt: at}, true, nil
 }
 
-// Remove removes an orphan's rows and returns how many there were. It may run beside the orphan's writer, which then
-// begins anew, and may be repeated. A revision that was committed is left alone, with [ErrCommitted].
+// Remove removes an orphan's rows and returns their number. It may run beside the orphan's writer, which then starts
+// again, and may be repeated. It refuses a committed revision with [ErrCommitted].
 func (p *Publisher) Remove(ctx context.Context, o Orphan) (int, error) {
 	if err := o.Repository.Check(); err != nil {
 		return 0, fmt.Errorf("address: %w", err)

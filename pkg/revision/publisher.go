@@ -12,20 +12,20 @@ import (
 	"nexus/pkg/table"
 )
 
-// maxAttempts bounds how often one write is repeated, or begun anew.
+// maxAttempts bounds how often one write is repeated or started again.
 const maxAttempts = 5
 
-// Publisher writes prepared revisions and looks after their drafts. It is safe for concurrent use.
+// Publisher writes prepared revisions and manages their drafts. It is safe for concurrent use.
 type Publisher struct {
 	store  table.Store
 	now    func() time.Time
 	newID  func() string
 	inline int
-	// load writes rows that nobody sees yet.
+	// load writes rows that no reader can see yet.
 	load func(ctx context.Context, rows []item.Item) error
 }
 
-// NewPublisher returns a publisher. It panics if a part is missing or Inline is no possible number of actions, which
+// NewPublisher returns a publisher. It panics if a part is missing or Inline is an impossible number of actions, which
 // are mistakes in the program.
 func NewPublisher(c Config) *Publisher {
 	if c.Store == nil || c.Now == nil || c.NewID == nil {
@@ -49,12 +49,12 @@ type publication struct {
 	*Publisher
 	receipt  *idempotency.Receipt
 	prepared []*Prepared
-	drafted  []bool // by position in prepared: its rows come first, under a draft
+	drafted  []bool // by position in prepared: its rows are written first, under a draft
 }
 
 // publish makes all prepared revisions the present ones, or none. Errors that a caller decides on: [*ConflictError] if
 // one of the heads has moved, [*idempotency.ReplayError] and [idempotency.ErrKeyReused] of the receipt, errSealed.
-// After those, and whatever else isFinal, the revisions have not been published and never will be. After
+// After those, and other errors that are final, the revisions have not been published and never will be. After
 // [table.ErrUnavailable] they may have been.
 func (p *Publisher) publish(ctx context.Context, r *idempotency.Receipt, prepared ...*Prepared) error {
 	pub := publication{Publisher: p, receipt: r, prepared: prepared, drafted: make([]bool, len(prepared))}
@@ -69,8 +69,8 @@ func (p *Publisher) publish(ctx context.Context, r *idempotency.Receipt, prepare
 	return err
 }
 
-// isFinal reports whether an error says that the call it came of has written nothing and will not write any more. An
-// error that the port does not know leaves that open.
+// isFinal reports whether an error means that its call has written nothing and never will. It is false for an error
+// that the port does not define.
 func isFinal(err error) bool {
 	var (
 		moved  *ConflictError
@@ -87,8 +87,8 @@ func isFinal(err error) bool {
 	return errors.As(err, &moved) || errors.As(err, &replay) || errors.As(err, &failed)
 }
 
-// choose decides whose rows go ahead of the transaction: the largest, until the rest fits into it. A row has some 12 KB
-// at most, so that a hundred of them stay below the 4 MB of a transaction.
+// choose selects the snapshots to write before the transaction: the largest, until the rest fits into it. A row has
+// some 12 KB at most, so that a hundred of them stay below the 4 MB of a transaction.
 func (p *publication) choose() {
 	for p.size() > p.inline {
 		largest := -1
@@ -104,7 +104,7 @@ func (p *publication) choose() {
 	}
 }
 
-// size is the number of actions in the transaction.
+// size returns the number of actions in the transaction.
 func (p *publication) size() int {
 	n := 0
 	if p.receipt != nil {
@@ -121,7 +121,7 @@ func (p *publication) size() int {
 	return n
 }
 
-// drafts writes the snapshots that go ahead, each behind the draft that announces it.
+// drafts writes the snapshots that precede the transaction, each after the draft that announces it.
 func (p *publication) drafts(ctx context.Context) error {
 	for i, one := range p.prepared {
 		if !p.drafted[i] {
@@ -137,9 +137,8 @@ func (p *publication) drafts(ctx context.Context) error {
 	return nil
 }
 
-// withdraw removes what an attempt that is lost for certain left. What it does not get done stays announced by the
-// draft and is found with the orphans, so that there is nothing to tell the client, whose answer is why the attempt was
-// lost.
+// withdraw removes the rows of an attempt that is lost for certain. The draft still announces rows that it cannot
+// remove, and a later run finds them with the orphans. So the client's answer reports only why the attempt was lost.
 func (p *publication) withdraw(ctx context.Context) {
 	for i, one := range p.prepared {
 		if p.drafted[i] {
@@ -148,8 +147,8 @@ func (p *publication) withdraw(ctx context.Context) {
 	}
 }
 
-// commit moves the heads. The identical transaction is repeated while its outcome is unknown: the log entry of a
-// revision, under an id that nobody else has, tells whether an earlier try took effect.
+// commit moves the heads. It repeats the identical transaction while its outcome is unknown. The log entry of a
+// revision, under a unique id, shows whether an earlier try took effect.
 func (p *publication) commit(ctx context.Context) error {
 	actions, judges := p.transaction()
 	unknown := false
@@ -174,7 +173,7 @@ func (p *publication) commit(ctx context.Context) error {
 	return p.doubt(unknown, err)
 }
 
-// doubt says of an error after which nothing was written what it means after an earlier try of unknown outcome.
+// doubt interprets an error after which nothing was written, given an earlier try of unknown outcome.
 func (p *publication) doubt(unknown bool, err error) error {
 	err = fmt.Errorf("publish revision %s of %s: %w", p.prepared[0].commit.RevID, p.prepared[0].at, err)
 	if unknown && !errors.Is(err, table.ErrUnavailable) {
@@ -183,11 +182,11 @@ func (p *publication) doubt(unknown bool, err error) error {
 	return err
 }
 
-// judges say by an action's position what it means that its condition did not hold; nil means that it was written.
+// judges interpret, by an action's position, that its condition did not hold; nil means that it was written.
 type judges map[int]func(old item.Item) error
 
-// judge gives the meaning of a refused transaction. A log entry that is there already outweighs the rest: it was this
-// publication that wrote it, and everything else failed because of that.
+// judge interprets a refused transaction. An existing log entry has priority: this publication wrote it, and
+// everything else failed because of that.
 func judge(failed *table.ConditionError, judges judges) error {
 	var verdict error
 	for _, f := range failed.Failures {
@@ -209,7 +208,7 @@ func judge(failed *table.ConditionError, judges judges) error {
 	return verdict
 }
 
-// transaction lists the actions, the receipt first: what a twin did explains every other condition that fails.
+// transaction lists the actions, the receipt first: a twin's receipt explains every other condition that fails.
 func (p *publication) transaction() ([]table.Action, judges) {
 	var actions []table.Action
 	judges := judges{}
@@ -239,7 +238,7 @@ func (p *publication) transaction() ([]table.Action, judges) {
 	return actions, judges
 }
 
-// moveHead is the one condition on which a revision is made: the head is still the parent.
+// moveHead returns the update on whose condition a revision is made: the head is still the parent.
 func (p *Prepared) moveHead() table.Update {
 	u := table.Update{
 		Key: p.at.HeadKey(),

@@ -12,11 +12,11 @@ import (
 	"nexus/pkg/table"
 )
 
-// Receipt asks that a request be harmless to repeat for 24 hours. The zero Receipt asks for nothing.
+// Receipt makes a request harmless to repeat for 24 hours. The zero Receipt has no effect.
 type Receipt struct {
 	// Key is the idempotency key, 1 to 255 printable characters.
 	Key string
-	// Request is what makes two requests the same; it has a JSON form.
+	// Request identifies equal requests; it has a JSON form.
 	Request []any
 }
 
@@ -26,7 +26,7 @@ const (
 	receiptStatus = "COMMITTED"
 )
 
-// remember is the action that writes the receipt of what was prepared.
+// remember returns the action that writes the receipt of the prepared revisions.
 func remember(r *idempotency.Receipt, prepared []*Prepared, now time.Time) table.Put {
 	var revIDs item.List
 	for _, p := range prepared {
@@ -35,17 +35,17 @@ func remember(r *idempotency.Receipt, prepared []*Prepared, now time.Time) table
 	return r.Put(item.Item{entity.AttrStatus: item.String(receiptStatus), attrRevIDs: revIDs}, now)
 }
 
-// refused says what it means that the receipt could not be put.
+// refused interprets that the receipt could not be put.
 func refused(r *idempotency.Receipt, now time.Time) func(old item.Item) error {
 	return func(old item.Item) error {
 		if err := r.Check(old, now); err != nil {
 			return err
 		}
-		return fmt.Errorf("receipt %s: %w", r.Key, table.ErrConflict) // it lapsed between the two clocks
+		return fmt.Errorf("receipt %s: %w", r.Key, table.ErrConflict) // it expired between the two clocks
 	}
 }
 
-// check reads the receipt and judges it.
+// check reads the receipt and classifies it.
 func (p *Publisher) check(ctx context.Context, r *idempotency.Receipt) error {
 	if r == nil {
 		return nil

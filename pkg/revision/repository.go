@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config is what repositories work with. Store, Now and NewID are required.
+// Config holds the dependencies of repositories. Store, Now and NewID are required.
 type Config struct {
 	Store table.Store
 	// Now is the clock that dates commits.
@@ -20,27 +20,27 @@ type Config struct {
 	NewID func() string
 	// Inline is the number of actions up to which a commit goes in one transaction; 0 means as many as the store takes.
 	Inline int
-	// LoadInTransactions writes the rows that go ahead of a commit in transactions instead of batches. On DynamoDB that
-	// costs twice the write units and gains nothing. The local engine syncs each row of a batch by itself and a
-	// transaction once: there a tree of two thousand nodes takes a second instead of ten.
+	// LoadInTransactions writes the rows that precede a commit in transactions instead of batches. On DynamoDB that costs
+	// twice the write units and gains nothing. The local engine syncs each row of a batch separately and a transaction
+	// once: a tree of two thousand nodes then takes a second instead of ten.
 	LoadInTransactions bool
 }
 
-// Shape says how the states of one kind of repository are kept, and what a revision of it may come from.
+// Shape defines how one kind of repository stores its states, and the sources of its revisions.
 type Shape[S any] struct {
-	// SourceAttr names the attribute of a log entry that says what the revision came from.
+	// SourceAttr names the attribute of a log entry with the source of the revision.
 	SourceAttr string
 	// Sources are the values that a client may give it.
 	Sources []string
 	// MessageRequired refuses a commit without a message.
 	MessageRequired bool
-	// Rows lays a state out in the rows of a revision's snapshot: the same state in the same rows, in any order.
+	// Rows lays a state out in the rows of a revision's snapshot: equal states give equal rows, in any order.
 	Rows func(at entity.Repository, revID string, state S) []item.Item
 	// Read is the inverse of Rows, for rows in the order of their sort keys.
 	Read func(rows []item.Item) (S, error)
 }
 
-// Repository keeps all repositories of one kind, of any user. It is safe for concurrent use.
+// Repository reads and writes all repositories of one kind, of any user. It is safe for concurrent use.
 type Repository[S any] struct {
 	*Publisher
 	shape Shape[S]
@@ -54,7 +54,7 @@ func New[S any](p *Publisher, shape Shape[S]) *Repository[S] {
 	return &Repository[S]{Publisher: p, shape: shape}
 }
 
-// Head returns the pointer at the present revision; the zero Head if there is none. One Get.
+// Head returns the pointer to the present revision; the zero Head if there is none. One Get.
 func (r *Repository[S]) Head(ctx context.Context, at entity.Repository) (Head, error) {
 	if err := at.Check(); err != nil {
 		return Head{}, fmt.Errorf("address: %w", err)
@@ -66,7 +66,7 @@ func (r *Repository[S]) Head(ctx context.Context, at entity.Repository) (Head, e
 	return readHead(row)
 }
 
-// Base is what a new revision is made from: the head as it was read, and its state; both zero in a repository without a
+// Base is the parent of a new revision: the head as it was read, and its state; both zero in a repository without a
 // revision.
 type Base[S any] struct {
 	Repository entity.Repository
@@ -93,8 +93,8 @@ func (r *Repository[S]) openAt(ctx context.Context, at entity.Repository, head H
 	return base, err
 }
 
-// Current returns the present revision's id, time and state, or a [*NotFoundError]. One Get and one Query. What only
-// the log knows of it (message, source, parent) is [Repository.Revision]'s to tell.
+// Current returns the present revision's id, time and state, or a [*NotFoundError]. One Get and one Query.
+// [Repository.Revision] also returns the part that only the log has (message, source, parent).
 func (r *Repository[S]) Current(ctx context.Context, at entity.Repository) (Base[S], error) {
 	base, err := r.Open(ctx, at)
 	if err == nil && base.Head.RevID == "" {
@@ -122,8 +122,8 @@ func (r *Repository[S]) Entry(ctx context.Context, at entity.Repository, revID s
 	return readCommit(row, r.shape.SourceAttr)
 }
 
-// Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. The log is asked first,
-// so that the rows of what was never committed are nobody's to see.
+// Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. It reads the log first,
+// so that rows of an uncommitted revision are never visible.
 func (r *Repository[S]) Revision(ctx context.Context, at entity.Repository, revID string) (Revision[S], error) {
 	commit, err := r.Entry(ctx, at, revID)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *Repository[S]) Revision(ctx context.Context, at entity.Repository, revI
 	return r.load(ctx, at, commit)
 }
 
-// load reads the state of a commit that the log told of.
+// load reads the state of a commit that a read of the log returned.
 func (r *Repository[S]) load(ctx context.Context, at entity.Repository, commit Commit) (Revision[S], error) {
 	state, rows, err := r.snapshot(ctx, at, commit.RevID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *Repository[S]) load(ctx context.Context, at entity.Repository, commit C
 	return Revision[S]{commit, state}, nil
 }
 
-// snapshot reads all rows of a revision: one Query, in as many pages as the store makes of it.
+// snapshot reads all rows of a revision: one Query, in as many pages as the store returns.
 func (r *Repository[S]) snapshot(ctx context.Context, at entity.Repository, revID string) (S, int, error) {
 	var none S
 	rows, err := r.rows(ctx, table.Query{Partition: at.SnapshotPK(revID)})
@@ -168,7 +168,7 @@ func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, p
 	return rows, nil
 }
 
-// Rows returns, of the keys of a committed revision's rows, those that exist. One BatchGet for up to a hundred.
+// Rows returns those rows of a committed revision that exist, by their keys. One BatchGet for up to a hundred.
 func (r *Repository[S]) Rows(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	return r.store.BatchGet(ctx, keys)
 }

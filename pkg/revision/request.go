@@ -7,7 +7,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-// Request asks for a revision on a parent that the client has seen.
+// Request describes a new revision on a parent that the client has seen.
 type Request[S any] struct {
 	Repository entity.Repository
 	// ParentRevID is the head that the new revision follows; empty for the first revision.
@@ -17,8 +17,8 @@ type Request[S any] struct {
 	// OriginRevID is the revision that a rollback restores.
 	OriginRevID string
 	Receipt     Receipt
-	// Build makes the new state of the parent's, as of the new revision's time, or says what is wrong with it. It may be
-	// called several times and changes nothing but what it returns.
+	// Build makes the new state from the parent's, as of the new revision's time, or returns what is wrong with it. It
+	// may be called several times and must change nothing but its result.
 	Build func(ctx context.Context, parent S, at time.Time) (S, error)
 }
 
@@ -73,7 +73,8 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 	return Result[S]{Revision: made}, nil
 }
 
-// Rollback makes a revision whose state is that of an earlier one, row for row. History keeps what lies between.
+// Rollback makes a revision whose state is that of an earlier one, row for row. History preserves the revisions
+// between.
 func (r *Repository[S]) Rollback(
 	ctx context.Context, at entity.Repository, parentRevID, revID, message string, receipt Receipt,
 ) (Result[S], error) {

@@ -2,8 +2,8 @@ package revision
 
 import "slices"
 
-// LongestRising returns which of the places, all different, belong to a longest run that rises: of children given in
-// the order they have now with the places they had, those that have kept their order.
+// LongestRising marks the places, all different, that belong to a longest rising run. Given children in their present
+// order with their former places, it marks those that have kept their order.
 func LongestRising(places []int) []bool {
 	var tails, tailAt []int // of the runs found so far, by their length
 	before := make([]int, len(places))

@@ -13,7 +13,8 @@ type Rule string
 // Violation is one broken rule.
 type Violation struct {
 	Rule Rule
-	// Subject is the id of what breaks it: a node, an action of a to-do, a block; empty for the repository as a whole.
+	// Subject is the id of the offending part: a node, an action of a to-do, a block; empty for the repository as a
+	// whole.
 	Subject string
 	// Pointer is the place in the request (RFC 6901 JSON Pointer).
 	Pointer string
@@ -27,7 +28,7 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s (%s)", v.Subject, v.Detail, v.Rule)
 }
 
-// RuleError is everything that is wrong with a state that was to be committed (422); nothing was written.
+// RuleError lists everything that is wrong with a state to be committed (422); nothing was written.
 type RuleError struct{ Violations []Violation }
 
 func (e *RuleError) Error() string {
@@ -47,8 +48,8 @@ func (e *RuleError) Fields() []entity.FieldError {
 	return fields
 }
 
-// Bounds of what is reported of one request, which may be made of nothing but mistakes: findings, and the bytes of what
-// is repeated of an id that may be none, and of a finding's words.
+// Bounds of the report on one request, which may consist of mistakes alone: the findings, and the bytes of a repeated
+// (possibly malformed) id and of a finding's text.
 const (
 	maxViolations = 256
 	maxSubject    = 64
@@ -58,7 +59,7 @@ const (
 // Violations collects broken rules, up to a bound. The zero value is empty and ready.
 type Violations struct{ found []Violation }
 
-// Add notes a broken rule. Subject and detail may hold what a client sent: what is too long of it is cut off.
+// Add records a broken rule. Subject and detail may hold a client's input: it cuts off what is too long.
 func (v *Violations) Add(rule Rule, subject, pointer, format string, args ...any) {
 	if len(v.found) < maxViolations {
 		v.found = append(v.found,
@@ -70,10 +71,10 @@ func bounded(text string, longest int) string {
 	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }
 
-// Len returns how many broken rules were noted.
+// Len returns the number of recorded broken rules.
 func (v *Violations) Len() int { return len(v.found) }
 
-// Err returns a [*RuleError] with all that was noted, or nil.
+// Err returns a [*RuleError] with all records, or nil.
 func (v *Violations) Err() error {
 	if v.Len() == 0 {
 		return nil

@@ -10,17 +10,18 @@ import (
 	"nexus/pkg/table"
 )
 
-// Attempt reads what a write depends on and prepares its revisions; none if nothing is to be changed.
+// Attempt reads what a write depends on and prepares its revisions; none if nothing changes.
 type Attempt func(ctx context.Context) ([]*Prepared, error)
 
-// Write carries out a write of one user under its receipt. The attempt is made again, up to a bound, when somebody
-// else's write came in between; a pinned one is not: its [*ConflictError] is the client's to decide on. The answer is
-// the ids of the revisions that were published, in the order in which they were prepared, and whether an earlier
-// request of the same key and content published them.
+// Write carries out a write of one user under its receipt. It repeats the attempt, up to a bound, if another write
+// came in between. It does not repeat a pinned one: the client decides on its [*ConflictError]. Write returns the ids
+// of the published revisions in the order in which they were prepared. It also reports whether an earlier request of
+// the same key and content published them.
 //
-// Errors of the attempt come back as they are. Others that a caller decides on: [*ConflictError], [idempotency.ErrKey],
-// [idempotency.ErrKeyReused], and those of the store ([table.ErrThrottled], [table.ErrUnavailable],
-// [table.ErrConflict]): try again later; only after ErrUnavailable the write may have been carried out.
+// Errors of the attempt are returned unchanged. Others that a caller decides on: [*ConflictError],
+// [idempotency.ErrKey], [idempotency.ErrKeyReused], and those of the store ([table.ErrThrottled],
+// [table.ErrUnavailable], [table.ErrConflict]): try again later. Only after ErrUnavailable may the write have been
+// carried out.
 func (p *Publisher) Write(
 	ctx context.Context, user string, r Receipt, pinned bool, attempt Attempt,
 ) (revIDs []string, replayed bool, err error) {
@@ -35,7 +36,7 @@ func (p *Publisher) Write(
 		revIDs, err = p.attempts(ctx, remembered, pinned, attempt)
 	}
 	if err != nil && isRefusal(err) {
-		// A twin of this request may have been at work, and what it did is then what the refusal is about.
+		// A twin of this request may have run, and its effect may be the reason for the refusal.
 		if seen := p.check(ctx, remembered); seen != nil {
 			err = seen
 		}
@@ -47,7 +48,7 @@ func (p *Publisher) Write(
 	return revIDs, false, err
 }
 
-// isRefusal reports whether an error is an answer about the state that was found.
+// isRefusal reports whether an error is an answer about the state that was read.
 func isRefusal(err error) bool {
 	var (
 		moved   *ConflictError
@@ -78,6 +79,6 @@ func (p *Publisher) attempts(
 			return nil, err
 		}
 	}
-	// The head that the last attempt found moved is no answer to a client that named none.
+	// A client that named no head must not get the conflict of the last attempt.
 	return nil, fmt.Errorf("given up after %d attempts, the last: %s: %w", maxAttempts, err.Error(), table.ErrConflict)
 }

@@ -1,13 +1,13 @@
-// Package stats keeps the statistics in USER_META: how many events, tasks, reminders and notes a user has, and when the
-// last event was created and the last task completed. A series is one event, whatever becomes of its occurrences. It is
-// a projection: what one item contributes is a pure function of its image, and package projection applies each
-// contribution exactly once; repeating a record is safe for the reason given there.
+// Package stats maintains the statistics in USER_META: how many events, tasks, reminders and notes a user has, and
+// when the last event was created and the last task completed. A series counts as one event, independent of its
+// occurrences. The package is a projection: the contribution of one item is a pure function of its image. Package
+// projection applies each contribution exactly once; repeating a record is safe for the reason given there.
 //
-// Numbers that move with the clock (events to come, overdue tasks) are not kept here but counted when they are read.
-// For that the ledger row of each item that the clock moves stands in the state view, at the instant that decides.
+// Numbers that change with the clock (future events, overdue tasks) are not stored: queries count them. For that, the
+// ledger row of each such item is in the state view, at the instant that decides.
 //
-// The statistics have an optimistic lock of their own, statsVersion: writing them must never touch version or
-// updatedAt, which belong to the user's own changes.
+// The statistics have a separate optimistic lock, statsVersion: writing them must never touch version or updatedAt,
+// which belong to the user's own changes.
 package stats
 
 import (
@@ -22,8 +22,8 @@ import (
 // Name is the projection's name.
 const Name = "stats"
 
-// revision names the contribution function below. It names the same one since series are counted: what other types
-// contribute did not change with that, and no series had been written before.
+// revision names the contribution function below. It did not change when series were added: the contributions of other
+// types stayed the same, and no series had been written before.
 const revision = "s1"
 
 // Projection returns the statistics.
@@ -37,7 +37,7 @@ func Projection() *projection.Projection {
 	})
 }
 
-// amounts is what one item contributes.
+// amounts returns the contribution of one item.
 func amounts(t *entity.Type, it item.Item) projection.Amounts {
 	switch t.Name {
 	case product.TypeEvent:
@@ -73,7 +73,7 @@ func latest(name, instant string) map[string]string {
 	return map[string]string{name: instant}
 }
 
-// openEvent: an event counts as upcoming until it starts, unless it is cancelled.
+// openEvent returns until when an event counts as upcoming: until it starts, unless it is cancelled.
 func openEvent(it item.Item) string {
 	if it.Str(entity.AttrStatus) == product.StatusCancelled {
 		return ""
@@ -85,8 +85,8 @@ func openEvent(it item.Item) string {
 	return entity.OpenSK(product.TypeEvent, floating, start)
 }
 
-// openSeries: a series counts as one upcoming event until its last occurrence starts, unless it is cancelled.
-// Exceptions do not matter: what one of them moves or cancels is known to it alone.
+// openSeries returns until when a series counts as one upcoming event: until its last occurrence starts, unless it is
+// cancelled. Exceptions do not matter: only their own rows show what they move or cancel.
 func openSeries(it item.Item) string {
 	if it.Str(entity.AttrStatus) == product.StatusCancelled {
 		return ""
@@ -110,7 +110,7 @@ func eventStart(it item.Item) (at time.Time, floating, ok bool) {
 	return at, !it.Has(product.AttrStartTzid), ok
 }
 
-// openTask: an open task counts as overdue once its due time has passed.
+// openTask returns from when an open task counts as overdue: once its due time has passed.
 func openTask(it item.Item) string {
 	switch it.Str(entity.AttrStatus) {
 	case product.StatusBacklog, product.StatusInProgress:

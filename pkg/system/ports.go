@@ -13,17 +13,17 @@ import (
 	"nexus/pkg/table"
 )
 
-// The parts that use the table besides the consumers, which are named as they name themselves.
+// The parts that use the table, in addition to the consumers, which have their own names.
 const (
 	PartAPI    = "api" // all services
 	PartNotify = "notify"
 	PartVerify = "verify"
 )
 
-// Ports holds everything that a system works with. Store and Now are required. [System] says which part needs which of
-// the others.
+// Ports holds the dependencies of a system. Store and Now are required. [System] says which part needs which of the
+// others.
 type Ports struct {
-	// Store returns the table as the named part uses it, so that capacity is attributed to the part.
+	// Store returns the table for the named part, so that capacity is attributed to the part.
 	Store func(part string) table.Store
 	// Now dates what the system writes, and decides what is due.
 	Now func() time.Time
@@ -34,7 +34,7 @@ type Ports struct {
 	NewID func() string
 	// Pause waits between two attempts of a command; see [command.RandomPause].
 	Pause func(ctx context.Context, most time.Duration) error
-	// NewRevisionID returns a new UUIDv4 in lower case, for revisions and what they hold.
+	// NewRevisionID returns a new UUIDv4 in lower case, for revisions and their parts.
 	NewRevisionID func() string
 	// LoadInTransactions is for the local engine; see [revision.Config].
 	LoadInTransactions bool
@@ -45,15 +45,15 @@ type Ports struct {
 	Bus       bus.Bus
 	// Copies holds the cold copies.
 	Copies blob.Store
-	// Reminded, if set, observes what the named part did with reminders: [reminders.Name] or PartNotify. A verification
-	// counts as the consumer.
+	// Reminded, if set, observes the reminders of the named part: [reminders.Name] or PartNotify. A verification counts
+	// as the consumer.
 	Reminded func(part string, o reminders.Observation)
 
-	// Wait makes the pause of a verification between its two reads of a difference, which Grace says.
+	// Wait makes the pause of a verification between its two reads of a difference; Grace is its length.
 	Wait   func(ctx context.Context, d time.Duration) error
 	Grace  time.Duration
-	Walker table.Walker    // without it, a verification looks at one named user only
-	Lister schedule.Lister // without it, a verification looks at no schedule
+	Walker table.Walker    // without it, a verification covers one named user only
+	Lister schedule.Lister // without it, a verification checks no schedule
 }
 
 // logOf returns the log of the part.

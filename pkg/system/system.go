@@ -84,7 +84,7 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 	return s, nil
 }
 
-// addServices builds what answers requests.
+// addServices builds the services that answer requests.
 func (s *System) addServices() {
 	p, r, store := &s.ports, s.registry, s.ports.Store(PartAPI)
 	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String})
@@ -102,7 +102,7 @@ func (s *System) addServices() {
 	}
 }
 
-// newVerifier builds the verification, which repairs through consumers of its own.
+// newVerifier builds the verification, which repairs through separate consumers.
 func (s *System) newVerifier(projections []*projection.Projection) *verify.Verifier {
 	p, store := &s.ports, s.ports.Store(PartVerify)
 	cfg := verify.Config{
@@ -166,7 +166,7 @@ func (s *System) newConsumers(projections []*projection.Projection) (built map[s
 	return built, names[2:] // the table names stats and links itself
 }
 
-// reminding is the configuration of the named part, which keeps reminders.
+// reminding returns the configuration of the named part for reminders.
 func (s *System) reminding(store table.Store, part string) reminders.Config {
 	p := &s.ports
 	cfg := reminders.Config{
@@ -209,7 +209,7 @@ func (s *System) Consumer(name string) change.Consumer {
 	return nil
 }
 
-// API returns the HTTP surface of the system's services. The caller's Config says the side, who authenticates, the
+// API returns the HTTP surface of the system's services. The caller's Config sets the side, the authentication, the
 // documentation page and the clock for durations. As [api.New] does, it panics if a service of the side is left out.
 func (s *System) API(c api.Config) http.Handler {
 	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.logOf(PartAPI), s.ports.NewID

@@ -1,13 +1,14 @@
-// Package verify is the operators' check of everything derived: it recounts, from the items that stand in the table,
-// the statistics, ledger rows, links, schedules, timers, ends, cold copies, deliveries, walks and kept rows, says what
-// differs, and puts it right.
+// Package verify is the operators' check of all derived data. It recounts, from the items in the table, the
+// statistics, ledger rows, links, schedules, timers, ends, cold copies, deliveries, walks and KEPT rows, and reports
+// and repairs differences.
 //
-// It promises that a difference it names was there in two looks with a pause between, so that what is merely under way
-// is not named while the stream keeps up; that a repair goes the ways of the consumers, under their conditions, and may
-// run beside them and be repeated; and that its memory does not grow with the number of users, or of one user's items.
+// It promises:
+//   - A difference that it names was found in two reads with a pause between. So it does not name writes that are
+//     merely under way, while the stream keeps up.
+//   - A repair uses the consumers' own steps, under their conditions. It may run beside them and be repeated.
+//   - Its memory does not grow with the number of users, or of one user's items.
 //
-// It must never be part of a function: together with the local platform it is the only user of [table.Walker]. It must
-// never decide on the answer of an index, and never write an item but to take away an end that nothing gave it, or to
-// undo an exception whose series is not there. It must never delete a kept row that an item names or a cold copy waits
-// for.
+// It must never be part of a function: only it and the local platform use [table.Walker]. It must never decide on the
+// answer of an index. It must never write an item except to remove an unjustified end, or to undo an exception whose
+// series does not exist. It must never delete a KEPT row that an item names or a cold copy waits for.
 package verify

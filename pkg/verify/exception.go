@@ -12,25 +12,25 @@ import (
 )
 
 // stagedFor is how long an exception may wait for its series: a split writes the exceptions of the new one first, and
-// no command takes as long.
+// every command is faster than that.
 const stagedFor = 10 * time.Minute
 
-// homeless is why an exception has no series.
+// homeless is the reason why an exception has no series.
 type homeless int
 
 const (
 	hasSeries homeless = iota
 	neverHad           // its series was never written, or was lost
-	deleted            // its user deleted the series, and it was left behind
+	deleted            // its user deleted the series, and it remained
 )
 
-// knownMaster is the series asked for last: its exceptions lie side by side.
+// knownMaster is the series that was read last: its exceptions are adjacent.
 type knownMaster struct {
 	key   item.Key
 	state homeless
 }
 
-// seriesOf says what became of an exception's series.
+// seriesOf returns why an exception has no series.
 func (r *run) seriesOf(ctx context.Context, g group) (item.Key, homeless, error) {
 	masterID, _, err := entity.ParseInstanceID(g.id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *run) seriesOf(ctx context.Context, g group) (item.Key, homeless, error)
 	return key, state, nil
 }
 
-// checkException finds exceptions without a series: nobody sees them, but they are in the indexes, and their links
+// checkException finds exceptions without a series: no reader sees them, but they are in the indexes, and their links
 // count.
 func (r *run) checkException(ctx context.Context, g group) ([]Difference, error) {
 	if g.item == nil || g.typ.Name != entity.TypeInstance {
@@ -78,9 +78,9 @@ func (r *run) checkException(ctx context.Context, g group) ([]Difference, error)
 	return []Difference{d}, nil
 }
 
-// clearException does what the command would have done that was interrupted. That of a deleted series is deleted: its
-// id never comes back. What is kept of it goes in the same transaction. Any other is undone, since a split that is
-// repeated may still want its row, and goes on counting from its version.
+// clearException completes the interrupted command. An exception of a deleted series is deleted: its id is never used
+// again. Its KEPT row goes in the same transaction. Any other is undone, since a repeated split may still need its
+// row, and continues to count from its version.
 func (r *run) clearException(ctx context.Context, g group) error {
 	master, state, err := r.seriesOf(ctx, g)
 	if err != nil || state == hasSeries {

@@ -13,12 +13,12 @@ import (
 const (
 	// pageRows bounds what a cursor holds.
 	pageRows = 500
-	// familyRows bounds what is kept of one family of one item; what is more shows in the next look.
+	// familyRows bounds the rows of one family of one item; the next read shows the others.
 	familyRows = 1000
 )
 
-// family is a range of rows that belong to items of one type and begin with the item's id behind some prefix, so that
-// they lie in the order of the items. The zero family is empty.
+// family is a range of rows that belong to items of one type. Their keys begin with a prefix and the item's id, so
+// that they are in the order of the items. The zero family is empty.
 type family struct {
 	prefix string // of the range
 	idFrom int    // where the id begins
@@ -26,7 +26,7 @@ type family struct {
 	keep   func(item.Item) bool
 }
 
-// key is that of the only row which an item has of the family.
+// key returns the key of an item's only row of the family.
 func (f family) key(user, id string) item.Key {
 	return item.Key{PK: entity.UserPK(user), SK: f.prefix[:f.idFrom] + id}
 }
@@ -42,7 +42,7 @@ type group struct {
 
 func (g group) ref() entity.Ref { return entity.Ref{Type: g.typ.Name, ID: g.id} }
 
-// only is the row of a family of which an item has one.
+// only returns an item's row of a family with one row per item.
 func (g group) only(family int) item.Item {
 	if len(g.rows[family]) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (r *run) groups(
 	})
 }
 
-// visit sees to it that nothing is asked about an id that can be none.
+// visit skips ids that no item can have.
 func (r *run) visit(ctx context.Context, g group, visit func(group) error) error {
 	if !isID(g.typ, g.id) {
 		if g.item == nil {
@@ -121,14 +121,14 @@ func (r *run) visit(ctx context.Context, g group, visit func(group) error) error
 	return visit(g)
 }
 
-// misnamed reports an item under a key that can be none of its type's: nothing can be derived of it.
+// misnamed reports an item under a key that is invalid for its type: nothing can be derived from it.
 func (r *run) misnamed(user string, t *entity.Type, it item.Item) error {
 	return r.found(Difference{
 		Kind: Stray, User: user, Key: it.Key().String(), Is: "an item", ShouldBe: "another id: " + t.IDPrefix + "_…",
 	})
 }
 
-// merge brings together what has the same id.
+// merge combines the rows of the same id.
 func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows [][]item.Item) error) error {
 	for {
 		lowest, any := "", false
@@ -166,8 +166,8 @@ func merge(ctx context.Context, cursors []*cursor, visit func(id string, rows []
 	}
 }
 
-// instanceGroups does the same for exceptions, whose rows lie in another order than their ids: it goes through what is
-// derived and looks the items up, and then through the items for those of which nothing is derived.
+// instanceGroups does the same for exceptions, whose rows have another order than their ids. It walks through the
+// derived rows and reads their items, and then through the items for those without derived rows.
 func (r *run) instanceGroups(
 	ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error,
 ) error {
@@ -208,10 +208,10 @@ func (r *run) instanceGroups(
 	return r.underived(ctx, user, t, cursors, visit)
 }
 
-// underivedItems is how many exceptions are looked up at a time.
+// underivedItems is how many exceptions are read at a time.
 const underivedItems = 30
 
-// underived visits the exceptions that have no row in a family of which an item has one.
+// underived visits the exceptions that have no row in a family with one row per item.
 func (r *run) underived(
 	ctx context.Context, user string, t *entity.Type, cursors []*cursor, visit func(group) error,
 ) error {
@@ -265,7 +265,7 @@ func (r *run) underived(
 	}
 }
 
-// idIn is the id that an exception's sort key stands for.
+// idIn returns the id of an exception's sort key.
 func idIn(it item.Item) (id string, ok bool) {
 	key, err := entity.ParseSortKey(it.Str(item.AttrSK))
 	if err != nil {

@@ -61,7 +61,7 @@ func first(rows []item.Item) item.Item {
 	return rows[0]
 }
 
-// items goes through everything the user has, and suspects what does not fit together.
+// items walks through all items of the user, and suspects those with differences.
 func (r *run) items(ctx context.Context, user string) error {
 	for _, t := range r.Registry.Types() {
 		if !t.HasCollection() {
@@ -69,7 +69,7 @@ func (r *run) items(ctx context.Context, user string) error {
 		}
 		err := r.groups(ctx, user, t, r.families(t), func(g group) error {
 			if g.item != nil && r.repairing == r.o.Repair {
-				r.sum.Items++ // not once more in the look after a repair
+				r.sum.Items++ // counted once, not again in the read after a repair
 			}
 			differences, err := r.check(ctx, g)
 			if err != nil {
@@ -84,8 +84,8 @@ func (r *run) items(ctx context.Context, user string) error {
 	return nil
 }
 
-// look reads everything of some items consistently: of each the rows of which it has one, ledger rows among them,
-// before the others, which ledger rows guard, and the item last, so that nothing derived is newer than the item.
+// look reads everything of some items consistently. For each it reads its single rows, including ledger rows, before
+// the others, which ledger rows guard. It reads the item last, so that no derived row is newer than the item.
 func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 	groups := make([]group, len(of))
 	var keys []item.Key
@@ -128,7 +128,7 @@ func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
 	return groups, nil
 }
 
-// rows are those that are there, by their keys. A key may be named more than once.
+// rows returns the existing rows by their keys. A key may be named more than once.
 func (r *run) rows(ctx context.Context, keys []item.Key) (map[item.Key]item.Item, error) {
 	out := make(map[item.Key]item.Item, len(keys))
 	if len(keys) == 0 {
@@ -151,7 +151,7 @@ func (r *run) rows(ctx context.Context, keys []item.Key) (map[item.Key]item.Item
 	return out, nil
 }
 
-// few returns the rows of a family, but not more than are kept of an item.
+// few returns the rows of a family, up to the bound per item.
 func (r *run) few(ctx context.Context, user string, f family) (rows []item.Item, err error) {
 	c := r.cursor(user, f)
 	for len(rows) < familyRows {
@@ -164,7 +164,7 @@ func (r *run) few(ctx context.Context, user string, f family) (rows []item.Item,
 	return rows, nil
 }
 
-// find returns nil for a row that is not there.
+// find returns nil for a missing row.
 func (r *run) find(ctx context.Context, key item.Key) (item.Item, error) {
 	row, err := r.Store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {
@@ -177,14 +177,14 @@ func (r *run) find(ctx context.Context, key item.Key) (item.Item, error) {
 	return row, nil
 }
 
-// evidence is what a projection is to know of an item.
+// evidence returns the data of an item that a projection needs.
 func (r *run) evidence(g group, of int) projection.Evidence {
 	return projection.Evidence{
 		User: g.user, Type: g.typ, Ref: g.ref(), Item: g.item, Ledger: first(g.rows[of]), Rows: g.rows[len(r.Projections)+of],
 	}
 }
 
-// check returns what does not fit together in a group.
+// check returns the differences in a group.
 func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 	var out []Difference
 	add := func(kind Kind, key, is, want string) {
@@ -226,7 +226,7 @@ func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 	return append(out, scheduled...), err
 }
 
-// checkSchedules holds the scheduler, and what was delivered, against what the item is to have.
+// checkSchedules compares the schedules and deliveries with those that the item requires.
 func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error) {
 	if r.Reminders == nil || g.item == nil || !reminders.Has(g.typ) || len(g.typ.Dues(g.item)) == 0 {
 		return nil, nil
@@ -264,7 +264,7 @@ func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error)
 	return out, nil
 }
 
-// isComing says that the scheduler still has what is late, and may be calling it at this moment.
+// isComing reports whether the scheduler still has the late reminder, and may be calling it at this moment.
 func (r *run) isComing(ctx context.Context, late reminders.Subject) (bool, error) {
 	if r.Now().Sub(late.Due) > callTime {
 		return false, nil

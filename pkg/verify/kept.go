@@ -11,21 +11,21 @@ import (
 	"nexus/pkg/table"
 )
 
-// keptRow is a row that has what another calendar says of an item, with that item. The row and the item that names it
-// are written and deleted in one transaction. While the item is a cold copy alone, its row waits for it.
+// keptRow is a row with another calendar's properties of an item, with that item. The row and the item that names it
+// are written and deleted in one transaction. While only the item's cold copy is left, its row waits for it.
 type keptRow struct {
 	key item.Key
 	ref entity.Ref
 }
 
-// unnamedRow is a kept row that no item names and no copy waits for.
+// unnamedRow is a KEPT row that no item names and no copy waits for.
 type unnamedRow struct {
 	keptRow
 	is     string
 	checks []table.Action // they hold while it is unnamed
 }
 
-// kept finds kept rows that no item names and no copy waits for. Nothing shows them, so a repair deletes them. Each
+// kept finds KEPT rows that no item names and no copy waits for. No reader shows them, so a repair deletes them. Each
 // goes in one transaction with checks that it is still unnamed.
 func (r *run) kept(ctx context.Context, user string) error {
 	var rows, open []keptRow
@@ -64,8 +64,8 @@ func (r *run) kept(ctx context.Context, user string) error {
 	return nil
 }
 
-// foreignKept reports a row under a key that can be no item's. It remains, because a later release may know the type,
-// and nothing can bring the row back.
+// foreignKept reports a row under a key that no item can have. It remains, because a later release may know the type,
+// and the row could not be restored.
 func (r *run) foreignKept(user string, row item.Item) error {
 	return r.found(Difference{
 		Kind: Stray, User: user, Key: row.Key().String(),
@@ -73,7 +73,7 @@ func (r *run) foreignKept(user string, row item.Item) error {
 	})
 }
 
-// settleKept takes the second look at rows that seem unnamed. It reads an item after its row, so that an item that was
+// settleKept reads the rows that seem unnamed a second time. It reads an item after its row, so that an item that was
 // deleted with its row shows no difference.
 func (r *run) settleKept(ctx context.Context, user string, open []keptRow) error {
 	if len(open) == 0 {

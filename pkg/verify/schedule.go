@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// callTime is how long after its instant a reminder may be on its way to being delivered.
+	// callTime is how long after its instant the delivery of a reminder may take.
 	callTime = 10 * time.Minute
-	// maxStalled bounds the walks of one user that are taken up in a run.
+	// maxStalled bounds the walks of one user that a run resumes.
 	maxStalled = 1000
-	// maxResumes bounds the calls with which one of them is ended.
+	// maxResumes bounds the calls that complete one of them.
 	maxResumes = 10_000
 )
 
-// schedules finds those that nobody wants: in the scheduler's order, since they have none by user.
+// schedules finds schedules that no item requires: in the scheduler's order, since they have none by user.
 func (r *run) schedules(ctx context.Context) error {
 	if r.Reminders == nil {
 		return nil
@@ -45,14 +45,14 @@ func (r *run) schedules(ctx context.Context) error {
 	return r.settle(ctx, "")
 }
 
-// subjectOf is what a schedule is for; not ok if it says nothing, or stands under a name that is another's.
+// subjectOf returns the subject of a schedule; not ok if its payload is unreadable, or its name belongs to another
+// subject.
 func (r *run) subjectOf(s schedule.Schedule) (subject reminders.Subject, ok bool) {
 	subject, err := reminders.ReadPayload(r.Registry, s.Payload)
 	return subject, err == nil && subject.Name() == s.Name
 }
 
-// checkStray returns the difference that a schedule is, if it is none that its item wants; the zero subject if it says
-// nothing.
+// checkStray returns the difference if no item requires the schedule; the zero subject if its payload is unreadable.
 func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminders.Subject, error) {
 	none := reminders.Subject{}
 	s, err := r.Schedules.Find(ctx, name)
@@ -72,16 +72,16 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 	}
 	d.User, d.offset = subject.User, subject.OffsetMinutes
 	if late := r.Now().Sub(s.At); late >= 0 && late < callTime {
-		return nil, none, nil // it is being delivered
+		return nil, none, nil // its delivery is under way
 	}
 	wanted, undelivered, err := r.Reminders.Wanted(ctx, subject.User, subject.Type, subject.ID)
 	if err != nil {
 		if isOutage(err) {
 			return nil, none, err
 		}
-		return nil, none, nil // the item itself shows what is wrong
+		return nil, none, nil // the check of the item itself reports it
 	}
-	// Whether it is the right one, or was to be delivered, shows with its item.
+	// The check of its item shows whether it is right, or was to be delivered.
 	isWanted := slices.ContainsFunc(wanted, func(w schedule.Schedule) bool { return w.Name == name })
 	isLate := slices.ContainsFunc(undelivered, func(u reminders.Subject) bool {
 		return u.Name() == name && u.Due.Equal(subject.Due)
@@ -92,8 +92,8 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 	return &d, subject, nil
 }
 
-// unreadable is a schedule that says nothing, or stands under a name that is another's. Should somebody want that name,
-// the look at the item puts it back.
+// unreadable handles a schedule with an unreadable payload, or under another subject's name. If an item requires that
+// name, the check of the item puts it again.
 func (r *run) unreadable(ctx context.Context, d Difference) error {
 	if err := r.found(d); err != nil || !r.repairing {
 		return err
@@ -101,7 +101,7 @@ func (r *run) unreadable(ctx context.Context, d Difference) error {
 	return r.forgive(ctx, d.User, d.Key, r.Reminders.Unschedule(ctx, d.Key))
 }
 
-// resume ends a walk.
+// resume completes a walk.
 func (r *run) resume(ctx context.Context, row item.Item) error {
 	var err error
 	for range maxResumes {
@@ -133,8 +133,8 @@ func (r *run) copies(ctx context.Context, user string) error {
 	}
 }
 
-// unnamed looks at a page of objects, and once more, after a pause, at those that seem to be nobody's: a copy is
-// written before the row that names it.
+// unnamed checks a page of objects. After a pause it checks again those that no row seems to name: a copy is written
+// before the row that names it.
 func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 	for look := range 2 {
 		var open []string
@@ -142,7 +142,7 @@ func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 			id, version, ok := archive.ReadCopyName(user, name)
 			t := r.Registry.ByID(id)
 			if !ok || !isID(t, id) {
-				continue // none of ours
+				continue // not a cold copy
 			}
 			isUnnamed, err := r.Archive.Unnamed(ctx, user, t, id, version)
 			if err != nil {

@@ -11,9 +11,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// snapshots finds what was written of a user's repositories and never became a revision: each is announced by a draft,
-// which its writer, if it is still at work, was left alone with long enough. One look is therefore enough. A run names
-// a thousand at most.
+// snapshots finds the rows of a user's repositories that never became a revision. A draft announces each, and its
+// writer had enough time to finish. One read is therefore enough. A run names a thousand at most.
 func (r *run) snapshots(ctx context.Context, user string) error {
 	if r.Repositories == nil {
 		return nil
@@ -59,7 +58,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 	return r.forgive(ctx, o.Repository.User, partition, err)
 }
 
-// repository looks at a partition that a walk over the table met and that is no user's items.
+// repository checks a partition of a repository that a walk over the table found.
 func (r *run) repository(ctx context.Context, key item.Key) error {
 	row, err := entity.ParseRepositoryRow(key)
 	switch {
@@ -73,13 +72,13 @@ func (r *run) repository(ctx context.Context, key item.Key) error {
 	return nil
 }
 
-// unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can meet it.
+// unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can find it.
 func (r *run) unannounced(ctx context.Context, key item.Key) error {
 	o, is, err := r.Repositories.Stray(ctx, key)
 	if err != nil || !is {
 		return err
 	}
-	// What the walk read may have been removed since, with its draft.
+	// The rows read by the walk may have been removed since, with their draft.
 	if o.Rows, err = r.Store.Count(ctx, table.Query{Partition: key.PK}); err != nil || o.Rows == 0 {
 		return err
 	}

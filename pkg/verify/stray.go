@@ -12,8 +12,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// strayLedger calls visit for each ledger row of a projection that can be no item's: its id is of no type, or none at
-// all.
+// strayLedger calls visit for each ledger row of a projection that belongs to no possible item: its id has no known
+// type, or is malformed.
 func (r *run) strayLedger(
 	ctx context.Context, user string, p *projection.Projection, visit func(item.Item) error,
 ) error {
@@ -42,7 +42,7 @@ func (r *run) each(ctx context.Context, user string, f family, visit func(row it
 	}
 }
 
-// strays finds derived rows that can be no item's. Nobody writes such rows, so one look is enough.
+// strays finds derived rows that belong to no possible item. No program writes such rows, so one read is enough.
 func (r *run) strays(ctx context.Context, user string) error {
 	for i, p := range r.Projections {
 		err := r.strayLedger(ctx, user, p, func(row item.Item) error {
@@ -65,7 +65,7 @@ func (r *run) strays(ctx context.Context, user string) error {
 	return nil
 }
 
-// strayRows does the same for a projection that keeps rows, whose sources stand in their keys.
+// strayRows does the same for a projection that stores rows, whose keys contain their sources.
 func (r *run) strayRows(ctx context.Context, user string, p *projection.Projection) error {
 	prefixes := map[string]*entity.Type{}
 	common := ""
@@ -94,7 +94,7 @@ func (r *run) strayRows(ctx context.Context, user string, p *projection.Projecti
 	})
 }
 
-// commonPrefix of what was common and one more; what was may be empty for none yet.
+// commonPrefix returns the common prefix of an earlier result and one more text; was is empty at the start.
 func commonPrefix(was, text string) string {
 	if was == "" {
 		return text
@@ -122,7 +122,7 @@ func (r *run) dropStray(ctx context.Context, row item.Item) error {
 	return nil
 }
 
-// walks finds cursors of walks that stand still.
+// walks finds cursors of walks that make no progress.
 func (r *run) walks(ctx context.Context, user string) error {
 	if r.Reminders == nil {
 		return nil

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// sumReads is how often the rows of a sum are added up until nobody writes it meanwhile.
+	// sumReads bounds how often the rows of a sum are added up until no write interferes.
 	sumReads = 8
-	// rebuilds is how often the repair of one sum is begun.
+	// rebuilds bounds how often the repair of one sum is started.
 	rebuilds = 4
-	// leasePatience is how long the end of another repair's hold is waited for, one pause at a time: a little longer than
-	// a lease lasts whose owner died.
+	// leasePatience bounds the wait for the lease of another repair, in pauses: a little longer than the lease of a dead
+	// owner lasts.
 	leasePatience = 35
 	holdPause     = time.Second
 )
 
-// sums compares each sum with what its ledger rows add up to, and repairs those that are wrong, or whose rows are.
+// sums compares each sum with the total of its ledger rows, and repairs those that differ, or whose rows do.
 func (r *run) sums(ctx context.Context, user string) error {
 	for i, p := range r.Projections {
 		if !p.Summed() {
@@ -52,17 +52,17 @@ func (r *run) sums(ctx context.Context, user string) error {
 	return nil
 }
 
-// sumState is what a look at a sum showed.
+// sumState is the result of reading a sum.
 type sumState int
 
 const (
 	sumRight sumState = iota
 	sumWrong
-	sumMoving // it is written so often that nothing is known; under a lease it stands still
+	sumMoving // it is written too often to be checked; under a lease it does not change
 )
 
-// checkSum adds up the ledger rows until the sum was not written meanwhile: then they are one instant's. Of a sum that
-// is written without end, what is wrong whatever was written is reported, if each of the looks shows it.
+// checkSum adds up the ledger rows until no write of the sum interferes: then they are of one instant. If the sum is
+// written without end, it reports a fault that every read shows and that no write explains.
 func (r *run) checkSum(ctx context.Context, user string, p *projection.Projection) (sumState, error) {
 	var lasting []projection.Fault
 	for n := range sumReads {
@@ -90,7 +90,7 @@ func (r *run) checkSum(ctx context.Context, user string, p *projection.Projectio
 		}
 	}
 	if r.repairing || len(lasting) == 0 {
-		return sumMoving, nil // a repair says exactly what is wrong, under its lease
+		return sumMoving, nil // a repair finds the exact fault, under its lease
 	}
 	return sumWrong, r.foundSum(user, lasting)
 }
@@ -133,8 +133,8 @@ func (r *run) addUp(
 	return before, tally, after, err
 }
 
-// rebuildSum puts a user's ledger rows and sum right under a lease, and reports what was wrong with the sum if nobody
-// could tell before. Each try begins at the beginning: what a former one put right is found right.
+// rebuildSum repairs a user's ledger rows and sum under a lease, and reports the fault of the sum if no earlier check
+// could. Each try starts from the beginning: it finds the earlier one's repairs correct.
 func (r *run) rebuildSum(ctx context.Context, user string, which int, report bool) error {
 	var err error
 	for range rebuilds {
@@ -171,8 +171,8 @@ func (r *run) acquireLease(ctx context.Context, user string, which int) (*projec
 	}
 }
 
-// underLease goes through all items and ledger rows once. A repair that fails gives its lease back, if it can: the
-// user's consumers need not wait for it to lapse.
+// underLease walks through all items and ledger rows once. A repair that fails returns its lease, if it can, so that
+// the user's consumers need not wait until it expires.
 func (r *run) underLease(
 	ctx context.Context, user string, which int, h *projection.Lease,
 ) (wrong []projection.Fault, err error) {
@@ -191,7 +191,7 @@ func (r *run) underLease(
 	return wrong, err
 }
 
-// unstage puts the rows right that a repair has staged which has been through. Consumers that meet one do the same.
+// unstage completes the rows that a finished repair has staged. Consumers that read one do the same.
 func (r *run) unstage(ctx context.Context, user string, which int, h *projection.Lease) error {
 	prefix := entity.LedgerPrefix(r.Projections[which].Name())
 	return r.each(ctx, user, family{prefix: prefix, idFrom: len(prefix)}, func(row item.Item, _ string) error {

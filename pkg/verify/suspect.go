@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// maxSuspects bounds how many items wait for their second look.
+	// maxSuspects bounds the items that wait for their second read.
 	maxSuspects = 5000
 	// lookItems is how many of them are read together.
 	lookItems = 25
-	// looks is how often an item that keeps changing is looked at.
+	// looks bounds how often a changing item is read.
 	looks = 5
 )
 
-// suspect is an item at which something did not fit together.
+// suspect is an item with a possible difference.
 type suspect struct {
 	user string
 	typ  *entity.Type
 	id   string
 	was  []string // the differences, each in a word
-	// schedule is a name that stood for the item and was not its own; empty for a suspect that is about the item.
+	// schedule is a name that belongs to the item but that it does not require; empty for a suspect about the item.
 	schedule string
 }
 
@@ -40,7 +40,7 @@ func words(differences []Difference) []string {
 	return out
 }
 
-// suspect notes an item for its second look.
+// suspect records an item for its second read.
 func (r *run) suspect(ctx context.Context, g group, differences []Difference) error {
 	if len(differences) == 0 {
 		return nil
@@ -55,8 +55,8 @@ func (r *run) note(ctx context.Context, s suspect) error {
 	return r.settle(ctx, s.user)
 }
 
-// settle takes the second look at all suspects. What shows the same as before is a difference; what shows another one
-// was under way, and is looked at again.
+// settle reads all suspects a second time. The same finding is a difference; another one means that a write was under
+// way, and the item is read again.
 func (r *run) settle(ctx context.Context, _ string) error {
 	open := r.suspects
 	r.suspects = nil
@@ -82,7 +82,7 @@ func (r *run) settle(ctx context.Context, _ string) error {
 	return nil
 }
 
-// secondLook looks at some suspects once more. Those that showed something else are moved: they come again.
+// secondLook reads some suspects again. Those with another finding are moved: they are read again later.
 func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, err error) {
 	groups, err := r.look(ctx, of)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 	return moved, nil
 }
 
-// recheck checks an item, or, for a suspect that is about a schedule, that alone: the item itself has its turn.
+// recheck checks an item or, for a suspect about a schedule, that schedule alone: the item is checked separately.
 func (r *run) recheck(ctx context.Context, s suspect, g group) ([]Difference, error) {
 	if s.schedule == "" {
 		return r.check(ctx, g)
@@ -127,8 +127,8 @@ func (r *run) recheck(ctx context.Context, s suspect, g group) ([]Difference, er
 	return []Difference{*d}, err
 }
 
-// repair repairs what was found of one item, each by its owner's way. What cannot be repaired now shows in the look
-// after the repair.
+// repair repairs the findings of one item, each by its owner's method. The read after the repair shows what could not
+// be repaired now.
 func (r *run) repair(ctx context.Context, g group, differences []Difference) error {
 	kinds, keys := map[Kind]bool{}, map[string]bool{}
 	var offsets []int64
@@ -166,8 +166,8 @@ func (r *run) repair(ctx context.Context, g group, differences []Difference) err
 	return r.forgive(ctx, g.user, g.id, errors.Join(errs...))
 }
 
-// forgive logs and counts a repair that failed, so that the run goes on. The look after the repair need not show it: a
-// delivery that the repair began is taken for one under way. It returns what must end the run.
+// forgive logs and counts a repair that failed, so that the run continues. The read after the repair need not show it:
+// a delivery that the repair began counts as under way. It returns errors that must end the run.
 func (r *run) forgive(ctx context.Context, user, what string, err error) error {
 	if err == nil || isOutage(err) {
 		return err

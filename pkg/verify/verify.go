@@ -18,7 +18,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Kind is what a difference is about.
+// Kind is the subject of a difference.
 type Kind string
 
 const (
@@ -28,33 +28,33 @@ const (
 	Schedule   Kind = "schedule"
 	Late       Kind = "late"     // a reminder that came due and was not delivered, though it still can be
 	Delivery   Kind = "fence"    // a delivery that began more than 10 minutes ago and did not end
-	Walk       Kind = "walk"     // a walk over items that stands still
+	Walk       Kind = "walk"     // a walk over items without progress
 	Archive    Kind = "archive"  // timer, end or cold copy of an item
 	Exception  Kind = "instance" // an exception whose series is gone
 	Gone       Kind = "gone"     // an item that is there and was deleted
-	Stray      Kind = "stray"    // a row that can be nobody's
+	Stray      Kind = "stray"    // a row that belongs to no possible item
 	Snapshot   Kind = "snapshot" // rows of a repository's revision that was never committed
-	Kept       Kind = "kept"     // what was kept of an item, and no item names
+	Kept       Kind = "kept"     // a KEPT row that no item names
 )
 
-// Difference is one thing that is not as the items say.
+// Difference is one deviation from what the items require.
 type Difference struct {
 	Kind     Kind   `json:"kind"`
 	User     string `json:"user"`
 	Key      string `json:"key"` // of the row, or the name of the schedule or object
 	Is       string `json:"is"`
 	ShouldBe string `json:"shouldBe"`
-	// Remains says that it is still so: always without repair, and with repair if it was found again afterwards.
+	// Remains says that it still exists: always without repair, and with repair if it was found again afterwards.
 	Remains bool `json:"remains"`
 
 	offset int64 // of a schedule
 }
 
-// Options say what to look at.
+// Options select what to verify.
 type Options struct {
 	User   string // empty for all
 	Repair bool
-	// Progress is told now and then how many rows were read; nil for nobody.
+	// Progress is called now and then with the number of rows read; optional.
 	Progress func(rows int64)
 }
 
@@ -64,37 +64,36 @@ type Summary struct {
 	Items int64 `json:"items"`
 	Rows  int64 `json:"rows"` // read, repetitions included
 	Found int64 `json:"found"`
-	// Remaining are differences that are still there.
+	// Remaining counts the differences that still exist.
 	Remaining int64 `json:"remaining"`
-	// Unsettled are items and sums that kept changing while they were looked at, and repairs that failed: nothing is said
-	// about them.
+	// Unsettled counts items and sums that changed in every read, and repairs that failed: their state is unknown.
 	Unsettled int64 `json:"unsettled"`
-	// Unchecked names what could not be looked at for want of access.
+	// Unchecked names what could not be read for lack of access.
 	Unchecked []string `json:"unchecked,omitempty"`
 }
 
-// Config is what a verification works with. What is not marked as optional is needed.
+// Config holds the dependencies of a verification. Fields that are not marked as optional are required.
 type Config struct {
 	Store       table.Store
-	Walker      table.Walker // optional: without it only a named user can be looked at
+	Walker      table.Walker // optional: without it only a named user can be verified
 	Registry    *entity.Registry
 	Projections []*projection.Projection
-	Archive     *archive.Consumer   // without an object store contents of copies are not looked at
+	Archive     *archive.Consumer   // without an object store the contents of copies are not read
 	Reminders   *reminders.Consumer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
-	// Repositories knows the drafts of versioned repositories, and publishes nothing here; nil where there are none.
+	// Repositories reads the drafts of versioned repositories, and publishes nothing here; nil if there are none.
 	Repositories *revision.Publisher
 	Now          func() time.Time
 	NewOwner     func() string // unique names of repairs
-	// Grace is the pause between the two looks at what seems to differ, longer than the stream usually lags; Wait makes
-	// it.
+	// Grace is the pause between the two reads of a possible difference, longer than the usual delay of the stream; Wait
+	// makes it.
 	Grace time.Duration
 	Wait  func(context.Context, time.Duration) error
 	Log   *slog.Logger
 }
 
-// Verifier verifies. It is safe for concurrent use, and several repairs leave each other's users alone.
+// Verifier verifies. It is safe for concurrent use, and concurrent repairs exclude each other per user.
 type Verifier struct {
 	Config
 	consumers []*projection.Consumer // as Projections
@@ -115,7 +114,7 @@ func New(c Config) *Verifier {
 	return v
 }
 
-// ErrNoWalker: all users are asked for, and the table cannot be walked.
+// ErrNoWalker says that all users were requested, and the table cannot be walked.
 var ErrNoWalker = errors.New("only a named user can be verified here")
 
 // Run recounts and, if asked, repairs. Each difference is reported as it is found; an error of report ends the run.
@@ -141,9 +140,10 @@ type run struct {
 	sum    Summary
 
 	failed    int64 // repairs
-	repairing bool  // this pass repairs what it finds
+	repairing bool  // this pass repairs its findings
 	suspects  []suspect
-	// By projection, of the user at hand: the sum is to be repaired; and it was recounted while nobody could write it.
+	// By projection, of the current user: rebuild says that the sum is to be repaired; recounted, that it was recounted
+	// without interfering writes.
 	rebuild, recounted map[int]bool
 	master             knownMaster
 }
@@ -164,8 +164,8 @@ func (r *run) all(ctx context.Context) error {
 	return r.schedules(ctx)
 }
 
-// users calls user for each of them. A scan has the rows of a partition side by side, so that a user is known to be
-// another one without a list of all.
+// users calls user for each of them. A scan returns the rows of a partition together, so a change of user shows
+// without a list of all.
 func (r *run) users(ctx context.Context) error {
 	if r.o.User != "" {
 		if err := r.user(ctx, r.o.User); err != nil {
@@ -191,13 +191,13 @@ func (r *run) users(ctx context.Context) error {
 	})
 }
 
-// userOf is whose partition of items it is; not ok for a repository's, which has nothing derived.
+// userOf returns the user of a partition of items; not ok for a repository's, which has no derived data.
 func userOf(pk string) (user string, ok bool) {
 	user, err := entity.ParseUserPK(pk)
 	return user, err == nil
 }
 
-// user looks at one user, and after a repair once more.
+// user verifies one user, and after a repair again.
 func (r *run) user(ctx context.Context, user string) error {
 	r.sum.Users++
 	found, unsettled := r.sum.Found, r.sum.Unsettled
@@ -223,7 +223,7 @@ func (r *run) pass(ctx context.Context, user string) error {
 	return nil
 }
 
-// found reports a difference. What a repair finds again is the one that was counted before.
+// found reports a difference. A repair's second finding was counted before.
 func (r *run) found(d Difference) error {
 	d.Remains = !r.repairing
 	if r.repairing || !r.o.Repair {
@@ -235,7 +235,7 @@ func (r *run) found(d Difference) error {
 	return r.report(d)
 }
 
-// progressEvery is after how many rows progress is told.
+// progressEvery is the number of rows between two calls of Progress.
 const progressEvery = 1000
 
 func (r *run) read(rows int) {
@@ -246,7 +246,7 @@ func (r *run) read(rows int) {
 	}
 }
 
-// isOutage says that an error is nobody's fault but the services', or that the run was ended: nothing more can be said.
+// isOutage reports whether the services caused the error, or the run was ended: then nothing more can be verified.
 func isOutage(err error) bool {
 	for _, outage := range []error{
 		context.Canceled, context.DeadlineExceeded, table.ErrThrottled, table.ErrUnavailable,

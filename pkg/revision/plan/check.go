@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// checker holds a plan that is to be committed against the rules, and completes what may be left out of one.
+// checker checks a plan against the rules before its commit, and completes omitted parts.
 type checker struct {
 	*revision.Violations
 	plan    *Plan
@@ -22,8 +22,8 @@ type checker struct {
 	newID   func() string
 }
 
-// check completes the plan and notes every rule it breaks. To-dos and blocks must stand as in the request, because the
-// pointers count them.
+// check completes the plan and records every rule it breaks. To-dos and blocks must be in the order of the request,
+// because the pointers count them.
 func (c *checker) check() {
 	fits := true
 	if len(c.plan.Todos) > MaxTodos {
@@ -35,7 +35,7 @@ func (c *checker) check() {
 		fits = false
 	}
 	if !fits {
-		return // what is too large is not looked at
+		return // a plan that is too large is not checked further
 	}
 	seen := map[string]bool{}
 	for i := range c.plan.Todos {
@@ -86,7 +86,7 @@ func (c *checker) checkTodo(at string, order int, t *Todo) {
 	}
 }
 
-// checkAction looks at the action of a to-do that the parent revision has not.
+// checkAction checks the action of a to-do that the parent revision does not have.
 func (c *checker) checkAction(at, id string) {
 	switch node, ok := c.actions[id]; {
 	case !isActionID(id):
@@ -118,7 +118,7 @@ func (c *checker) checkBlock(at string, b *Block) {
 		c.Add(RuleBlockTitle, subject, at+"/title", "%s", wrong)
 	}
 	b.StartTimeIso, b.EndTimeIso = b.StartTimeIso.UTC().Truncate(time.Second), b.EndTimeIso.UTC().Truncate(time.Second)
-	// The day begins 14 hours earlier on one side of the world and ends 12 hours later on the other.
+	// The day begins 14 hours earlier and ends 12 hours later, depending on the zone.
 	first, last := c.day.Add(-14*time.Hour), c.day.Add(36*time.Hour)
 	if b.StartTimeIso.Before(first) || !b.StartTimeIso.Before(last) {
 		c.Add(RuleBlockDay, subject, at+"/startTimeIso", "must begin on the plan's day, wherever that is")
@@ -132,7 +132,7 @@ func (c *checker) checkBlock(at string, b *Block) {
 	}
 }
 
-// hadTitle reports whether the parent revision's block has the title, too.
+// hadTitle reports whether the parent revision's block also has the title.
 func (c *checker) hadTitle(b *Block) bool {
 	return slices.ContainsFunc(c.before.Blocks, func(old Block) bool {
 		return old.BlockID == b.BlockID && old.Title == b.Title

@@ -8,21 +8,22 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// Completion is what became of a plan and of the values tree.
+// Completion is the outcome for a plan and the values tree.
 type Completion struct {
 	// Plan and Values are as they are now.
 	Plan   Base
 	Values revision.Head
 	// Action is the node of the tree.
 	Action values.Node
-	// PlanChanged and ValuesChanged say which of them the completion made a revision of; neither if both had it.
+	// PlanChanged and ValuesChanged say in which of them the completion made a revision; neither if the action was
+	// already completed in both.
 	PlanChanged, ValuesChanged bool
 	// Replayed says that it had been carried out before under the same idempotency key.
 	Replayed bool
 }
 
-// Complete completes an action in the day's plan and in the values tree: in one transaction over both heads, so that no
-// reader finds it done in one and open in the other for longer than between two reads. Repeating it changes nothing. A
+// Complete completes an action in the day's plan and in the values tree, in one transaction over both heads. So a
+// reader sees it done in one and open in the other only between two reads. Repeating it changes nothing. A
 // [*revision.NotFoundError] if the plan has no to-do of the action, or the tree no such action.
 func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotencyKey string) (Completion, error) {
 	at, err := of(user, date)
@@ -52,7 +53,7 @@ func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotenc
 	return out, nil
 }
 
-// completion prepares the revisions of whichever has the action open.
+// completion prepares the revisions of plan and tree, where the action is open.
 func (s *Service) completion(out *Completion, tree values.Base, actionID string) ([]*revision.Prepared, error) {
 	i := out.Plan.State.todo(actionID)
 	if i < 0 {
@@ -83,7 +84,7 @@ func (s *Service) completion(out *Completion, tree values.Base, actionID string)
 	return prepared, nil
 }
 
-// reread answers a repetition with what is there now.
+// reread answers a repetition with the present state.
 func (s *Service) reread(ctx context.Context, out *Completion, user, date, actionID string) error {
 	var err error
 	if out.Plan, err = s.Current(ctx, user, date); err != nil {

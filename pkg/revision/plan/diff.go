@@ -12,11 +12,11 @@ type Diff struct {
 	Added   Plan    `json:"added"`
 	Removed Plan    `json:"removed"`
 	Changed Changes `json:"changed"`
-	// Moved are the to-dos that changed their place in the order; not those that only made room.
+	// Moved are the to-dos that changed their place in the order, without those that only made room.
 	Moved []TodoMove `json:"moved"`
 }
 
-// Changes are the to-dos and blocks that are others than they were. A to-do's place is no part of it.
+// Changes are the changed to-dos and blocks. A to-do's place is no part of it.
 type Changes struct {
 	Todos  []TodoChange  `json:"todos"`
 	Blocks []BlockChange `json:"blocks"`
@@ -41,7 +41,7 @@ type TodoMove struct {
 	After    int    `json:"after"`
 }
 
-// Compare returns what turns a into b. Both are plans that were read.
+// Compare returns the difference that turns a into b. Both are plans that were read.
 func Compare(a, b Plan) Diff {
 	var d Diff
 	d.compareTodos(a, b)
@@ -130,8 +130,8 @@ func (d Diff) Apply(p Plan) Plan {
 	return out
 }
 
-// applyTodos takes out what went and puts in what came at its place, in the order of the places: what stays has kept
-// its order, so that every place before is filled by then.
+// applyTodos removes the deleted to-dos and inserts the added ones at their places, in the order of the places. The
+// others have kept their order, so that every earlier place is then filled.
 func (d Diff) applyTodos(todos []Todo) []Todo {
 	now := map[string]Todo{}
 	for _, t := range todos {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Classification says how much a to-do matters.
+// Classification says how important a to-do is.
 type Classification string
 
 // The classifications.
@@ -64,8 +64,7 @@ type Block struct {
 	PomodoroIndex int    `json:"pomodoroIndex,omitempty"`
 }
 
-// Plan is a state of a day's plan. In one that was read, to-dos stand in their order, and blocks in that of their
-// starts.
+// Plan is a state of a day's plan. When read, its to-dos are in their order, and its blocks in that of their starts.
 type Plan struct {
 	Todos  []Todo  `json:"todos"`
 	Blocks []Block `json:"blocks"`

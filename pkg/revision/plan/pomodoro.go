@@ -11,8 +11,8 @@ type placed struct {
 	at string
 }
 
-// checkPomodoros looks at what a pomodoro has and other blocks have not: an action of the plan's list, an index within
-// that to-do's estimate which rises with the time, and nothing else at the same time.
+// checkPomodoros checks the rules that apply to pomodoros only: an action of the plan's list, an index within that
+// to-do's estimate which rises with the time, and no other block at the same time.
 func (c *checker) checkPomodoros() {
 	blocks := make([]placed, len(c.plan.Blocks))
 	for i, b := range c.plan.Blocks {
@@ -29,7 +29,7 @@ func (c *checker) checkPomodoros() {
 		}
 	}
 	slices.SortStableFunc(blocks, func(a, b placed) int { return compareBlocks(a.Block, b.Block) })
-	last := map[string]int{} // of an action, the index of its pomodoro before
+	last := map[string]int{} // of an action, the index of its previous pomodoro
 	seen := map[string]map[int]bool{}
 	for i, b := range blocks {
 		if b.BlockType != Pomodoro {
@@ -67,7 +67,7 @@ func (c *checker) checkPomodoro(b placed) {
 	}
 }
 
-// checkAlone notes one block that is on at the same time as the pomodoro.
+// checkAlone reports one block at the same time as the pomodoro.
 func (c *checker) checkAlone(blocks []placed, i int) {
 	one := blocks[i]
 	for j, other := range blocks {

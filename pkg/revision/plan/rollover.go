@@ -10,40 +10,40 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// Rollover is what became of the next day's plan.
+// Rollover is the outcome for the next day's plan.
 type Rollover struct {
 	// Next is the next day's plan as it is now.
 	Next Base
-	// Carried are the actions whose to-dos were appended to it; none if nothing was to be changed.
+	// Carried are the actions whose to-dos were appended to it; empty if nothing changed.
 	Carried []string
-	// Left are those that would have been, but for what the values tree says of their actions now.
+	// Left are the to-dos that were not carried because of their actions' present state in the values tree.
 	Left []Left
 	// Replayed says that the rollover had been carried out before under the same idempotency key.
 	Replayed bool
 }
 
-// Left is an unfinished to-do that is not carried over, because nobody would plan its action again.
+// Left is an unfinished to-do that is not carried over, because its action cannot be planned again.
 type Left struct {
 	ActionID string     `json:"actionId"`
 	Reason   LeftReason `json:"reason"`
 }
 
-// LeftReason is what the values tree says of the action.
+// LeftReason is the action's state in the values tree.
 type LeftReason string
 
-// Reasons for which a to-do is left behind.
+// Reasons for which a to-do is not carried.
 const (
 	LeftCompleted LeftReason = "completed" // in the tree, or in another day's plan and so in the tree
 	LeftArchived  LeftReason = "archived"
 	LeftDeleted   LeftReason = "deleted"
-	LeftMissing   LeftReason = "missing" // a rollback brought back a tree that had it not yet
+	LeftMissing   LeftReason = "missing" // a rollback restored a tree that did not have it yet
 )
 
 // Rollover appends the day's unfinished to-dos to the next day's plan, in their order and with their classification,
-// and leaves the day's own plan as it is. What the values tree has completed, archived or deleted in the meantime is
-// left behind, and told. Repeating it changes nothing: the next day's head names the revision that was rolled over, and
-// what was unfinished in it is not carried a second time, even if it was taken out of the next day's plan since. A
-// [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
+// and leaves the day's own plan unchanged. It does not carry actions that the values tree has since completed,
+// archived or deleted, and lists them. Repeating it changes nothing: the next day's head names the revision that was
+// rolled over. Its unfinished to-dos are not carried a second time, even if they were removed from the next day's plan
+// since. A [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
 func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey string) (Rollover, error) {
 	at, err := of(user, date)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) unfinished(ctx context.Context, from, next Base) ([]Todo, erro
 	return todos, nil
 }
 
-// stillOpen parts to-dos by whether the present tree has their actions open. One Get and one BatchGet.
+// stillOpen divides to-dos by whether their actions are open in the present tree. One Get and one BatchGet.
 func (s *Service) stillOpen(ctx context.Context, user string, todos []Todo) (open []Todo, left []Left, err error) {
 	if len(todos) == 0 {
 		return nil, nil, nil
@@ -139,7 +139,7 @@ func (s *Service) stillOpen(ctx context.Context, user string, todos []Todo) (ope
 	return open, left, nil
 }
 
-// whyLeft is empty for an action that is still to be done.
+// whyLeft returns why an action is not carried; empty for one that is still to be done.
 func whyLeft(nodes map[string]values.Node, actionID string) LeftReason {
 	switch n, ok := nodes[actionID]; {
 	case !ok:
@@ -154,7 +154,7 @@ func whyLeft(nodes map[string]values.Node, actionID string) LeftReason {
 	return ""
 }
 
-// carry prepares the next day's plan with the to-dos behind its own.
+// carry prepares the next day's plan with the to-dos after its own.
 func (s *Service) carry(out *Rollover, from Base, todos []Todo) ([]*revision.Prepared, error) {
 	plan := out.Next.State.clone()
 	for _, t := range todos {
@@ -173,7 +173,7 @@ func (s *Service) carry(out *Rollover, from Base, todos []Todo) ([]*revision.Pre
 	})}, nil
 }
 
-// prepare makes a revision of the plan, and of base what it will be once the revision is the present one.
+// prepare makes a revision of the plan, and updates base to the state after its publication.
 func (s *Service) prepare(base *Base, plan Plan, c revision.Change[Plan]) *revision.Prepared {
 	c.State = plan
 	prepared := s.plans.Prepare(*base, s.plans.When(base.Head), c)

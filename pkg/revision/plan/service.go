@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// Service keeps the daily plans of all users. It is safe for concurrent use.
+// Service manages the daily plans of all users. It is safe for concurrent use.
 type Service struct {
 	plans *revision.Repository[Plan]
 	tree  *values.Service
@@ -19,9 +19,9 @@ type Service struct {
 	now   func() time.Time
 }
 
-// New returns a service beside that of the values trees, whose actions the to-dos are about. Both, and the clock and
-// the source of new UUIDv4 in lower case, are those of the publisher's configuration. It panics if a part is missing,
-// which is a mistake in the program.
+// New returns a service. It uses the service of the values trees, to whose actions the to-dos refer. That service, the
+// clock and the source of new UUIDv4 in lower case must be those of the publisher's configuration. It panics if a part
+// is missing, which is a mistake in the program.
 func New(p *revision.Publisher, tree *values.Service, now func() time.Time, newID func() string) *Service {
 	if tree == nil || now == nil || newID == nil {
 		panic("plan: a part is missing")
@@ -83,7 +83,7 @@ func (s *Service) AsOf(ctx context.Context, user, date string, instant time.Time
 	return s.plans.AsOf(ctx, at, instant)
 }
 
-// Diff returns what turns one revision of the day's plan into another. Two Gets and two Queries.
+// Diff returns the difference between one revision of the day's plan and another. Two Gets and two Queries.
 func (s *Service) Diff(ctx context.Context, user, date, from, to string) (Diff, error) {
 	a, err := s.Revision(ctx, user, date, from)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Service) Commit(ctx context.Context, user, date string, c Commit) (Resu
 	})
 }
 
-// checked completes a plan and notes every rule that it breaks.
+// checked completes a plan and records every rule that it breaks.
 func (s *Service) checked(
 	broken *revision.Violations, at entity.Repository, parent, next Plan, now time.Time, actions map[string]values.Node,
 ) Plan {

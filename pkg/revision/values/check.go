@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/revision"
 )
 
-// checker holds a tree that is to be committed against the rules, and completes what follows from the rest of it.
+// checker checks a tree against the rules before its commit, and completes what follows from the rest of it.
 type checker struct {
 	*revision.Violations
 	tree   *Tree
@@ -20,24 +20,24 @@ type checker struct {
 	nodes  map[string]*Node
 }
 
-// place says where in the request a field of a node or an edge stands, as a JSON Pointer; "" is the node or edge
-// itself. Where the request has no such field, it is the nearest thing that the client did send.
+// place returns the JSON Pointer of a field of a node or an edge in the request; "" is the node or edge itself. If the
+// request has no such field, it is the nearest one that the client did send.
 type place func(field string) string
 
-// places say where in the request nodes and edges stand, by their positions in the tree that is checked.
+// places maps nodes and edges to places in the request, by their positions in the checked tree.
 type places struct {
 	node func(i int) place
 	edge func(i int) place
-	// whole is the place of the list of nodes, and of what is not in it.
+	// whole is the place of the list of nodes, and of nodes that it lacks.
 	whole string
 }
 
-// check completes the tree and notes every rule it breaks. Nodes and edges must stand as in the request, because the
-// pointers count them.
+// check completes the tree and records every rule it breaks. Nodes and edges must be in the order of the request,
+// because the pointers count them.
 func check(v *revision.Violations, tree *Tree, before Tree, now time.Time, place places) {
 	c := &checker{Violations: v, tree: tree, before: before.index(), now: now, place: place}
 	if !c.checkSize() {
-		return // what is too large is not looked at
+		return // a tree that is too large is not checked further
 	}
 	c.nodes = tree.index()
 	for i := range tree.Nodes {
@@ -68,7 +68,7 @@ func (c *checker) checkSize() bool {
 	return ok
 }
 
-// checkNode looks at one node by itself and against what it was.
+// checkNode checks one node by itself and against its former state.
 func (c *checker) checkNode(i int, n *Node) {
 	at := c.place.node(i)
 	was := c.before[n.NodeID]
@@ -126,8 +126,8 @@ func (c *checker) checkIdentity(at place, n, was *Node) {
 		entity.NodePrefix)
 }
 
-// checkText looks at a node's texts. Characters are looked at only where a text differs from the parent's, so that an
-// older one does not keep the tree from being edited elsewhere.
+// checkText checks a node's texts. It checks the characters only of a text that differs from the parent's, so that an
+// older one does not prevent other edits of the tree.
 func (c *checker) checkText(at place, n, was *Node) {
 	if was == nil || n.Title != was.Title {
 		if wrong := entity.CheckLine(n.Title); wrong != "" {
@@ -155,7 +155,7 @@ func (c *checker) checkText(at place, n, was *Node) {
 	}
 }
 
-// checkDeletion looks at what makes a node a tombstone, and keeps one as it was until it is restored.
+// checkDeletion checks what makes a node a tombstone, and preserves one unchanged until it is restored.
 func (c *checker) checkDeletion(at place, n, was *Node) {
 	if !n.Deleted() {
 		return
@@ -168,7 +168,7 @@ func (c *checker) checkDeletion(at place, n, was *Node) {
 		c.Add(RuleDeletedAt, n.NodeID, at("deletedAt"), "must be an instant between the node's creation and now")
 	case was != nil && was.Deleted():
 		kept := *was
-		kept.CreatedAt, kept.RootDriverID = n.CreatedAt, n.RootDriverID // with findings of their own
+		kept.CreatedAt, kept.RootDriverID = n.CreatedAt, n.RootDriverID // they have separate findings
 		if !sameNode(*n, kept) {
 			c.Add(RuleTombstoneChanged, n.NodeID, at(""), "is deleted and can only be restored")
 		}
@@ -182,7 +182,7 @@ func sameNode(a, b Node) bool {
 	return times && a == b
 }
 
-// checkLost carries over the tombstones that the request leaves out, and refuses to lose anything else.
+// checkLost carries over the tombstones that the request leaves out, and refuses the loss of any other node.
 func (c *checker) checkLost(before Tree) {
 	var kept []Node
 	for _, was := range before.Nodes {

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Nodes returns, of the ids, the nodes of the present tree. One Get, and one BatchGet of a key for each id.
+// Nodes returns the nodes of the present tree with the ids. One Get, and one BatchGet of a key for each id.
 func (s *Service) Nodes(ctx context.Context, user string, ids []string) (map[string]Node, error) {
 	head, err := s.Head(ctx, user)
 	if err != nil {

@@ -12,7 +12,8 @@ type Diff struct {
 	Added   Part         `json:"added"`
 	Removed Part         `json:"removed"`
 	Changed []NodeChange `json:"changed"`
-	// Moved are the edges whose child changed its parent, or its place among its siblings; not those that only made room.
+	// Moved are the edges whose child changed its parent, or its place among its siblings, without those that only made
+	// room.
 	Moved []EdgeMove `json:"moved"`
 }
 
@@ -34,7 +35,7 @@ type EdgeMove struct {
 	After  Edge `json:"after"`
 }
 
-// Compare returns what turns a into b. Both are trees that were read.
+// Compare returns the difference that turns a into b. Both are trees that were read.
 func Compare(a, b Tree) Diff {
 	var d Diff
 	was, is := a.index(), b.index()
@@ -90,7 +91,7 @@ func (d *Diff) compareEdges(a, b []Edge) {
 	slices.SortFunc(d.Removed.Edges, compareEdges)
 }
 
-// pair takes an edge that went and one that came for a move where they have the same child.
+// pair treats a removed and an added edge of the same child as a move.
 func (d *Diff) pair(removed, added []Edge) {
 	left := map[string][]Edge{}
 	for _, e := range removed {
@@ -109,8 +110,8 @@ func (d *Diff) pair(removed, added []Edge) {
 	}
 }
 
-// outOfOrder returns the fewest of a parent's children, given in the order they have now, without which the rest has
-// kept its order: all but a longest rising run of former places. A child whose type alone is another counts as moved.
+// outOfOrder returns the fewest of a parent's children, given in their present order, without which the rest has kept
+// its order: all but a longest rising run of former places. A child of which only the type changed counts as moved.
 func outOfOrder(siblings []EdgeMove) []EdgeMove {
 	places := make([]int, len(siblings))
 	for i, s := range siblings {
@@ -151,8 +152,8 @@ func (d Diff) Apply(t Tree) Tree {
 	return out
 }
 
-// applyEdges takes out what went and puts in what came at its place, in the order of the places: what stays has kept
-// its order, so that every place before is filled by then.
+// applyEdges removes the deleted edges and inserts the added ones at their places, in the order of the places. The
+// others have kept their order, so that every earlier place is then filled.
 func (d Diff) applyEdges(edges []Edge) []Edge {
 	gone := map[ends]bool{}
 	arriving := slices.Clone(d.Added.Edges)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkEdges looks at every edge by itself, and at the order of each node's children.
+// checkEdges checks every edge by itself, and the order of each node's children.
 func (c *checker) checkEdges() {
 	type pair struct{ parent, child string }
 	pairs := map[pair]bool{}
@@ -56,7 +56,7 @@ func (c *checker) checkEnds(at place, e *Edge) {
 	}
 }
 
-// checkOrder sees to it that a node's children are counted from 1 without a gap.
+// checkOrder checks that a node's children are counted from 1 without a gap.
 func (c *checker) checkOrder(edges []int) {
 	seen := make([]bool, len(edges)+1)
 	for _, i := range edges {
@@ -74,8 +74,7 @@ func (c *checker) checkOrder(edges []int) {
 	}
 }
 
-// parents are the parents of each node, by the edges that lead from one known node to another, in the order of the
-// parents' ids.
+// parents returns the parents of each node, by the edges between known nodes, in the order of the parents' ids.
 func (c *checker) parents() map[string][]string {
 	up := map[string][]string{}
 	for _, e := range c.tree.Edges {

@@ -86,7 +86,7 @@ func (e *editor) move(o Operation, n *Node) {
 	}
 }
 
-// forgetPlace lets what a node says of its place follow from its edges anew.
+// forgetPlace clears the node's fields about its place, so that they are derived again from its edges.
 func (e *editor) forgetPlace(n *Node) {
 	if !slices.Contains(e.parents[n.NodeID], n.ParentMilestoneID) {
 		n.ParentMilestoneID = ""
@@ -103,7 +103,7 @@ func (e *editor) reorder(o Operation, n *Node) {
 	e.children[n.NodeID] = slices.Clone(o.Order)
 }
 
-// bury makes tombstones of the node and of everything that is left without a parent.
+// bury makes tombstones of the node and of every node that is left without a parent.
 func (e *editor) bury(n *Node) {
 	for _, parent := range slices.Clone(e.parents[n.NodeID]) {
 		e.remove(parent, n.NodeID)
@@ -139,7 +139,7 @@ func (e *editor) restore(o Operation, n *Node) {
 			o.ParentID = n.ParentMilestoneID
 		}
 		if o.ParentID == "" {
-			o.ParentID = cmp.Or(n.DriverID, n.RootDriverID) // an action names its driver, a milestone only the one at its top
+			o.ParentID = cmp.Or(n.DriverID, n.RootDriverID) // an action names its driver, a milestone only the one at its root
 		}
 		if !e.parent(o) {
 			return

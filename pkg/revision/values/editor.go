@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/revision"
 )
 
-// editor applies operations to a tree. It notes what is wrong with an operation by itself; the rules of the tree are
-// checked on what comes out.
+// editor applies operations to a tree. It reports faults of an operation by itself; the rules of the tree are checked
+// on the result.
 type editor struct {
 	*revision.Violations
 	nodes    map[string]*Node
@@ -22,7 +22,7 @@ type editor struct {
 	newID    func() string
 	ops      []Operation
 	touched  map[string]int // the last operation about a node
-	op       int            // the one that is being carried out
+	op       int            // the current one
 }
 
 func newEditor(v *revision.Violations, t Tree, now time.Time, newID func() string) *editor {
@@ -40,7 +40,7 @@ func newEditor(v *revision.Violations, t Tree, now time.Time, newID func() strin
 	return e
 }
 
-// apply carries out the operations, one on top of the other.
+// apply carries out the operations in sequence.
 func (e *editor) apply(ops []Operation) {
 	switch {
 	case len(ops) == 0:
@@ -124,7 +124,7 @@ func (e *editor) edit(o Operation, n *Node) {
 	}
 }
 
-// tree returns the tree as it is now, its nodes in their order and its edges by parent and place.
+// tree returns the present tree, its nodes in their order and its edges by parent and place.
 func (e *editor) tree() Tree {
 	t := Tree{Nodes: make([]Node, 0, len(e.order))}
 	for _, id := range e.order {
@@ -139,7 +139,7 @@ func (e *editor) tree() Tree {
 	return t
 }
 
-// places points at the last operation about a node, and in it at what the client said of the field.
+// places points to the last operation about a node, and in it to the field as the client sent it.
 func (e *editor) places(t *Tree) places {
 	const whole = "/operations"
 	nowhere := func(string) string { return whole }

@@ -2,8 +2,8 @@ package values
 
 import "slices"
 
-// insert makes a node the parent's child at the place, 0 for the last. A second edge between two nodes stays a second
-// one, for the rules to refuse.
+// insert makes a node the parent's child at the place, 0 for the last. A second edge between two nodes remains, and
+// the rules refuse it.
 func (e *editor) insert(parent, child string, position int) {
 	children := e.children[parent]
 	if position == 0 || position > len(children) {
@@ -26,8 +26,8 @@ func (e *editor) remove(parent, child string) {
 	without(e.parents, child, parent)
 }
 
-// rootOf is a driver at the top of the node: up through its first milestone, else its first parent; empty if there is
-// none, or only a cycle.
+// rootOf returns a driver at the root of the node: up through its first milestone, else its first parent; empty if
+// there is none, or only a cycle.
 func (e *editor) rootOf(id string) string {
 	for range len(e.nodes) + 1 {
 		n := e.nodes[id]
@@ -46,7 +46,7 @@ func (e *editor) rootOf(id string) string {
 	return ""
 }
 
-// firstParent is a milestone before a driver, as the rules choose.
+// firstParent returns a milestone before a driver, as the rules choose.
 func (e *editor) firstParent(parents []string) string {
 	for _, id := range parents {
 		if e.nodes[id].NodeType == Milestone {
@@ -56,8 +56,8 @@ func (e *editor) firstParent(parents []string) string {
 	return parents[0]
 }
 
-// settle derives, once all operations are done, what nodes say of their driver that have moved, or hang below one that
-// has. A driver that the client chose stays, for the rules to judge.
+// settle derives, after all operations, the driver fields of nodes that have moved or are below one that has. A driver
+// that the client chose stays, and the rules check it.
 func (e *editor) settle() {
 	queue, seen := slices.Clone(e.moved), map[string]bool{}
 	for i := 0; i < len(queue); i++ {

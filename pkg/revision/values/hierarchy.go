@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// checkHierarchy looks at what the edges make of the nodes: no cycles, every living node below a driver, and the names
-// that nodes have for what is above them.
+// checkHierarchy checks the tree that the edges form: no cycles, every node that is not deleted below a driver, and
+// the nodes' references to their ancestors.
 func (c *checker) checkHierarchy() {
 	up := c.parents()
 	order, rest := topDown(c.tree.Nodes, c.tree.Edges, c.nodes)
@@ -61,7 +61,7 @@ func topDown(nodes []Node, edges []Edge, known map[string]*Node) (order, cycle [
 	return order, onCycle(nodes, up, below, done)
 }
 
-// onCycle returns, of the nodes that no order from the top has, those without the ones that only hang below a cycle.
+// onCycle returns the nodes on a cycle, without those that are only below one.
 func onCycle(nodes []Node, up map[string][]string, below map[string]int, done map[string]bool) []string {
 	var bottom []string
 	for i := range nodes {
@@ -87,7 +87,7 @@ func onCycle(nodes []Node, up map[string][]string, below map[string]int, done ma
 	return rest
 }
 
-// checkParents holds a node's first milestone against its edges, or chooses it.
+// checkParents checks a node's first milestone against its edges, or chooses it.
 func (c *checker) checkParents(at place, n *Node, up []string) {
 	if n.NodeType == Driver {
 		if n.ParentMilestoneID != "" {
@@ -116,7 +116,7 @@ func (c *checker) checkParents(at place, n *Node, up []string) {
 	}
 }
 
-// firstMilestone is the one that was the first before, if it still is a parent.
+// firstMilestone returns the former first milestone, if it still is a parent.
 func (c *checker) firstMilestone(n *Node, milestones []string) string {
 	if was := c.before[n.NodeID]; was != nil && slices.Contains(milestones, was.ParentMilestoneID) {
 		return was.ParentMilestoneID
@@ -127,7 +127,7 @@ func (c *checker) firstMilestone(n *Node, milestones []string) string {
 	return milestones[0]
 }
 
-// checkRoot holds rootDriverId against the chain of first parents, or derives it. Parents were looked at before.
+// checkRoot checks rootDriverId against the chain of first parents, or derives it. Parents were checked before.
 func (c *checker) checkRoot(at place, n *Node, up []string) {
 	roots := c.roots(n, up)
 	switch {
@@ -142,14 +142,14 @@ func (c *checker) checkRoot(at place, n *Node, up []string) {
 	}
 }
 
-// roots are the drivers that a node may have at its top: one, unless it hangs directly below several.
+// roots returns the drivers that a node may have at its root: one, unless it is directly below several.
 func (c *checker) roots(n *Node, up []string) []string {
 	if n.NodeType == Driver {
 		return []string{n.NodeID}
 	}
 	if parent := c.nodes[n.ParentMilestoneID]; parent != nil {
 		if parent.RootDriverID == "" {
-			return nil // with a finding of its own
+			return nil // it has a separate finding
 		}
 		return []string{parent.RootDriverID}
 	}
@@ -165,7 +165,7 @@ func (c *checker) roots(n *Node, up []string) []string {
 	return drivers
 }
 
-// checkDriver holds driverId against the tree.
+// checkDriver checks driverId against the tree.
 func (c *checker) checkDriver(at place, n *Node, up map[string][]string) {
 	field := at("driverId")
 	if n.NodeType != Action {
@@ -206,7 +206,7 @@ func above(id, target string, up map[string][]string) bool {
 	return false
 }
 
-// checkTombstone sees to it that what a deleted node remembers of its place names nodes of the tree.
+// checkTombstone checks that a deleted node's record of its place names nodes of the tree.
 func (c *checker) checkTombstone(at place, n *Node) {
 	was := c.before[n.NodeID]
 	if n.RootDriverID == "" && was != nil {

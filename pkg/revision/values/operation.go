@@ -5,13 +5,13 @@ type OperationKind string
 
 // The kinds of operations.
 const (
-	// OpCreate adds a node below ParentID at Position; a DRIVER has no parent. An ACTION's driver is that at the top of
-	// the parent unless DriverID names another.
+	// OpCreate adds a node below ParentID at Position; a DRIVER has no parent. An ACTION's driver is the one at the root
+	// of the parent unless DriverID names another.
 	OpCreate OperationKind = "create"
 	// OpUpdate sets Title, Notes, DriverID and ParentMilestoneID where they are given.
 	OpUpdate OperationKind = "update"
-	// OpMove takes the node from FromID, which may be left out if it has one parent, to ParentID at Position. What it says
-	// of its place (driver, first milestone) follows, and that of everything below it.
+	// OpMove moves the node from FromID, which may be left out if it has one parent, to ParentID at Position. Its fields
+	// about its place (driver, first milestone) follow, and so do those of its descendants.
 	OpMove OperationKind = "move"
 	// OpLink gives the node one more parent, and OpUnlink takes one away.
 	OpLink   OperationKind = "link"
@@ -21,22 +21,22 @@ const (
 	// OpComplete and OpReopen set and clear completedAt.
 	OpComplete OperationKind = "complete"
 	OpReopen   OperationKind = "reopen"
-	// OpArchive takes the node out of sight; it keeps its place.
+	// OpArchive hides the node; it stays at its place.
 	OpArchive OperationKind = "archive"
-	// OpDelete makes a tombstone of the node, and of everything that has no parent left then.
+	// OpDelete makes a tombstone of the node, and of every node that then has no parent left.
 	OpDelete OperationKind = "delete"
-	// OpRestore brings an archived or deleted node back; a deleted one below ParentID, or where it remembers to have been.
+	// OpRestore restores an archived or deleted node; a deleted one below ParentID, or at its recorded place.
 	OpRestore OperationKind = "restore"
 )
 
 // MaxOperations bounds the operations of one commit.
 const MaxOperations = 500
 
-// Operation is one edit of a tree. Fields that its kind does not speak of are refused.
+// Operation is one edit of a tree. Fields that its kind does not use are refused.
 type Operation struct {
 	Kind   OperationKind `json:"op"`
 	NodeID string        `json:"nodeId,omitempty"`
-	// NodeType of a node that is created. Its NodeID may be left out: then it gets a new one.
+	// NodeType of a node to create. Its NodeID may be left out: then it gets a new one.
 	NodeType          NodeType `json:"nodeType,omitempty"`
 	Title             *string  `json:"title,omitempty"`
 	Notes             *string  `json:"notes,omitempty"`
@@ -49,7 +49,7 @@ type Operation struct {
 	Order    []string `json:"order,omitempty"`
 }
 
-// fields are the fields that an operation has, by their names.
+// fields returns the names of the fields that an operation has.
 func (o Operation) fields() map[string]bool {
 	return map[string]bool{
 		"nodeType": o.NodeType != "", "title": o.Title != nil, "notes": o.Notes != nil, "driverId": o.DriverID != nil,
@@ -58,7 +58,7 @@ func (o Operation) fields() map[string]bool {
 	}
 }
 
-// speaks are the fields that a kind takes besides nodeId.
+// speaks lists the fields that a kind accepts in addition to nodeId.
 var speaks = map[OperationKind][]string{
 	OpCreate:   {"nodeType", "title", "notes", "driverId", "parentId", "position"},
 	OpUpdate:   {"title", "notes", "driverId", "parentMilestoneId"},

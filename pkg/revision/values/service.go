@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/revision"
 )
 
-// Service keeps the values trees of all users. It is safe for concurrent use.
+// Service manages the values trees of all users. It is safe for concurrent use.
 type Service struct {
 	trees *revision.Repository[Tree]
 	newID func() string
@@ -35,7 +35,7 @@ type (
 
 func of(user string) entity.Repository { return entity.Repository{User: user} }
 
-// Head returns the pointer at the present revision; the zero Head if there is none. One Get.
+// Head returns the pointer to the present revision; the zero Head if there is none. One Get.
 func (s *Service) Head(ctx context.Context, user string) (revision.Head, error) {
 	return s.trees.Head(ctx, of(user))
 }
@@ -93,7 +93,7 @@ func (s *Service) AsOf(ctx context.Context, user string, instant time.Time) (Rev
 	return s.trees.AsOf(ctx, of(user), instant)
 }
 
-// Diff returns what turns one revision into another. Two Gets and two Queries.
+// Diff returns the difference between one revision and another. Two Gets and two Queries.
 func (s *Service) Diff(ctx context.Context, user, from, to string) (Diff, error) {
 	a, err := s.Revision(ctx, user, from)
 	if err != nil {
@@ -170,7 +170,7 @@ func member(list string, i int) place {
 	}
 }
 
-// Edit applies operations to a tree and notes every rule that they, or what comes out, break. NewID makes the ids of
+// Edit applies operations to a tree and records every rule that they, or the result, break. NewID makes the ids of
 // created nodes that have none.
 func Edit(broken *revision.Violations, parent Tree, at time.Time, newID func() string, ops []Operation) Tree {
 	before := broken.Len()

@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-// NodeType is what a node is.
+// NodeType is the type of a node.
 type NodeType string
 
 // The types of nodes.
@@ -50,14 +50,14 @@ type Node struct {
 	Notes       string    `json:"notes,omitempty"`
 	CreatedAt   time.Time `json:"createdAt,omitzero"`
 	CompletedAt time.Time `json:"completedAt,omitzero"`
-	// Archived nodes are out of sight. With DeletedAt they are tombstones, which have no edges.
+	// Archived nodes are hidden. With DeletedAt they are tombstones, which have no edges.
 	Archived  bool      `json:"archived,omitempty"`
 	DeletedAt time.Time `json:"deletedAt,omitzero"`
 	// DriverID is the driver that an action serves.
 	DriverID string `json:"driverId,omitempty"`
 	// ParentMilestoneID is the first of the milestones that the node is a child of.
 	ParentMilestoneID string `json:"parentMilestoneId,omitempty"`
-	// RootDriverID is the driver at the top of the node's first parents; a driver's own id.
+	// RootDriverID is the driver at the end of the node's first parents; a driver's own id.
 	RootDriverID string `json:"rootDriverId,omitempty"`
 }
 
@@ -72,7 +72,7 @@ type Edge struct {
 	ChildNodeType NodeType `json:"childNodeType,omitempty"`
 }
 
-// Tree is a state of the values tree. In one that was read, nodes stand in the order of their ids, and edges in that of
+// Tree is a state of the values tree. When read, its nodes are in the order of their ids, and its edges in that of
 // their parents and then of their places.
 type Tree struct {
 	Nodes []Node `json:"nodes"`
