@@ -1,5 +1,5 @@
-// The infra program describes a deployment of Nexus to the AWS CDK: one stack for each stage, held against the rules of
-// AWS Solutions. The CDK's command line runs it (cdk.json); `make synth` does, and needs no account.
+// The infra program describes a deployment of Nexus to the AWS CDK: one stack for each stage, checked against the
+// rules of AWS Solutions. The CDK's command line runs it (cdk.json); `make synth` does, and needs no account.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"nexus/infra/stack"
 )
 
-// packages is where `make package` puts the functions, seen from where cdk.json is.
+// packages is the folder in which `make package` puts the functions, relative to cdk.json.
 var packages = filepath.Join("dist", "functions")
 
 func main() {

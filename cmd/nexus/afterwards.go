@@ -33,7 +33,7 @@ func (s *story) nextDay() {
 	})
 }
 
-// dues are the due instants of everything announced about an item.
+// dues returns the due instants of all events about an item.
 func (s *story) dues(id string) []string {
 	var out []string
 	for _, e := range s.eventsOf("ReminderDue", id) {
@@ -51,7 +51,7 @@ func (s *story) expectEvent(eventType, id string, version int64) {
 	}
 }
 
-// archived are the titles in the user's archive.
+// archived returns the titles in the user's archive.
 func (s *story) archived() []string {
 	titles := titlesOf(s.get("/v1/archive").list("items"))
 	slices.Sort(titles)
@@ -127,7 +127,7 @@ func (s *story) recounted() {
 	s.say("The statistics against what the lists hold:")
 	count := func(path string) int { return len(s.get(path).list("items")) }
 	agenda := func(types string) int {
-		things := map[string]bool{} // a series is one, however often it takes place
+		things := map[string]bool{} // a series counts as one, independent of its occurrences
 		for _, it := range s.agenda(s.monday.AddDate(0, 0, -30), s.monday.AddDate(0, 0, 330), types) {
 			things[cmp.Or(it.str("masterId"), it.str("eventId"), it.str("reminderId"))] = true
 		}

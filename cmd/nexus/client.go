@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// callTimeout is above the 30 s that a move of the clock may take to settle at each stop.
+	// callTimeout exceeds the 30 s that a move of the clock may take to become idle at each stop.
 	callTimeout = 2 * time.Minute
-	// maxAnswerBytes bounds what is read of an answer.
+	// maxAnswerBytes bounds the bytes of an answer that are read.
 	maxAnswerBytes = 16 << 20
 )
 
-// client is one user's program: plain HTTP, as anybody could write it.
+// client is one user's program: plain HTTP, without generated code.
 type client struct {
 	base string
 	user string
@@ -33,13 +33,13 @@ func newClient(base string) *client {
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// answer is what came back. Body is nil where there is none.
+// answer is a decoded answer. Body is nil without a body.
 type answer struct {
 	status int
 	body   object
 }
 
-// object is a JSON object as it was decoded. Its methods give zero values for what is not there.
+// object is a decoded JSON object. Its methods return zero values for absent members.
 type object map[string]any
 
 func (o object) str(name string) string {
@@ -75,14 +75,14 @@ func (o object) list(name string) []object {
 	return out
 }
 
-// reply is what came back as it was sent.
+// reply is an undecoded answer.
 type reply struct {
 	status int
 	header http.Header
 	text   string
 }
 
-// call makes one request with JSON. A version of 0 or more goes into If-Match.
+// call makes one request with JSON. It sends a version of 0 or more as If-Match.
 func (c *client) call(ctx context.Context, method, path string, body any, version int64) (answer, error) {
 	var content []byte
 	header := http.Header{}
@@ -119,7 +119,7 @@ func decoded(text string) (object, error) {
 	return body, err
 }
 
-// fetch makes one request as the user, unless the header names somebody else: an empty Authorization is nobody.
+// fetch makes one request as the user, unless the header sets Authorization: an empty one sends no authentication.
 func (c *client) fetch(ctx context.Context, method, path string, content []byte, header http.Header) (reply, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(content))
 	if err != nil {

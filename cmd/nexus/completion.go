@@ -13,7 +13,7 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// Run prints the script. It is made from the commands themselves, so that it knows each of them and each flag.
+// Run prints the script. It is made from the commands themselves, so that it contains each of them and each flag.
 func (c *completionCommand) Run(app *kong.Kong, out outputs) error {
 	var script strings.Builder
 	switch c.Shell {
@@ -40,7 +40,7 @@ func flagsOf(app *kong.Application, command *kong.Node) []*kong.Flag {
 	return out
 }
 
-// valuesOf are the values that a flag or an argument can have, if they are few.
+// valuesOf returns the possible values of a flag or an argument, if they are few.
 func valuesOf(v *kong.Value) string {
 	if v.Enum == "" {
 		return ""
@@ -48,7 +48,7 @@ func valuesOf(v *kong.Value) string {
 	return strings.ReplaceAll(v.Enum, ",", " ")
 }
 
-// bashCompletion writes a function for bash's complete, which zsh's bashcompinit understands as well.
+// bashCompletion writes a function for bash's complete, which zsh's bashcompinit supports as well.
 func bashCompletion(w io.Writer, app *kong.Application) {
 	var names []string
 	for _, command := range app.Children {

@@ -8,10 +8,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// counter is a bar on a terminal for work whose length is not known. It appears when the work takes longer than a
-// second.
+// counter is a bar on a terminal for work of unknown length. It appears when the work takes longer than a second.
 type counter struct {
-	bar   *progressbar.ProgressBar // nil where there is no terminal
+	bar   *progressbar.ProgressBar // nil without a terminal
 	since time.Time
 }
 
@@ -33,21 +32,21 @@ func newCounter(messages io.Writer, unit string) *counter {
 	}
 }
 
-// show says how far the work is.
+// show shows the progress of the work.
 func (c *counter) show(done int64) {
 	if c.bar != nil && time.Since(c.since) > time.Second {
-		_ = c.bar.Set64(done) // what is only for the eye may fail
+		_ = c.bar.Set64(done) // a failure of the display does not matter
 	}
 }
 
-// clear makes room for a line; the bar comes back with the next news.
+// clear makes room for a line; the next call of show draws the bar again.
 func (c *counter) clear() {
 	if c.bar != nil {
 		_ = c.bar.Clear()
 	}
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (c *counter) end() {
 	if c.bar != nil {
 		_ = c.bar.Finish()

@@ -22,7 +22,7 @@ type devCommand struct {
 	Ephemeral bool     `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
-// Run serves until it is asked to finish, and says in one line when it is ready.
+// Run serves until a signal stops it, and prints one line when it is ready.
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
@@ -31,7 +31,7 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil // asked to finish before it was ready
+			return nil // stopped before it was ready
 		}
 		return err
 	}

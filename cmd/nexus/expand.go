@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// What one answer may hold, and one line of a batch.
+// Bounds of one answer, and of one line of a batch.
 const (
 	maxOccurrences = 50_000
 	maxQuestion    = 1 << 20
@@ -38,8 +38,7 @@ type expandCommand struct {
 	Batch          bool     `help:"Read questions as lines of JSON from standard input and answer each with a line."`
 }
 
-// question is a line of a batch. Members that it does not know are passed over, so that a line may carry a name of its
-// own.
+// question is a line of a batch. Unknown members are ignored, so that a line may carry a name.
 type question struct {
 	Start        string    `json:"dtstart"`
 	Zone         *string   `json:"tzid"`
@@ -51,18 +50,18 @@ type question struct {
 	Limit        *int      `json:"limit"`
 }
 
-// expansion is the answer to a question: what the clock shows, and the instants where a zone is known.
+// expansion is the answer to a question: wall-clock readings, and the instants if the zone is known.
 type expansion struct {
 	Occurrences []string `json:"occurrences"`
 	Instants    []string `json:"utc,omitempty"`
 }
 
-// refusedQuestion is the answer to a question that has none.
+// refusedQuestion is the answer to a question that was refused.
 type refusedQuestion struct {
 	Error string `json:"error"`
 }
 
-// Run answers the question that the flags ask, or all those on standard input.
+// Run answers the question of the flags, or all questions on standard input.
 func (c *expandCommand) Run(ctx context.Context, out outputs) error {
 	if c.Batch {
 		return expandLines(ctx, os.Stdin, out.results, c.IncludeDtstart)
@@ -114,7 +113,7 @@ func (c *expandCommand) Validate() error {
 	return nil
 }
 
-// expandLines answers each line with one, in order. Lines are written out whenever no further question is waiting.
+// expandLines answers each line with one, in order. It writes the lines out whenever no further question is waiting.
 func expandLines(ctx context.Context, in io.Reader, out io.Writer, withStart bool) error {
 	questions, answers := bufio.NewReaderSize(in, 64<<10), bufio.NewWriter(out)
 	for ctx.Err() == nil {
@@ -142,7 +141,7 @@ func expandLines(ctx context.Context, in io.Reader, out io.Writer, withStart boo
 	return answers.Flush()
 }
 
-// readLine reads a line without its end. Of one that is too long it returns as much as shows that it is.
+// readLine reads a line without its end. For an overlong line it returns enough to show that.
 func readLine(r *bufio.Reader) (line []byte, more bool, err error) {
 	for {
 		piece, err := r.ReadSlice('\n')
@@ -225,7 +224,7 @@ func (e *expansion) add(spec recurrence.Spec, o recurrence.Occurrence) {
 		e.Occurrences = append(e.Occurrences, o.Wall.Format(layoutDate))
 	case spec.Zone == nil:
 		e.Occurrences = append(e.Occurrences, o.Wall.Format(layoutLocal))
-	default: // the rule may say a time that a gap skips; the clock shows another
+	default: // the rule may give a time that a gap skips; the clock shows another
 		e.Occurrences = append(e.Occurrences, wallclock.Wall(o.Start, spec.Zone).Format(layoutLocal))
 		e.Instants = append(e.Instants, o.Start.Format(layoutUTC))
 	}
@@ -273,7 +272,7 @@ func (q question) spec() (recurrence.Spec, error) {
 	return spec, nil
 }
 
-// window returns the instants between which occurrences are wanted; zero where there is no limit.
+// window returns the instants between which occurrences are requested; zero for no limit.
 func (q question) window(spec recurrence.Spec) (from, to time.Time, err error) {
 	if len(q.Window) == 0 {
 		return from, to, nil

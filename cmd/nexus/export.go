@@ -16,8 +16,8 @@ type exportCommand struct {
 	Out  string `placeholder:"FILE" help:"Where to write the calendar; standard output if not given."`
 }
 
-// Run writes the whole calendar, whatever its size: one VCALENDAR after the other (RFC 5545 §3.4) where it has several
-// parts. A file is there whole or not at all.
+// Run writes the whole calendar of any size: one VCALENDAR after the other (RFC 5545 §3.4) if it has several parts. It
+// writes a file whole or not at all.
 func (c *exportCommand) Run(ctx context.Context, out outputs) error {
 	token, err := out.bearer(c.URL, c.User)
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// examples puts command lines below a command's description, as kong shows text that is to stay as it is.
+// examples appends command lines to a command's description, in the form in which kong shows text unchanged.
 func examples(description string, lines ...string) string {
 	text := "Examples:\n\n    " + strings.Join(lines, "\n    ")
 	if description == "" {
@@ -49,7 +49,7 @@ func (*expandCommand) Help() string {
 		"nexus expand --dtstart 20250303T090000 --tzid Europe/Paris --rrule 'FREQ=WEEKLY;BYDAY=MO,WE' --limit 5")
 }
 
-// Help says where the token comes from, and shows how the command is used.
+// Help describes the source of the token, and shows how the command is used.
 func (*importCommand) Help() string {
 	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does.",
 		"nexus import --url http://127.0.0.1:8080 --user ann work.ics home.ics",
@@ -57,7 +57,7 @@ func (*importCommand) Help() string {
 	)
 }
 
-// Help says where the token comes from, and shows how the command is used.
+// Help describes the source of the token, and shows how the command is used.
 func (*exportCommand) Help() string {
 	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does.",
 		"nexus export --url http://127.0.0.1:8080 --user ann --out ann.ics",

@@ -21,7 +21,7 @@ type importCommand struct {
 	Files []string `arg:"" name:"file" help:"iCalendar files; - reads standard input."`
 }
 
-// importReport is what became of all files.
+// importReport is the outcome of all files.
 type importReport struct {
 	Created      int            `json:"created"`
 	Updated      int            `json:"updated"`
@@ -31,14 +31,14 @@ type importReport struct {
 	LeftOutTotal int            `json:"leftOutTotal"`
 }
 
-// importRemark is what was not taken, with its file; the line is that of the file.
+// importRemark is a part that was not imported, with its file; the line is that of the file.
 type importRemark struct {
 	File string `json:"file"`
 	calendar.Remark
 }
 
-// Run sends the files, one after the other, and reports what became of every component. It goes on behind a file that
-// cannot be read, and fails at the end.
+// Run sends the files, one after the other, and reports the outcome of every component. It continues after an
+// unreadable file, and fails at the end.
 func (c *importCommand) Run(ctx context.Context, out outputs) error {
 	token, err := out.bearer(c.URL, c.User)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *importReport) add(file string, part calendar.Report, lineOf func(int) i
 	}
 }
 
-// importFile sends a file as it is, or cut into requests if it is too large for one.
+// importFile sends a file whole, or cut into requests if it is too large for one.
 func (s *calendarServer) importFile(ctx context.Context, name string, report *importReport, bar *progress) error {
 	content, err := readCalendar(name)
 	if err != nil {
@@ -147,7 +147,7 @@ func remarks(list []ical.Remark) []calendar.Remark {
 	return out
 }
 
-// requests cuts a document into calendars that a request each can hold.
+// requests cuts a document into calendars that fit into one request each.
 func requests(document *ical.Document) ([]*ical.Component, error) {
 	limits := ical.RequestLimits()
 	var out []*ical.Component
@@ -176,7 +176,7 @@ func requests(document *ical.Document) ([]*ical.Component, error) {
 	return out, nil
 }
 
-// linesOf leads from a line of a request back to the line of the file.
+// linesOf maps a line of a request back to the line of the file.
 func linesOf(part *ical.Component, text []byte) func(int) int {
 	lines := map[int]int{}
 	if sent, err := ical.Decode(text, ical.FileLimits()); err == nil && len(sent.Calendars) == 1 {

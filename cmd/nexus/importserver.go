@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// maxTries is how often a request is made while the service asks to try again.
+	// maxTries bounds how often a request is made while the service asks to try again.
 	maxTries = 5
-	// maxPause bounds how long it may ask to wait.
+	// maxPause bounds the wait that it may ask for.
 	maxPause = 30 * time.Second
-	// maxCalendarBytes bounds what is read of an answer.
+	// maxCalendarBytes bounds the bytes of an answer that are read.
 	maxCalendarBytes = 64 << 20
 )
 
-// calendarServer is a Nexus that speaks iCalendar.
+// calendarServer is a client of a Nexus API that exchanges iCalendar texts.
 type calendarServer struct {
 	base, token string
 	http        *http.Client
@@ -52,7 +52,7 @@ func (s *calendarServer) send(ctx context.Context, text []byte) (calendar.Report
 	return report, nil
 }
 
-// part reads one part of the calendar, and how many there are.
+// part reads one part of the calendar and returns the number of parts.
 func (s *calendarServer) part(ctx context.Context, n int) (text []byte, parts int, err error) {
 	content, header, err := s.call(ctx, http.MethodGet, "/v1/calendar.ics?part="+strconv.Itoa(n), nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *calendarServer) part(ctx context.Context, n int) (text []byte, parts in
 	return content, parts, nil
 }
 
-// call makes a request, and again while the service asks for it: both kinds are harmless to repeat.
+// call makes a request and repeats it while the service asks for it: both kinds are harmless to repeat.
 func (s *calendarServer) call(ctx context.Context, method, path string, body []byte) ([]byte, http.Header, error) {
 	for try := 1; ; try++ {
 		got, err := s.once(ctx, method, path, body)
@@ -113,7 +113,7 @@ func (s *calendarServer) once(ctx context.Context, method, path string, body []b
 	return received{response.StatusCode, response.Header, content}, err
 }
 
-// problem is what a problem document says, or the status of an answer that is none.
+// problem returns the text of a problem document, or the status of any other answer.
 func (r received) problem() string {
 	var problem struct{ Title, Detail string }
 	if err := json.Unmarshal(r.content, &problem); err != nil || problem.Title == "" {
@@ -122,9 +122,9 @@ func (r received) problem() string {
 	return problem.Title + ": " + problem.Detail
 }
 
-// progress is a bar on a terminal, for what takes several requests.
+// progress is a bar on a terminal, for work of several requests.
 type progress struct {
-	to    io.Writer // nil where there is no terminal
+	to    io.Writer // nil without a terminal
 	name  string
 	shown bool
 }
@@ -139,7 +139,7 @@ func newProgress(messages io.Writer, name string) *progress {
 	return p
 }
 
-// show draws how much is done of what there is to do.
+// show draws the progress.
 func (p *progress) show(done, of int) {
 	const width = 30
 	if p.to == nil || of < 2 {
@@ -150,7 +150,7 @@ func (p *progress) show(done, of int) {
 	fmt.Fprintf(p.to, "\r%s [%s%s] %d/%d", p.name, strings.Repeat("#", full), strings.Repeat(".", width-full), done, of)
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (p *progress) end() {
 	if p.shown {
 		fmt.Fprint(p.to, "\r\x1b[K")

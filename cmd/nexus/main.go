@@ -1,7 +1,7 @@
 // Command nexus is the command line of the system: it runs it on this machine and shows that it works.
 //
-// It promises results on standard output and everything else on standard error, and exit code 0 for done, 1 for failed
-// and 2 for wrong usage. A first interrupt asks it to finish, a second one ends it.
+// It promises results on standard output and everything else on standard error, and exit code 0 for success, 1 for
+// failure and 2 for wrong usage. A first interrupt asks it to finish, a second one ends it.
 package main
 
 import (
@@ -27,7 +27,7 @@ const (
 	exitUsage  = 2
 )
 
-// commands are all that nexus does, one field and one file each.
+// commands holds all commands of nexus, one field and one file each.
 type commands struct {
 	Dev  devCommand  `cmd:"" help:"Run the whole system on this machine."`
 	Demo demoCommand `cmd:"" help:"Play one user's story on a system of its own and check every effect."`
@@ -51,7 +51,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and quit."`
 }
 
-// outputs are where a command writes, and the environment that it reads.
+// outputs holds the writers of a command, and the environment that it reads.
 type outputs struct {
 	results, messages io.Writer
 	env               func(name string) string // nil: this process's
@@ -66,7 +66,7 @@ func (out outputs) getenv(name string) string {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// Once asked to finish, the next signal does what signals do.
+	// After the first signal, the next has its default effect.
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], outputs{results: os.Stdout, messages: os.Stderr})
 	stop()

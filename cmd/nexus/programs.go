@@ -12,7 +12,7 @@ import (
 
 const calendarType = "text/calendar"
 
-// otherPrograms shows the calendar as other programs get it and give it.
+// otherPrograms shows the exchange of the calendar with other programs.
 func (s *story) otherPrograms() {
 	s.chapter("Other calendar programs")
 	nobody := http.Header{"Authorization": nil}
@@ -65,7 +65,7 @@ func (s *story) expectCalendar(text string) {
 	s.expect("tasks and reminders", todos > 0, true)
 }
 
-// imported takes over another program's calendar, twice.
+// imported imports another program's calendar, twice.
 func (s *story) imported() {
 	local := func(days, hour int) string { return s.at(days, hour, 0).Format("20060102T150405") }
 	lines := []string{

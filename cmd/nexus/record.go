@@ -33,7 +33,7 @@ type recordCommand struct {
 	Out       string `placeholder:"FILE" help:"Where the records go; standard output if not given."`
 }
 
-// Help says what a fixture is.
+// Help describes a fixture.
 func (*recordCommand) Help() string {
 	return examples("Writes one record a line, exactly as Lambda receives it, from the oldest that the stream keeps to "+
 		"where it ends now.",
@@ -43,7 +43,7 @@ func (*recordCommand) Help() string {
 	)
 }
 
-// Run records. A file that was begun and could not be finished is removed.
+// Run records. It removes a file that it could not finish.
 func (c *recordCommand) Run(ctx context.Context, out outputs) (err error) {
 	if c.Dev == "" && c.StreamARN == "" {
 		return wrongUsage("either --dev or --stream-arn is needed")
@@ -116,7 +116,7 @@ func (c *recordCommand) fromProcess(ctx context.Context, _ outputs, lines *lineC
 // recordsMedia is the type of records sent to or from a local process.
 const recordsMedia = "application/x-ndjson"
 
-// ask makes a request of a local process, which may take as long as it likes. Done gives everything back.
+// ask makes a request of a local process without a time limit. Done releases all resources.
 func ask(ctx context.Context, method, url string, content []byte) (body io.Reader, done func(), err error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(content))
 	if err != nil {

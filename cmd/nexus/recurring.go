@@ -69,8 +69,8 @@ func (s *story) ended() {
 	s.expectStats(s.lastStats())
 }
 
-// lastStats are the statistics at the end of the story: those of the week, two halves of a series that are over, and
-// what was imported and is still to come.
+// lastStats returns the statistics at the end of the story: those of the week, two halves of a series that are over,
+// and imported items in the future.
 func (s *story) lastStats() map[string]int64 {
 	stats := s.finalStats()
 	stats["totalEvents"], stats["upcomingEvents"] = 8, 2

@@ -33,10 +33,10 @@ type replayCommand struct {
 	Fixtures []string `arg:"" name:"fixture" help:"${replay_fixtures}"`
 }
 
-// errRefused is why the command fails where consumers refused records.
+// errRefused is the command's failure if consumers refused records.
 var errRefused = errors.New("records were not processed")
 
-// Run feeds the records, and prints what became of them and what is derived.
+// Run feeds the records, and prints their outcomes and the derived data.
 func (c *replayCommand) Run(ctx context.Context, out outputs) error {
 	until, err := c.until()
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *replayCommand) Run(ctx context.Context, out outputs) error {
 	return nil
 }
 
-// until is the zero time if nothing was said.
+// until returns the zero time if the flag is absent.
 func (c *replayCommand) until() (time.Time, error) {
 	if c.Until == "" {
 		return time.Time{}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// review is what the week's last chapters are about: the values tree, and the plan of a day.
+// review holds the subjects of the week's last chapters: the values tree, and the plan of a day.
 type review struct {
 	health, race, running, shoes string    // nodes
 	reviewed, finished           string    // revisions of the tree: the review's, and that of the completion
@@ -22,7 +22,7 @@ const valuesPath = "/v1/values"
 
 func planPath(day time.Time) string { return "/v1/plans/" + day.Format(time.DateOnly) }
 
-// weeklyReview grows a values tree and commits it.
+// weeklyReview builds a values tree and commits it.
 func (s *story) weeklyReview() {
 	s.chapter("The weekly review")
 	s.health, s.race = "drv_"+uuid.NewString(), "mil_"+uuid.NewString()
@@ -63,10 +63,10 @@ func (s *story) weeklyReview() {
 	s.expect("the present revision is still the first", s.get(valuesPath).str("revId") == s.reviewed, true)
 }
 
-// children are the titles of a node's children now.
+// children returns the titles of a node's present children.
 func (s *story) children(node string) []string { return s.childrenAt(valuesPath, node) }
 
-// childrenAt are those in the revision at the path.
+// childrenAt returns those in the revision at the path.
 func (s *story) childrenAt(path, node string) []string {
 	var out []string
 	for _, edge := range s.get(path + "/nodes/" + node + "/children").list("items") {
@@ -110,7 +110,7 @@ func (s *story) dayPlanned() {
 		"false false")
 }
 
-// todos are a plan's open to-dos in their order.
+// todos returns a plan's open to-dos in their order.
 func (s *story) todos(day time.Time) []string {
 	var out []string
 	for _, t := range s.get(planPath(day)).list("todos") {
@@ -131,7 +131,7 @@ func completed(tree object) []object {
 	return out
 }
 
-// rolledOver carries the rest of the day over, and brings the tree of yesterday back.
+// rolledOver carries the rest of the day over, and restores yesterday's tree.
 func (s *story) rolledOver() {
 	s.chapter("The morning after")
 	s.moveTo(s.now().AddDate(0, 0, 1))

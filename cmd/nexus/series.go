@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/product"
 )
 
-// plan is what the story's second part is about: a weekly series whose weeks cross the day on which the clocks change,
-// and a reminder that recurs.
+// plan holds the subjects of the story's second part: a weekly series whose weeks include the day on which the clocks
+// change, and a recurring reminder.
 type plan struct {
 	change time.Time // midnight, labelled UTC, of the Sunday on which the clocks change
 
@@ -26,10 +26,10 @@ const (
 	standupLength = 30 * time.Minute
 )
 
-// beforeChange is how long before the day of the change the plan begins.
+// beforeChange is how many days before the day of the change the plan begins.
 const beforeChange = 14
 
-// nextChange is the first day from a date on on which the clocks of a zone change.
+// nextChange returns the first day, from a date on, on which the clocks of a zone change.
 func nextChange(zone *time.Location, from time.Time) time.Time {
 	offset := func(day time.Time) int {
 		_, o := time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, zone).Zone()
@@ -42,7 +42,7 @@ func nextChange(zone *time.Location, from time.Time) time.Time {
 	return day
 }
 
-// at is a reading in New York, so many days after the day of the change.
+// at returns a reading in New York, so many days after the day of the change.
 func (s *story) at(days, hour, minute int) time.Time {
 	zone, err := entity.LoadZone(planZone)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *story) at(days, hour, minute int) time.Time {
 	return time.Date(d.Year(), d.Month(), d.Day(), hour, minute, 0, 0, zone)
 }
 
-// date is how the days of a series are named.
+// date returns the name of a day in a series.
 func (s *story) date(days int) string { return s.change.AddDate(0, 0, days).Format("20060102") }
 
 func (s *story) planned() {
@@ -104,7 +104,7 @@ func (s *story) planned() {
 	s.expectStats(stats)
 }
 
-// What the agenda says about an occurrence of a series.
+// The members of an occurrence in the agenda.
 const (
 	virtual = "as the series has it"
 	changed = "by itself"
@@ -114,7 +114,7 @@ func entry(title, date string, at time.Time, how string) string {
 	return fmt.Sprintf("%s %s on %s, %s", title, date, stamp(at), how)
 }
 
-// expectWeeks checks what the agenda shows of series from one day to another.
+// expectWeeks checks the agenda's entries of series from one day to another.
 func (s *story) expectWeeks(from, to int, want []string) {
 	var got []string
 	for _, it := range s.agenda(s.at(from, 0, 0), s.at(to, 0, 0), product.TypeEvent) {
@@ -135,7 +135,7 @@ func (s *story) expectWeeks(from, to int, want []string) {
 	}
 }
 
-// agenda is what of some types is in a window of up to a year, page by page.
+// agenda returns the entries of some types in a window of up to a year, page by page.
 func (s *story) agenda(from, to time.Time, types string) []object {
 	query := url.Values{"from": {stamp(from)}, "to": {stamp(to)}, "types": {types}, "limit": {"100"}}
 	var out []object

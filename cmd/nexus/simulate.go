@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// roomToCollect is how far the heap may grow between collections, in percent: histories are small and short-lived.
+	// roomToCollect is the allowed growth of the heap between collections, in percent: histories are small and
+	// short-lived.
 	roomToCollect = 800
-	// lastOperations is how much of a history's end is shown with a violation.
+	// lastOperations is the number of a history's last operations that are shown with a violation.
 	lastOperations = 25
 )
 
@@ -80,7 +81,7 @@ func (c *simulateCommand) Run(ctx context.Context, out outputs) error {
 	bar := newProgress(out.messages, "histories")
 	var showing sync.Mutex
 	plan.Progress = func(played int) {
-		if showing.TryLock() { // who comes while somebody shows has nothing newer to show
+		if showing.TryLock() { // if another goroutine shows the progress, this one has nothing newer
 			bar.show(played, c.Seeds)
 			showing.Unlock()
 		}

@@ -16,7 +16,7 @@ type smokeCommand struct {
 	Within time.Duration `default:"60s" help:"How long what consumers derive may take (${default})."`
 }
 
-// Help says what the command leaves behind.
+// Help describes what the command leaves in the table.
 func (*smokeCommand) Help() string {
 	return examples(
 		"Writes an item of each kind, reads it back by key and by each index that is read, waits for the statistics and the "+
@@ -28,7 +28,7 @@ func (*smokeCommand) Help() string {
 	)
 }
 
-// Run plays the test and fails if one thing is not as it should be.
+// Run plays the test and fails if one check fails.
 func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
 	if base, err := url.Parse(c.API); err != nil || base.Host == "" || base.Path != "" && base.Path != "/" {
 		return wrongUsage("--api is not the address of an API: %q", c.API)
@@ -52,20 +52,20 @@ func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
 }
 
 const (
-	// smokeAhead is how far ahead its items lie, out of everybody's way.
+	// smokeAhead is how many days ahead its items are, away from a user's own.
 	smokeAhead = 400
-	// betweenLooks is the pause before what consumers derive is looked at again.
+	// betweenLooks is the pause between two reads of derived data.
 	betweenLooks = 200 * time.Millisecond
 )
 
-// smoke tells whether a deployment works at all: each kind of write, each index, each projection.
+// smoke checks whether a deployment works at all: each kind of write, each index, each projection.
 type smoke struct {
 	*story
 	within time.Duration
 	start  time.Time
 	before object   // the statistics
 	noteID string   // of the note that the task links to
-	made   []string // paths of what is to be deleted, in the order of their making
+	made   []string // paths of the items to delete, in the order of their creation
 }
 
 func (s *smoke) play() error {
@@ -115,7 +115,7 @@ func (s *smoke) written() {
 		slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
 }
 
-// derived waits until statistics and backlinks are as they were, and so many of each kind more.
+// derived waits until statistics and backlinks are as before, plus so many of each kind.
 func (s *smoke) derived(what string, more int64) {
 	began := time.Now()
 	for {
@@ -143,7 +143,7 @@ func (s *smoke) derived(what string, more int64) {
 	}
 }
 
-// deleted deletes what was made, also if something failed before.
+// deleted deletes the items, even after a failure.
 func (s *smoke) deleted() {
 	failed := s.err
 	var errs []error

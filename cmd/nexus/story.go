@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// story plays the demo's week: it tells what happens in prose, and checks what it tells. The first call that fails ends
-// it; everything behind that is passed over.
+// story plays the demo's week: it describes the events in prose, and checks every statement. The first failed call
+// ends it; it skips everything after that.
 type story struct {
 	ctx    context.Context
 	client *client
@@ -26,7 +26,7 @@ type story struct {
 	review
 }
 
-// check is one thing that was looked at.
+// check is one checked statement.
 type check struct {
 	Chapter string `json:"chapter"`
 	What    string `json:"what"`
@@ -65,7 +65,7 @@ func (s *story) say(format string, args ...any) {
 	}
 }
 
-// expect checks one thing. Both sides are compared as they are printed.
+// expect checks one statement. It compares both values in their printed form.
 func (s *story) expect(what string, got, want any) {
 	if s.err != nil {
 		return
@@ -96,10 +96,10 @@ func printed(v any) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// day is an instant as the prose shows it.
+// day returns an instant in the form of the prose.
 func day(t time.Time) string { return t.UTC().Format("Mon 2 Jan 15:04") }
 
-// send makes a request that has to be answered with the status.
+// send makes a request and requires the status in the answer.
 func (s *story) send(status int, method, path string, body any, version int64) object {
 	if s.err != nil {
 		return nil
@@ -113,7 +113,8 @@ func (s *story) send(status int, method, path string, body any, version int64) o
 	return got.body
 }
 
-// fetch makes a request without JSON that has to be answered with the status. An empty Authorization is nobody.
+// fetch makes a request without JSON and requires the status in the answer. An empty Authorization sends no
+// authentication.
 func (s *story) fetch(status int, method, path, content string, header http.Header) reply {
 	if s.err != nil {
 		return reply{header: http.Header{}}
@@ -142,20 +143,20 @@ func (s *story) patch(path string, version int64, body object) object {
 	return s.send(http.StatusOK, http.MethodPatch, path, body, version)
 }
 
-// settle waits until everything that follows from what was done is there.
+// settle waits until all effects of the writes are done.
 func (s *story) settle() { s.post("/dev/settle", object{}) }
 
-// now is the platform's time.
+// now returns the platform's time.
 func (s *story) now() time.Time { return s.get("/dev/clock").time("now") }
 
-// moveTo moves the platform's time and says what that set off.
+// moveTo moves the platform's time and prints the effects.
 func (s *story) moveTo(at time.Time) {
 	done := s.post("/dev/clock", object{"set": stamp(at)})
 	s.say("The clock moves to %s; schedules called on the way: %d, rows expired: %d.", day(at), done.int("fired"),
 		done.int("swept"))
 }
 
-// events returns what was published of a type, each delivery once, in the order of the bus.
+// events returns the published events of a type, each delivery once, in the order of the bus.
 func (s *story) events(eventType string) []object {
 	var out []object
 	seen := map[string]bool{}

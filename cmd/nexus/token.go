@@ -6,12 +6,12 @@ import (
 	"net/url"
 )
 
-// tokenVariable is where a bearer token comes from. A command line is shown to everybody on the machine and kept in the
-// shell's history, so a token is no flag.
+// tokenVariable is the environment variable of the bearer token. A command line is visible to all users of the machine
+// and stored in the shell's history, so the token is no flag.
 const tokenVariable = "NEXUS_TOKEN"
 
-// bearer returns the token for the API at the address: what the environment says, or the user's id where the API is on
-// this machine and believes everybody.
+// bearer returns the token for the API at the address: the environment's value. For an API on this machine, which
+// trusts every caller, it is the user's id.
 func (out outputs) bearer(address, user string) (string, error) {
 	if user != "" {
 		u, err := url.Parse(address)

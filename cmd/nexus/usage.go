@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// usageError says that the command line asks for what the command cannot do: wrong usage.
+// usageError says that the command line requests something that the command cannot do: wrong usage.
 type usageError struct{ cause error }
 
 func (e *usageError) Error() string { return e.cause.Error() }

@@ -43,7 +43,7 @@ type verifyCommand struct {
 	JSON bool `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
 }
 
-// Help says what the command does not look at.
+// Help describes what the command does not check.
 func (*verifyCommand) Help() string {
 	return examples("Recounts what is derived from the items, and names every difference: statistics, ledger, links, "+
 		"timers, ends and cold copies. "+
@@ -59,7 +59,7 @@ func (*verifyCommand) Help() string {
 	)
 }
 
-// errRemain is why the command fails where it found what it was to find.
+// errRemain is the command's failure if it found differences that remain.
 var errRemain = errors.New("differences remain")
 
 // Run verifies and prints.
@@ -126,7 +126,7 @@ func (c *verifyCommand) summarise(out outputs, sum verify.Summary) error {
 	return err
 }
 
-// inTable verifies from here what stands in the table, and in those of the deployment's services that are named.
+// inTable verifies, from this process, the content of the table and of the named services of the deployment.
 func (c *verifyCommand) inTable(
 	ctx context.Context, out outputs, bar *counter, report func(verify.Difference) error,
 ) (verify.Summary, error) {
@@ -159,7 +159,7 @@ func (c *verifyCommand) inTable(
 	return s.Verifier.Run(ctx, verify.Options{User: c.User, Repair: c.Repair, Progress: bar.show}, report)
 }
 
-// inProcess has a running system verify itself, and passes on what it says.
+// inProcess has a running system verify itself, and passes on its report.
 func (c *verifyCommand) inProcess(
 	ctx context.Context, _ outputs, bar *counter, report func(verify.Difference) error,
 ) (sum verify.Summary, err error) {
@@ -188,7 +188,7 @@ func (c *verifyCommand) inProcess(
 	return readLines(response.Body, bar, report)
 }
 
-// maxProblemBytes bounds what is read of a refusal.
+// maxProblemBytes bounds the bytes of a refusal that are read.
 const maxProblemBytes = 64 << 10
 
 // readLines reads the answer to its last line: the summary, or why there is none.

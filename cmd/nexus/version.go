@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Set by "make build" from git, which also knows worktrees. Go's own stamp does not (docs/decisions.md).
+// Set by "make build" from git, which also supports worktrees. Go's own stamp does not (docs/decisions.md).
 var (
 	release string // git describe: the latest tag, the commits since then, and whether files were changed
 	commit  string
@@ -23,7 +23,7 @@ func version() string {
 	return versionOf(info, release, commit)
 }
 
-// versionOf describes a build. What the build did not set is taken from Go's stamp; "go run" writes none.
+// versionOf describes a build. Values that the build did not set come from Go's stamp; "go run" writes none.
 func versionOf(info *debug.BuildInfo, release, commit string) string {
 	if info != nil {
 		release = cmp.Or(release, strings.Trim(info.Main.Version, "()"))

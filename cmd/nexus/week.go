@@ -15,7 +15,7 @@ const (
 	travelZone = "America/New_York"
 )
 
-// cast is who and what the week is about.
+// cast holds the users and items of the week.
 type cast struct {
 	monday time.Time // 08:00 UTC of the week's first day
 	titles map[string]string
@@ -25,7 +25,7 @@ type cast struct {
 	snoozedUntil time.Time
 }
 
-// wall is a reading of the clock on the wall, so many days after Monday, in a zone.
+// wall returns a wall-clock reading in a zone, so many days after Monday.
 func (s *story) wall(zone string, days, hour, minute int) time.Time {
 	location, err := entity.LoadZone(zone)
 	if err != nil {
@@ -142,8 +142,8 @@ func (s *story) backlinks(noteID string) []string {
 	return titles
 }
 
-// weeksSchedules is what is scheduled on Monday: the zone decides about the plants alone, and medicine is when it rings
-// next, zero for never.
+// weeksSchedules returns Monday's schedules: the zone affects only the plants, and medicine is its next instant, zero
+// for never.
 func (s *story) weeksSchedules(zone string, medicine time.Time) []string {
 	want := []string{
 		scheduled("Planning", 15, s.wall(homeZone, 1, 8, 45)),
@@ -209,7 +209,7 @@ func (s *story) expectReminder(id string, n int, occurrence, due time.Time) {
 		"true, true")
 }
 
-// copies are the names of an item's cold copies.
+// copies returns the names of an item's cold copies.
 func (s *story) copies(id string) []string {
 	var out []string
 	names, _ := s.get("/dev/blobs?prefix=archive/" + s.client.user + "/" + id + "/")["items"].([]any)

@@ -1,5 +1,5 @@
-// The notify function is what EventBridge Scheduler calls when a reminder is due; the payload is the schedule's input.
-// An error makes Lambda repeat the call and, in the end, hand it to the function's on-failure destination.
+// EventBridge Scheduler calls the notify function when a reminder is due; the payload is the schedule's input. After
+// an error Lambda repeats the call and finally sends it to the function's on-failure destination.
 package main
 
 import (

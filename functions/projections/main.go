@@ -1,4 +1,4 @@
-// The projections function reads the table's stream and keeps what is a sum of the items in the table: statistics and
+// The projections function reads the table's stream and updates the sums of the items in the table: statistics and
 // backlinks. Its reader is a line of the deployment table (pkg/eventsource).
 package main
 

@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// addAlarms makes every alarm that there is.
+// addAlarms makes all alarms.
 func (d *deployment) addAlarms() {
 	var action awscloudwatch.IAlarmAction
 	if d.settings.AlarmTopic != "" {
@@ -38,7 +38,8 @@ func (d *deployment) addAlarms() {
 	}
 }
 
-// measure is what an alarm watches: a metric, or the sum of several of which each counts as 0 while it has no data.
+// measure returns the metric that an alarm watches: a single one, or the sum of several, each of which counts as 0
+// without data.
 func (d *deployment) measure(a alarm.Alarm) awscloudwatch.IMetric {
 	period := awscdk.Duration_Seconds(jsii.Number(a.Period.Seconds()))
 	metrics := map[string]awscloudwatch.IMetric{}
@@ -61,7 +62,7 @@ func (d *deployment) measure(a alarm.Alarm) awscloudwatch.IMetric {
 	})
 }
 
-// dimensions are those of each metric that the alarm adds up.
+// dimensions returns the dimensions of each metric that the alarm adds up.
 func (d *deployment) dimensions(a alarm.Alarm) []map[string]*string {
 	var out []map[string]*string
 	for _, subject := range a.Of {
@@ -81,7 +82,7 @@ func (d *deployment) dimensions(a alarm.Alarm) []map[string]*string {
 	return out
 }
 
-// subject is the name that a thing got here, or that it has in metrics of our own.
+// subject returns the resource's name in this stack, or its name in Nexus metrics.
 func (d *deployment) subject(s alarm.Subject) *string {
 	switch s.Dimension {
 	case alarm.FunctionName:

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// integrationMilliseconds is the longest that an HTTP API waits for a function.
+	// integrationMilliseconds is the longest time that an HTTP API waits for a function.
 	integrationMilliseconds = 30_000
-	// openShare is the part of the requests that those without a user may take: routes that anybody can call.
+	// openShare is the part of the requests that unauthenticated clients may use: open routes.
 	openShare = 10
-	// unrouted is the key of the route for everything that has none.
+	// unrouted is the key of the route for all other paths.
 	unrouted = "$default"
 	// everyPath matches each path as a whole.
 	everyPath = "/{proxy+}"
@@ -28,8 +28,8 @@ const (
 	open      = "NONE"
 )
 
-// addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and asks for a token
-// unless it is open. What has no route leads to query, which tells a user what is wrong with the path or the method.
+// addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and requires a token
+// unless it is open. A path without a route leads to query, which reports the unknown path or method to a user.
 func (d *deployment) addAPI() {
 	httpAPI := awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"), CorsConfiguration: d.cors(),
@@ -46,7 +46,7 @@ func (d *deployment) addAPI() {
 		api.SideCommands: d.integrate(env.Command),
 		api.SideQueries:  d.integrate(env.Query),
 	}
-	limits := map[string]any{} // by route; handed on as it stands, so the members have CloudFormation's names
+	limits := map[string]any{} // by route; passed on unchanged, so the members have CloudFormation's names
 	var routes []awsapigatewayv2.CfnRoute
 	for _, r := range append(d.routes(), api.Route{Path: unrouted, Operation: "unrouted", Side: api.SideQueries}) {
 		routes = append(routes, d.addRoute(r, targets[r.Side], authorizer.Ref()))
@@ -58,13 +58,13 @@ func (d *deployment) addAPI() {
 		}
 	}
 	stage := d.addStage(limits)
-	for _, route := range routes { // a limit of a route that is not there yet is refused
+	for _, route := range routes { // a limit of a route that does not exist yet is refused
 		stage.AddResourceDependency(route, nil)
 	}
 }
 
-// cors is what browsers let pages of other origins do: the names are the surface's. The API answers preflights by
-// itself and sets the headers of each answer. Nil where the stage allows no origin.
+// cors returns what browsers allow pages of other origins; the names come from the surface. The API answers preflights
+// by itself and sets the headers of each answer. Nil if the stage allows no origin.
 func (d *deployment) cors() *awsapigatewayv2.CfnApi_CorsProperty {
 	if len(d.settings.AllowedOrigins) == 0 {
 		return nil
@@ -76,8 +76,8 @@ func (d *deployment) cors() *awsapigatewayv2.CfnApi_CorsProperty {
 	}
 }
 
-// routes are those of the surface. Where the stage allows origins there is one for preflights, which have no token:
-// without it they would lead to the route for everything else, which asks for one.
+// routes returns the routes of the surface. If the stage allows origins, there is one for preflights, which have no
+// token: without it they would lead to the route for all other paths, which requires one.
 func (d *deployment) routes() []api.Route {
 	routes := api.Routes(product.Registry())
 	if len(d.settings.AllowedOrigins) > 0 {
@@ -88,7 +88,7 @@ func (d *deployment) routes() []api.Route {
 	return routes
 }
 
-// addRoute leads a route to its target. Who has only the scopes to read cannot reach what changes something.
+// addRoute leads a route to its target. A client with only the scopes to read cannot reach a route that writes.
 func (d *deployment) addRoute(r api.Route, target, authorizer *string) awsapigatewayv2.CfnRoute {
 	id := jsii.String("Route-" + r.Method + r.Operation)
 	props := &awsapigatewayv2.CfnRouteProps{ApiId: jsii.String(d.api), RouteKey: jsii.String(routeKey(r)), Target: target}
@@ -116,7 +116,7 @@ func routeKey(r api.Route) string {
 	return r.Method + " " + r.Path
 }
 
-// integrate lets the API call the function, and returns what routes name it by.
+// integrate lets the API call the function, and returns the target for routes.
 func (d *deployment) integrate(f env.Function) *string {
 	function := d.functions[f]
 	awslambda.NewCfnPermission(d.Stack, jsii.String(construct(f)+"Requests"), &awslambda.CfnPermissionProps{
@@ -147,8 +147,8 @@ func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
 	})
 }
 
-// accessLog is the form of a line about a request. It has the route and not the path: the path of a calendar feed is a
-// secret. Who the user is stands in the functions' log, shortened.
+// accessLog returns the form of a line about a request. It has the route and not the path: the path of a calendar feed
+// is a secret. The functions' log has the user, as a pseudonym.
 func accessLog() string {
 	text, err := json.Marshal(map[string]string{
 		"requestId": "$context.requestId", "time": "$context.requestTimeEpoch", "address": "$context.identity.sourceIp",

@@ -7,14 +7,14 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// check holds everything below the scope against the rules of AWS Solutions when it is synthesized. What breaks one is
-// an error of the synthesis, and stands in a report beside the template.
+// check checks everything below the scope against the rules of AWS Solutions when it is synthesized. A violation is an
+// error of the synthesis, and is listed in a report beside the template.
 func check(scope constructs.IConstruct) {
 	awscdk.Aspects_Of(scope).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 }
 
-// suppress says why a rule does not hold for a construct and what it is made of. Of a rule with several findings it may
-// be for some alone: texts, or regular expressions.
+// suppress gives the reason why a rule does not apply to a construct and its parts. For a rule with several findings
+// it may cover some alone: texts, or regular expressions.
 func suppress(construct constructs.IConstruct, rule, reason string, findings ...any) {
 	exception := &cdknag.NagPackSuppression{Id: jsii.String(rule), Reason: jsii.String(reason)}
 	if len(findings) > 0 {

@@ -14,7 +14,7 @@ const (
 	columns      = 24
 	graphsInARow = 3
 	graphHeight  = 6
-	// resolution is the period of a point.
+	// resolutionMinutes is the period of a point.
 	resolutionMinutes = 5
 )
 
@@ -30,7 +30,7 @@ type line struct {
 	dimensions                        map[string]*string
 }
 
-// addDashboard draws what the alarms watch, and what whoever is woken looks at next.
+// addDashboard draws the metrics that the alarms watch, and those that an operator checks next.
 func (d *deployment) addDashboard() {
 	var alarms []interfacesawscloudwatch.IAlarmRef
 	for _, a := range d.alarms {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// notifyRetries and notifyHours are the most that Lambda repeats an asynchronous call: within a day a late reminder is
-	// still delivered.
+	// notifyRetries and notifyHours are Lambda's maximum for repeating an asynchronous call: within a day a late reminder
+	// is still delivered.
 	notifyRetries = 2
 	notifyHours   = 6
 )
@@ -26,10 +26,10 @@ func functionName(f env.Function) string { return prefix + string(f) }
 // construct is the function's name in the stack.
 func construct(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
 
-// isTraced says that X-Ray samples the function: where a user waits, and only where nobody pays for many of them. A
+// isTraced reports whether X-Ray samples the function: one for which a user waits, in a stage with little traffic. A
 // function cannot choose its sampling: Lambda takes a request each second and a twentieth of the others, some four
-// million a month, at $5 a million (docs/cost.md). What happens behind is followed by the trace ids of the log, across
-// the stream and the scheduler, where X-Ray loses the thread.
+// million a month, at $5 a million (docs/cost.md). The trace ids of the log follow the later effects, across the
+// stream and the scheduler, where X-Ray loses the trace.
 func (d *deployment) isTraced(f env.Function) bool {
 	return !d.settings.Protected && (f == env.Command || f == env.Query)
 }
@@ -47,12 +47,12 @@ func (d *deployment) addFunction(f env.Function) {
 		Code:         awslambda.Code_FromAsset(jsii.String(packageOf(d.packages, f)), nil),
 		MemorySize:   jsii.Number(s.MemoryMB),
 		Timeout:      awscdk.Duration_Seconds(jsii.Number(s.Timeout.Seconds())),
-		// The role is whole as it stands: nothing that refers to the function adds to it.
+		// The role is complete: no construct that refers to the function adds to it.
 		Role:        role.WithoutPolicyUpdates(nil),
 		LogGroup:    log,
 		Environment: d.variables(f),
 		Tracing:     awslambda.Tracing_DISABLED,
-		// The functions write objects. What Lambda itself would add to every invocation is in its metrics already.
+		// The functions log objects. Lambda's own lines for every invocation would repeat its metrics.
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
 		SystemLogLevelV2:      awslambda.SystemLogLevel_WARN,
@@ -61,7 +61,7 @@ func (d *deployment) addFunction(f env.Function) {
 		props.Tracing = awslambda.Tracing_ACTIVE
 	}
 	if d.settings.Protected && s.Reserved > 0 {
-		// Elsewhere the account may have less concurrency than could be reserved.
+		// In other stages the account may have less concurrency than the reserve.
 		props.ReservedConcurrentExecutions = jsii.Number(s.Reserved)
 	}
 	function := awslambda.NewFunction(d.Stack, jsii.String(construct(f)), props)
@@ -74,7 +74,7 @@ func (d *deployment) addFunction(f env.Function) {
 	d.functions[f] = function
 }
 
-// variables are those that the function reads.
+// variables returns the variables that the function reads.
 func (d *deployment) variables(f env.Function) *map[string]*string {
 	out := map[string]*string{}
 	for _, name := range f.Variables() {

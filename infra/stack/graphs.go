@@ -8,14 +8,14 @@ import (
 	"nexus/pkg/deploy/metric"
 )
 
-// Statistics of the dashboard, besides those of alarms.
+// Statistics of the dashboard, in addition to those of alarms.
 const (
 	average = "Average"
 	slowest = "p99"
 )
 
-// graphs are those of the dashboard: requests, readers, records, reminders, functions, table. Of the table they have
-// every metric that the source document lists.
+// graphs returns the graphs of the dashboard: requests, readers, records, reminders, functions, table. For the table
+// they have every metric that the source document lists.
 func (d *deployment) graphs() []graph {
 	return []graph{
 		{"Requests", d.ofAPI(alarm.Sum, "Count", "4xx", "5xx")},

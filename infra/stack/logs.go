@@ -5,15 +5,15 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// log makes a group for a log: it is kept for as long as the stage says.
+// log makes a log group with the stage's retention.
 func (d *deployment) log(id, name string) awslogs.LogGroup {
 	return awslogs.NewLogGroup(d.Stack, jsii.String(id), &awslogs.LogGroupProps{
 		LogGroupName: jsii.String(name), Retention: retentions()[d.settings.LogDays], RemovalPolicy: d.ofData(),
 	})
 }
 
-// retentions are the numbers of days for which CloudWatch keeps a log, up to two years (CloudWatch Logs API Reference,
-// PutRetentionPolicy), as the CDK has them.
+// retentions returns the retention periods of CloudWatch logs in days, up to two years (CloudWatch Logs API Reference,
+// PutRetentionPolicy), as the CDK defines them.
 func retentions() map[int]awslogs.RetentionDays {
 	return map[int]awslogs.RetentionDays{
 		1: awslogs.RetentionDays_ONE_DAY, 3: awslogs.RetentionDays_THREE_DAYS, 5: awslogs.RetentionDays_FIVE_DAYS,

@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// addOutputs tells the names that the manual uses.
+// addOutputs exports the names that the manual uses.
 func (d *deployment) addOutputs() {
 	out := func(name, says string, value *string) {
 		awscdk.NewCfnOutput(d.Stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value, Description: jsii.String(says)})

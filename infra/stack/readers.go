@@ -14,17 +14,17 @@ import (
 	"nexus/pkg/product"
 )
 
-// failures begins the names under which Lambda keeps failure objects (AWS Lambda Developer Guide, "Capturing discarded
-// batches"); the mapping's id follows.
+// failures begins the names of Lambda's failure objects (AWS Lambda Developer Guide, "Capturing discarded batches");
+// the mapping's id follows.
 const failures = "aws/lambda/"
 
-// endless is Lambda's own name for retries that only the age of the records ends.
+// endless is Lambda's value for retries that only the age of the records ends.
 const endless = -1
 
-// readers is the deployment table: which consumers share a reader of the stream.
+// readers returns the deployment table: which consumers share a reader of the stream.
 func (d *deployment) readers() []readers.Reader { return readers.Table(product.Registry()) }
 
-// reads says that the function has a line in the deployment table.
+// reads reports whether the function has a line in the deployment table.
 func (d *deployment) reads(f env.Function) bool {
 	return slices.ContainsFunc(d.readers(), func(r readers.Reader) bool { return r.Name == string(f) })
 }
@@ -52,7 +52,7 @@ func (d *deployment) addReaders() {
 				RetryAttempts:           jsii.Number(retries(r.Config)),
 				MaxRecordAge:            awscdk.Duration_Seconds(jsii.Number(r.MaxAge.Seconds())),
 				OnFailure:               awslambdaeventsources.NewS3OnFailureDestination(d.parking),
-				// S3 takes the records themselves, queues and topics would only be told about them.
+				// S3 receives the records themselves; queues and topics would only receive a notice about them.
 				SupportS3OnFailureDestination: jsii.Bool(true),
 				MetricsConfig: &awslambda.MetricsConfig{
 					Metrics: &[]awslambda.MetricType{awslambda.MetricType_EVENT_COUNT},

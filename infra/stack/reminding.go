@@ -15,14 +15,14 @@ import (
 const (
 	busName   = "nexus"
 	groupName = "nexus"
-	// scheduler is who assumes the caller's role.
+	// scheduler is the service that assumes the caller's role.
 	scheduler = "scheduler.amazonaws.com"
-	// queueDays is how long a call waits to be looked at: the longest SQS keeps a message.
+	// queueDays is how long a call waits for an operator: the longest time that SQS retains a message.
 	queueDays = 14
 )
 
-// addReminding makes what lies between an item and whoever is reminded: the group of schedules, the role with which
-// they call notify, the queues for calls that failed, and the bus.
+// addReminding makes the resources between an item and the delivery of its reminder: the group of schedules, the role
+// with which they call notify, the queues for failed calls, and the bus.
 func (d *deployment) addReminding() {
 	d.bus = awsevents.NewEventBus(d.Stack, jsii.String("Bus"), &awsevents.EventBusProps{
 		EventBusName: jsii.String(busName),
@@ -52,8 +52,8 @@ func (d *deployment) addReminding() {
 	})
 }
 
-// queue makes a queue for what failed elsewhere. It has SQS's own key: the services that write to it could not use one
-// of theirs.
+// queue makes a queue for failed calls of other services. It has SQS's own key: the services that write to it could
+// not use one of theirs.
 func (d *deployment) queue(id string) awssqs.Queue {
 	queue := awssqs.NewQueue(d.Stack, jsii.String(id), &awssqs.QueueProps{
 		Encryption: awssqs.QueueEncryption_SQS_MANAGED, EnforceSSL: jsii.Bool(true), RetentionPeriod: days(queueDays),

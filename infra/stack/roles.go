@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// role makes the role of a function: what the function uses, and what Lambda does in its name.
+// role makes the role of a function: the rights that the function uses, and those that Lambda uses in its name.
 func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	var uses []awsiam.PolicyStatement
 	for _, grant := range access.Of(f) {
@@ -42,7 +42,7 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	return role
 }
 
-// statement is a right in the terms of IAM.
+// statement returns a right as an IAM statement.
 func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	var resources []string
 	var conditions map[string]any
@@ -70,7 +70,7 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	return allow(g.Actions, resources, conditions)
 }
 
-// leading is the condition that a request names partitions, and only such; none without patterns.
+// leading returns the condition that a request names partitions, and only such; none without patterns.
 func leading(patterns []string) map[string]any {
 	if len(patterns) == 0 {
 		return nil
@@ -82,13 +82,13 @@ func leading(patterns []string) map[string]any {
 	return conditions
 }
 
-// only is the condition that each of a request's values is this one, and that there is one: a request may carry several
-// events.
+// only returns the condition that each of a request's values is this one, and that there is one: a request may carry
+// several events.
 func only(key, value string) map[string]any {
 	return map[string]any{"ForAllValues:StringEquals": map[string]any{key: value}, "Null": map[string]any{key: "false"}}
 }
 
-// within are the parts of a resource, or the resource itself.
+// within returns the parts of a resource, or the resource itself.
 func within(resource string, parts []string) []string {
 	if len(parts) == 0 {
 		return []string{resource}
@@ -100,13 +100,13 @@ func within(resource string, parts []string) []string {
 	return out
 }
 
-// lambdaStatements are for what Lambda does in the function's name.
+// lambdaStatements returns the rights that Lambda uses in the function's name.
 func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []awsiam.PolicyStatement {
 	out := []awsiam.PolicyStatement{
 		allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, []string{*log.LogGroupArn()}, nil),
 	}
 	if d.isTraced(f) {
-		// X-Ray knows no resources (Service Authorization Reference, "Actions defined by AWS X-Ray").
+		// X-Ray has no resources (Service Authorization Reference, "Actions defined by AWS X-Ray").
 		out = append(out, allow([]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, []string{"*"}, nil))
 	}
 	if d.reads(f) {
@@ -114,7 +114,7 @@ func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []aw
 			allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"},
 				[]string{*d.table.TableStreamArn()}, nil),
 			allow([]string{"dynamodb:ListStreams"}, []string{*d.table.TableArn() + "/stream/*"}, nil),
-			// An S3 destination wants both (AWS Lambda Developer Guide, "Capturing discarded batches").
+			// An S3 destination requires both (AWS Lambda Developer Guide, "Capturing discarded batches").
 			allow([]string{"s3:PutObject"}, []string{*d.parking.BucketArn() + "/" + failures + "*"}, nil),
 			allow([]string{"s3:ListBucket"}, []string{*d.parking.BucketArn()}, nil),
 		)

@@ -16,34 +16,35 @@ import (
 	"nexus/pkg/api"
 )
 
-// Settings are what one stage is deployed with.
+// Settings holds the settings of one stage.
 type Settings struct {
 	// Stage is the stage's name.
 	Stage string
-	// Protected keeps what holds data when the stack goes, keeps the stack from going, and reserves concurrency.
+	// Protected preserves data resources when the stack goes, prevents the deletion of the stack, and reserves
+	// concurrency.
 	Protected bool
-	// Issuer and Audience are of the tokens that users send: the address under which the issuer's keys are found, and the
-	// values one of which has to be the token's aud or client_id.
+	// Issuer and Audience describe the tokens that users send: the address of the issuer's keys, and the values one of
+	// which must be the token's aud or client_id.
 	Issuer   string
 	Audience []string
 	// ReadScopes and WriteScopes are the scopes one of which a token needs, to read and to change. An authorizer of an
-	// HTTP API cannot tell an ID token from an access token; only the latter has scopes.
+	// HTTP API cannot distinguish an ID token from an access token; only the latter has scopes.
 	ReadScopes, WriteScopes []string
-	// AllowedOrigins are those whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it; none
-	// unless given.
+	// AllowedOrigins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it;
+	// empty allows none.
 	AllowedOrigins []string
 	// RatePerSecond and Burst bound the requests of all users together.
 	RatePerSecond, Burst int
-	// LogDays is how long logs are kept.
+	// LogDays is how long logs are retained.
 	LogDays int
 	// AlarmTopic is the ARN of the topic that alarms are sent to; empty for none.
 	AlarmTopic string
-	// RestoredStream is the ARN of the stream of a table that was restored from a backup, to be used in place of the
-	// stack's own; empty for none.
+	// RestoredStream is the ARN of the stream of a table that was restored from a backup and replaces the stack's own;
+	// empty for none.
 	RestoredStream string
 }
 
-// Names of the context: in an object for each stage under "stages", or by themselves, which goes before.
+// Names of the context: in an object for each stage under "stages", or at the top level, which has priority.
 const (
 	contextStages = "stages"
 	contextStage  = "stage"
@@ -67,8 +68,8 @@ func settingNames() []string {
 	}
 }
 
-// Read returns the settings of the stages in the context, by name: of the one that the context's "stage" names, or of
-// all. The error names everything that is wrong.
+// Read returns the settings of the stages in the context, by name: of the one in the context's "stage", or of all. The
+// error names all faults.
 func Read(node constructs.Node) ([]Settings, error) {
 	stages, ok := node.TryGetContext(jsii.String(contextStages)).(map[string]any)
 	if !ok || len(stages) == 0 {
@@ -105,12 +106,12 @@ func Read(node constructs.Node) ([]Settings, error) {
 var (
 	stageForm = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
 	topicForm = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
-	// streamForm has the table's ARN as its part.
+	// streamForm contains the table's ARN as a part.
 	streamForm = regexp.MustCompile(
 		`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
 )
 
-// ReadStage returns the settings of one stage from their values, which from the command line are texts, lists with
+// ReadStage returns the settings of one stage from their values. On the command line they are texts, lists with
 // commas.
 func ReadStage(name string, values map[string]any) (Settings, error) {
 	r := &reader{stage: name, values: values}
@@ -143,13 +144,13 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	return s, errors.Join(r.wrong...)
 }
 
-// isExample says that the issuer is one that cannot exist (RFC 2606 §3): nobody has set it yet.
+// isExample reports whether the issuer is an example that cannot exist (RFC 2606 §3): it was not set yet.
 func (s Settings) isExample() bool {
 	address, err := url.Parse(s.Issuer)
 	return err == nil && (address.Hostname() == "example.com" || strings.HasSuffix(address.Hostname(), ".example.com"))
 }
 
-// reader reads the values of a stage and collects what is wrong with them.
+// reader reads the values of a stage and collects their faults.
 type reader struct {
 	stage  string
 	values map[string]any

@@ -20,11 +20,11 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// prefix begins the names that resources have by themselves. Only what is named in a call, in a right or in the manual
-// has one; all else is named by CloudFormation.
+// prefix begins the explicit names of resources. Only a resource that a call, a right or the manual names has one;
+// CloudFormation names all others.
 const prefix = "nexus-"
 
-// deployment is a stack that is being put together. Its parts are made in the order of the fields.
+// deployment is a stack under construction. Its parts are made in the order of the fields.
 type deployment struct {
 	awscdk.Stack
 	settings Settings
@@ -43,7 +43,7 @@ type deployment struct {
 	alarms    []awscloudwatch.Alarm
 }
 
-// Add adds the stacks of the stages in the app's context, and the rules that they are held against.
+// Add adds the stacks of the stages in the app's context, and the rules that check them.
 func Add(app awscdk.App, packages string) error {
 	stages, err := Read(app.Node())
 	if err != nil {
@@ -100,7 +100,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 
 func packageOf(folder string, f env.Function) string { return filepath.Join(folder, string(f)+".zip") }
 
-// tag names the application and the environment on everything, as the source document wants it on the table.
+// tag adds the application and the environment to everything, as the source document wants it on the table.
 func (d *deployment) tag() {
 	environment := "Development"
 	if d.settings.Protected {
@@ -112,8 +112,8 @@ func (d *deployment) tag() {
 	tags.Add(jsii.String("Stage"), jsii.String(d.settings.Stage), nil)
 }
 
-// ofData is what becomes of a resource that holds data when it leaves the stack. One that a first deployment made and
-// then failed goes: its name would be in the way of the second.
+// ofData returns the removal policy of a data resource. A resource of a failed first deployment is deleted: its name
+// would block the second.
 func (d *deployment) ofData() awscdk.RemovalPolicy {
 	if d.settings.Protected {
 		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
@@ -121,7 +121,8 @@ func (d *deployment) ofData() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_DESTROY
 }
 
-// arn is the ARN of something of this account and region by its name, for what cannot be referred to without a circle.
+// arn returns the ARN of a resource of this account and region by its name, for a resource to which a reference would
+// be circular.
 func (d *deployment) arn(service, resource, name string, format awscdk.ArnFormat) string {
 	return *d.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String(service), Resource: jsii.String(resource), ResourceName: jsii.String(name), ArnFormat: format,

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// overwrittenDays is how long a version that was deleted or overwritten can be brought back. It also is how long a
-	// copy outlives its user's wish to be rid of it, so it is no longer than that.
+	// overwrittenDays is how long a deleted or overwritten version can be restored. It is also how long a copy outlives
+	// its user's wish to delete it, so it is no longer than that.
 	overwrittenDays = 30
-	// parkedDays is how long what a consumer could not process waits for its mistake to be mended.
+	// parkedDays is how long a parked record waits for the correction of its mistake.
 	parkedDays = 180
-	// minTLS is the oldest version of TLS that is spoken with.
+	// minTLS is the oldest accepted version of TLS.
 	minTLS = 1.2
 )
 
-// addStorage makes the bucket of cold copies and the bucket of what could not be processed.
+// addStorage makes the bucket of cold copies and the bucket of parked records.
 func (d *deployment) addStorage() {
-	// Cold copies never expire: they are all that is left of an item. None moves to a cheaper class: those count an object
-	// as 128 KB at least, and a copy has two.
+	// Cold copies never expire: they are all that is left of an item. None moves to a cheaper class: those count an
+	// object as at least 128 KB, and a copy has two.
 	d.archive = d.bucket("Archive", &awss3.LifecycleRule{
 		Id:                                  jsii.String("overwritten"),
 		NoncurrentVersionExpiration:         days(overwrittenDays),
@@ -36,7 +36,7 @@ func (d *deployment) addStorage() {
 
 func (d *deployment) bucket(id string, rule *awss3.LifecycleRule) awss3.Bucket {
 	bucket := awss3.NewBucket(d.Stack, jsii.String(id), &awss3.BucketProps{
-		// S3's own keys: whoever may read the bucket may read what is in it, and no call to a key service is paid.
+		// S3's own keys: a client that may read the bucket may read its content, and no call to a key service is paid.
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,

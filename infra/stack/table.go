@@ -10,8 +10,8 @@ import (
 // recoveryDays is the longest window of point-in-time recovery that DynamoDB offers.
 const recoveryDays = 35
 
-// addTable makes the one table of the product, or takes the one that was restored in its place: the stack's own then
-// leaves the stack, and a protected stage keeps it.
+// addTable makes the one table of the product, or uses the restored one: the stack's own then leaves the stack, and a
+// protected stage preserves it.
 func (d *deployment) addTable() {
 	if stream := d.settings.RestoredStream; stream != "" {
 		d.table = awsdynamodb.TableV2_FromTableAttributes(d.Stack, jsii.String("Restored"), &awsdynamodb.TableAttributesV2{

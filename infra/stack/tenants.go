@@ -9,12 +9,12 @@ import (
 	"nexus/pkg/deploy/tenant"
 )
 
-// tenantTag is the policy variable that IAM replaces by the user of a session. It is a session tag, whose value has to
-// be a user id of ours.
+// tenantTag is the policy variable that IAM replaces by the user of a session. It is a session tag, whose value must
+// be a user id of Nexus.
 const tenantTag = "${aws:PrincipalTag/user}"
 
 // addTenants makes the policy of programs that read one user's rows without the API. It is attached to no role: the
-// operator who lets users assume a role attaches it to that role. It has the reading actions of [tenant.Policy] alone,
+// operator who lets users assume a role attaches it to that role. It has only the reading actions of [tenant.Policy],
 // because writes go through commands.
 func (d *deployment) addTenants() {
 	p := tenant.New(tenantTag)

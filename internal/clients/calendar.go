@@ -66,7 +66,7 @@ func (f *flow) series(ctx context.Context) error {
 	return f.agenda(ctx)
 }
 
-// agenda shows the series' occurrences and a task, each as what it is.
+// agenda reads the series' occurrences and a task, each with its type.
 func (f *flow) agenda(ctx context.Context) error {
 	task, err := f.CreateTaskWithResponse(ctx, &nexus.CreateTaskParams{}, nexus.TaskCreate{
 		Title: "Write the report", DueUtc: pointer("2026-03-03T12:00:00Z"), DueTzid: pointer("Europe/London"),

@@ -1,6 +1,6 @@
-// Command clients plays a user's flow with the client that oapi-codegen makes of the OpenAPI document, against the
-// address that it is given: a running system, or a proxy in front of one that holds each request and answer against the
-// document. The flow in flow.ts is the same, with the types that openapi-typescript makes. The script run starts both.
+// Command clients plays a user's flow with the client that oapi-codegen makes of the OpenAPI document. Its address is
+// that of a running system, or of a proxy in front of one that checks each request and answer against the document.
+// The flow in flow.ts is the same, with the types that openapi-typescript makes. The script run starts both.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	fmt.Println("clients: the flow holds with the client of oapi-codegen")
 }
 
-// flow is one user's.
+// flow is the flow of one user.
 type flow struct {
 	*nexus.ClientWithResponses
 	ids int
@@ -54,13 +54,13 @@ func play(ctx context.Context, url string) error {
 	return nil
 }
 
-// uuid is another id at each call; the store is new.
+// uuid returns another id at each call; the store is new.
 func (f *flow) uuid() string {
 	f.ids++
 	return fmt.Sprintf("00000000-0000-4000-8000-%012d", f.ids)
 }
 
-// answered is an error unless the answer has the status.
+// answered returns an error unless the answer has the status.
 func answered(what string, status int, res *http.Response, body []byte, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -71,7 +71,7 @@ func answered(what string, status int, res *http.Response, body []byte, err erro
 	return nil
 }
 
-// equal is an error unless both are the same.
+// equal returns an error unless both are the same.
 func equal[T comparable](what string, want, got T) error {
 	if want != got {
 		return fmt.Errorf("%s: want %v, got %v", what, want, got)
@@ -81,5 +81,5 @@ func equal[T comparable](what string, want, got T) error {
 
 func pointer[T any](v T) *T { return &v }
 
-// tag is the entity tag of a version.
+// tag returns the entity tag of a version.
 func tag(version int) string { return fmt.Sprintf("%q", fmt.Sprint(version)) }

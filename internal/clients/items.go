@@ -47,7 +47,7 @@ func (f *flow) links(ctx context.Context) error {
 	return f.backlinks(ctx, task.JSON201.TaskId)
 }
 
-// backlinks follow the stream, so they are asked for until both notes are there.
+// backlinks follow the stream, so the flow asks for them until both notes are there.
 func (f *flow) backlinks(ctx context.Context, task string) error {
 	var titles []string
 	for range 100 {
@@ -74,7 +74,7 @@ func (f *flow) backlinks(ctx context.Context, task string) error {
 	return fmt.Errorf("the task is linked from %v", titles)
 }
 
-// settings are read, changed and brought back with null.
+// settings reads and changes settings and restores them with null.
 func (f *flow) settings(ctx context.Context) error {
 	me, err := f.GetMeWithResponse(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *flow) settings(ctx context.Context) error {
 	)
 }
 
-// batch creates and changes in one request; a command that fails says why beside those that did not.
+// batch creates and changes in one request; a failed command has a reason beside the successful ones.
 func (f *flow) batch(ctx context.Context) error {
 	id := "task_" + f.uuid()
 	commands := make([]nexus.Command, 3)
@@ -145,7 +145,7 @@ func (f *flow) batch(ctx context.Context) error {
 	)
 }
 
-// refusals are problems that a program reads like any other answer.
+// refusals checks that programs can read problems like any other answer.
 func (f *flow) refusals(ctx context.Context) error {
 	task, err := f.CreateTaskWithResponse(ctx, &nexus.CreateTaskParams{}, nexus.TaskCreate{Title: "Call back"})
 	if err != nil {

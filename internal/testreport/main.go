@@ -1,5 +1,5 @@
-// Command testreport runs go test with the arguments it is given and adds up the result: one line for each package, the
-// whole output of whatever failed, and the numbers of packages and tests in the end. Its exit code is that of go test.
+// Command testreport runs go test with its arguments and adds up the result: one line for each package, the whole
+// output of each failure, and the numbers of packages and tests at the end. Its exit code is that of go test.
 package main
 
 import (

@@ -29,7 +29,7 @@ func (c count) String() string {
 // report prints events and adds them up.
 type report struct {
 	out      io.Writer
-	output   map[string][]string // what each running test or package printed, kept in case that it fails
+	output   map[string][]string // the output of each running test or package, for the case that it fails
 	packages map[string]*count
 	total    count
 	ok       int
@@ -40,7 +40,7 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, output: map[string][]string{}, packages: map[string]*count{}}
 }
 
-// read takes events until the stream ends. A line that is no event is passed on as it is.
+// read reads events until the stream ends. It passes on a line that is no event unchanged.
 func (r *report) read(from io.Reader) error {
 	for lines := bufio.NewReader(from); ; {
 		line, err := lines.ReadString('\n')
@@ -122,7 +122,7 @@ func (r *report) print(key string) {
 	}
 }
 
-// printUnfinished shows what was printed by tests that never ended, as in a panic or a timeout.
+// printUnfinished shows the output of tests that never ended, as in a panic or a timeout.
 func (r *report) printUnfinished(pkg string) {
 	for key := range r.output {
 		if strings.HasPrefix(key, pkg+" ") && key != pkg+" " {

@@ -19,7 +19,7 @@ const (
 	maxNameBytes    = 64<<10 - 1
 )
 
-// checkAttribute returns what is wrong with an attribute value as it stands in JSON: one member that names its type.
+// checkAttribute returns the faults of an attribute value in its JSON form: one member that names its type.
 func checkAttribute(path string, value map[string]any, depth int) []string {
 	if len(value) != 1 {
 		return []string{fmt.Sprintf("%s has %d types, want exactly one", path, len(value))}
@@ -142,7 +142,7 @@ func checkSet(path, kind string, elements []any) []string {
 	return found
 }
 
-// sizeOf is the size that DynamoDB counts for a value (Amazon DynamoDB Developer Guide, "DynamoDB item sizes and
+// sizeOf returns the size that DynamoDB counts for a value (Amazon DynamoDB Developer Guide, "DynamoDB item sizes and
 // formats"). For a number it is an upper bound.
 func sizeOf(value any) int {
 	attribute, _ := value.(map[string]any)

@@ -25,7 +25,7 @@ var services embed.FS
 // description is one file of services.
 type description struct {
 	Name, Target, ContentType string
-	Reference, Note           string // the document, and what is to be known of the excerpt
+	Reference, Note           string // the document, and notes on the excerpt
 	Errors                    []string
 	Shapes                    map[string]string
 	Operations                []struct {
@@ -38,7 +38,7 @@ type description struct {
 }
 
 // describe reads the service of a file. Rules are those of its operations that bind several members. A mistake in the
-// file, which is in the program, is a panic.
+// file, which is part of the program, causes a panic.
 func describe(file string, rules map[string][]Rule, refuse func(http.ResponseWriter, Refusal)) Service {
 	text, err := services.ReadFile("services/" + file + ".json")
 	var d description
@@ -85,7 +85,7 @@ func (d description) structure(members string) Shape {
 	return out
 }
 
-// shape is the one of that name.
+// shape returns the shape of that name.
 func (d description) shape(name string) Shape {
 	kind, rest, _ := strings.Cut(d.Shapes[name], " ")
 	bounded := func(k Kind) (Shape, string) {
@@ -130,7 +130,7 @@ func (d description) shape(name string) Shape {
 	panic(fmt.Sprintf("wiretest: %s has no shape %s", d.Reference, name))
 }
 
-// integerOf is a bound or status; 0 for one that is left out.
+// integerOf returns a bound or status; 0 for an absent one.
 func integerOf(text string) int {
 	if text == "" {
 		return 0

@@ -5,13 +5,13 @@ import "net/http"
 // KeySchema names the attributes of a primary key, both texts.
 type KeySchema struct{ Partition, Sort string }
 
-// Table is what the constraints of requests depend on: the keys of the table and of its indexes.
+// Table holds the keys of the table and of its indexes, on which the constraints of requests depend.
 type Table struct {
 	KeySchema
 	Indexes map[string]KeySchema
 }
 
-// DynamoDB is Amazon DynamoDB: JSON 1.0.
+// DynamoDB returns Amazon DynamoDB: JSON 1.0.
 func DynamoDB(table Table) Service {
 	t := tableRules{table}
 	rules := map[string][]Rule{}
@@ -24,12 +24,12 @@ func DynamoDB(table Table) Service {
 	return describe("dynamodb", rules, refuseTable)
 }
 
-// Streams is Amazon DynamoDB Streams: JSON 1.0.
+// Streams returns Amazon DynamoDB Streams: JSON 1.0.
 func Streams() Service {
 	return describe("streams", map[string][]Rule{"GetShardIterator": {placeOfIterator}}, refuseTable)
 }
 
-// placeOfIterator is GetShardIterator, ShardIteratorType: a sequence number for the types that speak of one.
+// placeOfIterator checks GetShardIterator, ShardIteratorType: a sequence number for the types that require one.
 func placeOfIterator(c Call) []string {
 	kind := c.Input["ShardIteratorType"]
 	_, has := c.Input["SequenceNumber"]

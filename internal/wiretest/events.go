@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// EventBridge is Amazon EventBridge: JSON 1.1.
+// EventBridge returns Amazon EventBridge: JSON 1.1.
 func EventBridge() Service {
 	return describe("events", map[string][]Rule{"PutEvents": {detailsAreObjects, entriesFit}},
 		func(w http.ResponseWriter, r Refusal) {
@@ -14,14 +14,14 @@ func EventBridge() Service {
 		})
 }
 
-// EntryRefusal is what PutEvents may say of a single entry.
+// EntryRefusal is a possible answer of PutEvents about a single entry.
 type EntryRefusal struct {
 	Code string
-	// Repeatable is whether the reference lists it among the errors to repeat.
+	// Repeatable says whether the reference lists it among the errors to repeat.
 	Repeatable bool
 }
 
-// EntryRefusals are the codes of Amazon EventBridge API Reference, PutEventsResultEntry, ErrorCode.
+// EntryRefusals returns the codes of Amazon EventBridge API Reference, PutEventsResultEntry, ErrorCode.
 func EntryRefusals() []EntryRefusal {
 	return []EntryRefusal{
 		{"InternalFailure", true},
@@ -80,7 +80,7 @@ func structures(value any) []map[string]any {
 	return out
 }
 
-// refuseJSON answers in the form of the JSON protocols: the type in the body, behind its namespace.
+// refuseJSON answers in the form of the JSON protocols: the type in the body, after its namespace.
 func refuseJSON(w http.ResponseWriter, contentType, namespace string, r Refusal) {
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(r.Status)

@@ -17,9 +17,9 @@ const (
 	maxSubstitutions = 2 << 20
 )
 
-// words are what an expression may hold beside placeholders and signs (the same guide, "Condition and filter
-// expressions, operators, and functions" and "Using update expressions"). Anything else is an attribute name in the
-// open, and may be one of the several hundred reserved words.
+// words returns what an expression may contain in addition to placeholders and signs (the same guide, "Condition and
+// filter expressions, operators, and functions" and "Using update expressions"). Anything else is a literal attribute
+// name, and may be one of the several hundred reserved words.
 func words() []string {
 	return []string{
 		"AND", "OR", "NOT", "BETWEEN", "IN", "SET", "REMOVE", "ADD", "DELETE",
@@ -28,7 +28,7 @@ func words() []string {
 	}
 }
 
-// expressions of a request or of an action in a transaction.
+// expressions returns the expressions of a request or of an action in a transaction.
 func expressions() []string {
 	return []string{
 		"ConditionExpression", "UpdateExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression",
@@ -37,7 +37,7 @@ func expressions() []string {
 
 func token() *regexp.Regexp { return regexp.MustCompile(`[#:]?[A-Za-z0-9_]+|<=|>=|<>|[=<>+-]`) }
 
-// checkExpressions returns what is wrong with the expressions of in, and with what they use.
+// checkExpressions returns the faults of the expressions of in, and of the placeholders that they use.
 func checkExpressions(path string, in map[string]any) []string {
 	var found []string
 	used := map[string]bool{}

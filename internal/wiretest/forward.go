@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Forward returns a handler that hands requests on to a service at an address, through the transport; nil is the usual
-// one. What cannot be handed on, because one of the two has gone, is a bad gateway.
+// Forward returns a handler that forwards requests to a service at an address, through the transport; nil is the
+// default one. A request that cannot be forwarded is answered with bad gateway.
 func Forward(t testing.TB, address string, transport http.RoundTripper) http.Handler {
 	t.Helper()
 	target, err := url.Parse(address)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Guard holds every request against what its service documents, and fails the test for each that breaks a rule. It
-// stands before a fake service as a handler, or behind a client as a transport. It is safe for concurrent use.
+// Guard checks every request against its service's documents, and fails the test for each that breaks a rule. It runs
+// in front of a fake service as a handler, or in a client as a transport. It is safe for concurrent use.
 type Guard struct {
 	t        testing.TB
 	services []Service
@@ -23,26 +23,26 @@ type Guard struct {
 	calls []Call
 }
 
-// NewGuard returns a guard before the handler, which may be nil for one that is only a transport. With several services
-// each request is held against the one that it is signed for.
+// NewGuard returns a guard in front of the handler, which may be nil for one that is only a transport. With several
+// services each request is checked against the one that it is signed for.
 func NewGuard(t testing.TB, next http.Handler, services ...Service) *Guard {
 	return &Guard{t: t, services: services, next: next}
 }
 
-// Also adds rules of the adapter's own to those of the service, and returns the guard.
+// Also adds the adapter's own rules to those of the service, and returns the guard.
 func (g *Guard) Also(rules ...Rule) *Guard {
 	g.rules = append(g.rules, rules...)
 	return g
 }
 
-// Judge has the guard refuse what breaks a rule of the service, as the service itself would, instead of failing the
-// test: for a suite that sends such requests on purpose and looks at the answer. It returns the guard.
+// Judge makes the guard refuse a request that breaks a rule of the service, as the service itself would, instead of
+// failing the test. It is for a suite that sends such requests on purpose and checks the answer. It returns the guard.
 func (g *Guard) Judge() *Guard {
 	g.judges = true
 	return g
 }
 
-// ServeHTTP checks the request and hands it on.
+// ServeHTTP checks the request and passes it on.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// look checks a request. It returns what refuses it, nil if it is to be handed on.
+// look checks a request. It returns its refusal, nil if it is to be passed on.
 func (g *Guard) look(r *http.Request, body []byte) func(http.ResponseWriter) {
 	i := 0
 	if len(g.services) > 1 {
@@ -119,14 +119,14 @@ func (g *Guard) note(call Call) {
 	g.calls = append(g.calls, call)
 }
 
-// Calls returns what was asked so far, in order.
+// Calls returns the calls so far, in order.
 func (g *Guard) Calls() []Call {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.calls)
 }
 
-// Operations returns the names of what was asked so far, in order.
+// Operations returns the names of the calls so far, in order.
 func (g *Guard) Operations() []string {
 	var names []string
 	for _, call := range g.Calls() {

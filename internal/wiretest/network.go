@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Fault is what becomes of one request in place of its answer.
+// Fault replaces the answer to one request.
 type Fault struct {
 	refusal *Refusal
 	status  int
@@ -47,17 +47,17 @@ func Cut() Fault { return Fault{kind: cut} }
 // Empty answers 200 with no body at all; the request is not carried out.
 func Empty() Fault { return Bare(http.StatusOK) }
 
-// Bare answers with a status and no body at all, as somebody between does; the request is not carried out.
+// Bare answers with a status and no body at all, as a gateway does; the request is not carried out.
 func Bare(status int) Fault { return Fault{kind: bare, status: status} }
 
-// Silent does not answer until the client gives up, as one behind [Network.Impatient] does; the request is not carried
+// Silent does not answer until the client gives up, as one with [Network.Impatient] does; the request is not carried
 // out.
 func Silent() Fault { return Fault{kind: silent} }
 
 // Damaged carries the request out and changes the answer's body on its way, so that it is no JSON and no XML.
 func Damaged() Fault { return Fault{kind: damaged} }
 
-// Network stands before a fake service and fails as it is told to. It is safe for concurrent use.
+// Network runs in front of a fake service and injects faults. It is safe for concurrent use.
 type Network struct {
 	service Service
 	next    http.Handler
@@ -71,8 +71,8 @@ type Network struct {
 	count int
 }
 
-// Serve starts a server that the network stands before, and a guard before the network; it ends with the test. No
-// connection is used twice, so that no transport repeats by itself what a client's retries are to be seen repeating.
+// Serve starts a server for the network and a guard in front of the network; it ends with the test. No connection is
+// used twice, so that no transport repeats by itself a request whose repetition the test observes.
 func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, *httptest.Server) {
 	t.Helper()
 	n := &Network{service: service, next: fake, silence: make(chan struct{}), done: make(chan struct{})}
@@ -91,14 +91,14 @@ func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, 
 	return n, guard, server
 }
 
-// Next lets the next requests suffer these faults, one each, and those behind them none.
+// Next injects these faults into the next requests, one each, and none into later ones.
 func (n *Network) Next(faults ...Fault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.plan, n.last, n.only, n.count = faults, nil, nil, 0
 }
 
-// Always lets every request from now on suffer the fault; if operations are named, only theirs.
+// Always injects the fault into every request from now on; if operations are named, only into theirs.
 func (n *Network) Always(f Fault, operations ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -128,7 +128,7 @@ func (n *Network) fate(r *http.Request) *Fault {
 	return &next
 }
 
-// ServeHTTP hands the request on, or lets it suffer its fault.
+// ServeHTTP passes the request on or injects its fault.
 func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := n.fate(r)
 	if fault == nil {
@@ -159,8 +159,8 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Impatient returns a transport that gives up on a request as soon as it is met with silence, as a client does when its
-// time is up, so that no test has to wait for that.
+// Impatient returns a transport that gives up on a request as soon as the network injects silence. A client does so
+// when its time is up; with this transport no test has to wait for that.
 func (n *Network) Impatient(next http.RoundTripper) http.RoundTripper { return impatient{n, next} }
 
 type impatient struct {
@@ -188,7 +188,7 @@ func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// spoil sends the answer cut off in its body, or with a body that means nothing.
+// spoil sends the answer cut off in its body, or with a meaningless body.
 func spoil(w http.ResponseWriter, answer *httptest.ResponseRecorder, how kind) {
 	body := answer.Body.Bytes()
 	for name, values := range answer.Header() {
@@ -210,7 +210,7 @@ func spoil(w http.ResponseWriter, answer *httptest.ResponseRecorder, how kind) {
 	breakOff(w)
 }
 
-// breakOff ends the connection as a crash would, with a reset and without a word.
+// breakOff ends the connection as a crash would, with a reset.
 func breakOff(w http.ResponseWriter) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

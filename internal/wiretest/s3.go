@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// S3 is Amazon S3, buckets in the path: REST, lists and errors in XML.
+// S3 returns Amazon S3, buckets in the path: REST, lists and errors in XML.
 func S3() Service {
 	return describe("s3", map[string][]Rule{
 		"ListObjectsV2": {bucketName}, "GetObject": {bucketName, keyName}, "DeleteObject": {bucketName, keyName},
@@ -22,7 +22,7 @@ func S3() Service {
 	}, refuseObject)
 }
 
-// bucketName is Amazon S3 User Guide, "General purpose bucket naming rules".
+// bucketName checks Amazon S3 User Guide, "General purpose bucket naming rules".
 func bucketName(c Call) []string {
 	name, _ := c.Input["Bucket"].(string)
 	forbidden := strings.Contains(name, "..") || net.ParseIP(name) != nil || strings.HasPrefix(name, "xn--") ||
@@ -33,8 +33,8 @@ func bucketName(c Call) []string {
 	return nil
 }
 
-// keyName is Amazon S3 User Guide, "Naming Amazon S3 objects": at most 1,024 bytes of UTF-8; of them the safe
-// characters only; and no segment that stands for a folder, which programs on the way may resolve.
+// keyName checks Amazon S3 User Guide, "Naming Amazon S3 objects": at most 1,024 bytes of UTF-8; of them the safe
+// characters only; and no segment that means a folder, which programs on the way may resolve.
 func keyName(c Call) []string {
 	key, _ := c.Input["Key"].(string)
 	var found []string
@@ -52,8 +52,8 @@ func keyName(c Call) []string {
 	return found
 }
 
-// bodyIsSigned is Amazon S3 API Reference, "Authenticating Requests", "Transferring payload in a single chunk": the
-// hash of the body is among the signed headers, or the word that it is not signed, which only TLS makes good.
+// bodyIsSigned checks Amazon S3 API Reference, "Authenticating Requests", "Transferring payload in a single chunk".
+// The signed headers contain the hash of the body, or the word for an unsigned body, which is safe only with TLS.
 func bodyIsSigned(c Call) []string {
 	body, _ := c.Input["Body"].([]byte)
 	sum := sha256.Sum256(body)
@@ -64,7 +64,7 @@ func bodyIsSigned(c Call) []string {
 	return nil
 }
 
-// checksumFits is Amazon S3 User Guide, "Checking object integrity": CRC-32C, big-endian, in base64.
+// checksumFits checks Amazon S3 User Guide, "Checking object integrity": CRC-32C, big-endian, in base64.
 func checksumFits(c Call) []string {
 	body, _ := c.Input["Body"].([]byte)
 	sum := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Scheduler is Amazon EventBridge Scheduler: REST with JSON bodies, errors named in a header.
+// Scheduler returns Amazon EventBridge Scheduler: REST with JSON bodies, errors named in a header.
 func Scheduler() Service {
 	written := []Rule{oneTimeExpression, inputOfFunction}
 	return describe("scheduler", map[string][]Rule{"CreateSchedule": written, "UpdateSchedule": written}, refuseSchedule)
 }
 
-// oneTimeExpression is EventBridge Scheduler User Guide, "Schedule types in EventBridge Scheduler", "One-time
+// oneTimeExpression checks EventBridge Scheduler User Guide, "Schedule types in EventBridge Scheduler", "One-time
 // schedules": at(yyyy-mm-ddThh:mm:ss), in the time zone named beside it, which is one of the IANA database.
 func oneTimeExpression(c Call) []string {
 	expression, _ := c.Input["ScheduleExpression"].(string)
@@ -34,7 +34,7 @@ func oneTimeExpression(c Call) []string {
 	return found
 }
 
-// inputOfFunction is what the same reference says of Target, Input: for a Lambda function it must be JSON.
+// inputOfFunction checks Target, Input of the same reference: for a Lambda function it must be JSON.
 func inputOfFunction(c Call) []string {
 	target, _ := c.Input["Target"].(map[string]any)
 	input, _ := target["Input"].(string)

@@ -14,11 +14,11 @@ import (
 
 // Service is the HTTP interface of a service, as far as Nexus uses it.
 type Service struct {
-	// Name is the one in a signature's scope, by which a request tells for whom it is (AWS General Reference, "Signature
-	// Version 4").
+	// Name is the service in a signature's scope, which identifies the recipient of a request (AWS General Reference,
+	// "Signature Version 4").
 	Name string
 	// Target begins the X-Amz-Target header of a service whose requests are all POST / with a JSON body; empty for one
-	// that tells operations apart by method and path.
+	// that distinguishes operations by method and path.
 	Target string
 	// ContentType is that of such a JSON body.
 	ContentType string
@@ -31,25 +31,25 @@ type Operation struct {
 	Name string
 	// Source is the document that states the constraints.
 	Source string
-	// Method and Path tell the operation, where the target does not. A part of the path in braces is a member; one with a
-	// plus sign takes the rest of the path.
+	// Method and Path identify the operation, if the target does not. A part of the path in braces is a member; one with
+	// a plus sign takes the rest of the path.
 	Method, Path string
-	// Query and Header map names on the wire to members. A query name with an equals sign tells the operation.
+	// Query and Header map names on the wire to members. A query name with an equals sign identifies the operation.
 	Query, Header map[string]string
 	// HasBody says that the body is a member, Body; otherwise it is JSON and its members are the operation's.
 	HasBody bool
 	Input   Shape
 	// Rules bind several members.
 	Rules []Rule
-	// Refusals are the errors that the operation is documented to answer with, and those that every operation of the
-	// service may; but for those that carry rows, which have tests of their own.
+	// Refusals are the documented errors of the operation, and those of every operation of the service. They exclude
+	// errors that carry rows, which have separate tests.
 	Refusals []Refusal
 }
 
-// Rule returns what is wrong with a call.
+// Rule returns the faults of a call.
 type Rule func(Call) []string
 
-// Call is one request as the service understands it.
+// Call is one request in the service's terms.
 type Call struct {
 	Operation string
 	Input     map[string]any
@@ -62,15 +62,15 @@ type Call struct {
 type Refusal struct {
 	Status int
 	Code   string
-	// Repeated says that the SDK tries again by itself (AWS SDKs and Tools Reference Guide, "Retry behavior"): what
-	// throttles, and every fault of the service.
+	// Repeated says that the SDK tries again by itself (AWS SDKs and Tools Reference Guide, "Retry behavior"):
+	// throttling, and every fault of the service.
 	Repeated bool
 }
 
 // Refuse answers a request as the service does.
 func (s Service) Refuse(w http.ResponseWriter, r Refusal) { s.refuse(w, r) }
 
-// Operation returns the operation of that name; a name that is not there is the test's mistake.
+// Operation returns the operation of that name; an unknown name is the test's mistake.
 func (s Service) Operation(name string) Operation {
 	for _, operation := range s.Operations {
 		if operation.Name == name {
@@ -80,7 +80,7 @@ func (s Service) Operation(name string) Operation {
 	panic("wiretest: " + s.Name + " has no operation " + name)
 }
 
-// sourceOf is where to read what an operation demands; or that there is no such operation.
+// sourceOf names the document with the rules of an operation, or says that there is no such operation.
 func (s Service) sourceOf(name string) string {
 	i := slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Name == name })
 	if i < 0 {
@@ -89,7 +89,7 @@ func (s Service) sourceOf(name string) string {
 	return s.Operations[i].Source
 }
 
-// Check returns the call that a request is, and everything that is wrong with it.
+// Check returns the call of a request and all its faults.
 func (s Service) Check(r *http.Request, body []byte) (Call, []string) {
 	operation, members, err := s.find(r)
 	if err != nil {
@@ -205,7 +205,7 @@ func fromQuery(query url.Values, operation Operation, found *[]string) map[strin
 	return members
 }
 
-// everywhere are headers of the protocol that no operation lists.
+// everywhere reports whether the header belongs to the protocol, which no operation lists.
 func everywhere(name string) bool {
 	return slices.Contains([]string{
 		"X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-User-Agent", "X-Amz-Api-Version",
@@ -224,7 +224,7 @@ func fromHeader(header http.Header, operation Operation, found *[]string) map[st
 	return members
 }
 
-// typed is a member that travels as text, as it would stand in JSON.
+// typed returns a member that is sent as text, in its JSON form.
 func typed(s Shape, value string) any {
 	switch s.Kind {
 	case Integer, Timestamp:

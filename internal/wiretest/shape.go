@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a member holds.
+// Kind is the kind of a member's value.
 type Kind int
 
 // The kinds of the services' models. The zero Kind is a structure.
@@ -34,18 +34,18 @@ type Shape struct {
 	Min, Max int
 	// Pattern is a regular expression for the whole text.
 	Pattern string
-	// Enum holds the texts allowed, if only some are.
+	// Enum holds the allowed texts, if only some are.
 	Enum []string
-	// Members are those of a structure; there must be no others, and each that is required.
+	// Members are the only members of a structure; the required ones must be present.
 	Members  map[string]Shape
 	Required []string
 	// One says that exactly one of a structure's members must be there.
 	One bool
-	// Element is that of a list, or the value in a map; Key is what the names in a map obey.
+	// Element is the shape of a list's elements or a map's values; Key is the shape of a map's names.
 	Element, Key *Shape
 }
 
-// check returns what is wrong with the value that stands at the path, decoded from JSON with numbers as [json.Number].
+// check returns the faults of the value at the path, decoded from JSON with numbers as [json.Number].
 func (s Shape) check(path string, value any) []string {
 	switch value := value.(type) {
 	case nil:

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// authorization is the header's form (AWS General Reference, "Create a signed AWS API request"): algorithm, scope, the
-// headers that are signed, the signature.
+// authorization returns the header's form (AWS General Reference, "Create a signed AWS API request"): algorithm,
+// scope, the signed headers, the signature.
 func authorization() *regexp.Regexp {
 	return regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9-]+)/aws4_request, ` +
 		`SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 }
 
-// signer returns the access key id that signed a request and the service that it is for, nothing if it is not signed.
+// signer returns the access key id that signed a request and the service that it is for; empty for an unsigned
+// request.
 func signer(r *http.Request) (caller, service string) {
 	if parts := authorization().FindStringSubmatch(r.Header.Get("Authorization")); parts != nil {
 		return parts[1], parts[4]
@@ -24,8 +25,8 @@ func signer(r *http.Request) (caller, service string) {
 	return "", ""
 }
 
-// checkSignature returns what is wrong with the form of a request's signature. The signature itself is the SDK's, which
-// only a holder of the key could check.
+// checkSignature returns the faults of the form of a request's signature. The SDK makes the signature itself, and only
+// a holder of the key could check it.
 func checkSignature(r *http.Request, service string) []string {
 	parts := authorization().FindStringSubmatch(r.Header.Get("Authorization"))
 	if parts == nil {

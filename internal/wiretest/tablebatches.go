@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// transaction is TransactWriteItems: each row once, 4 MB in all.
+// transaction checks TransactWriteItems: each row once, 4 MB in all.
 func (t tableRules) transaction(c Call) []string {
 	var found []string
 	total := 0
@@ -26,7 +26,7 @@ func (t tableRules) transaction(c Call) []string {
 	return append(found, tooLarge(total, maxTransactionBytes)...)
 }
 
-// batchWrite is BatchWriteItem: 25 rows in all, each once, 16 MB in all.
+// batchWrite checks BatchWriteItem: 25 rows in all, each once, 16 MB in all.
 func (t tableRules) batchWrite(c Call) []string {
 	var found []string
 	total, count := 0, 0
@@ -51,7 +51,7 @@ func (t tableRules) batchWrite(c Call) []string {
 	return append(found, tooLarge(total, maxBatchBytes)...)
 }
 
-// batchGet is BatchGetItem: 100 rows in all, each once.
+// batchGet checks BatchGetItem: 100 rows in all, each once.
 func (t tableRules) batchGet(c Call) []string {
 	var found []string
 	count := 0
@@ -74,7 +74,7 @@ func (t tableRules) batchGet(c Call) []string {
 	return found
 }
 
-// row is a row's identity: its table and key, which may stand in an item.
+// row returns a row's identity: its table and key, which may be in an item.
 func (t tableRules) row(table, key, item any) string {
 	attributes, isKey := key.(map[string]any)
 	if !isKey {
@@ -98,7 +98,7 @@ func tooLarge(size, limit int) []string {
 	return nil
 }
 
-// number is a JSON number that is whole, 0 if it is none.
+// number returns a whole JSON number, 0 for any other value.
 func number(value any) int64 {
 	text, _ := value.(json.Number)
 	n, err := text.Int64()

@@ -21,7 +21,7 @@ const (
 // tableRules are the rules of requests that depend on the keys.
 type tableRules struct{ Table }
 
-// single is for a request, or an action of a transaction, that names one row.
+// single checks a request, or an action of a transaction, that names one row.
 func (t tableRules) single(c Call) []string { return t.action("", c.Input) }
 
 func (t tableRules) action(path string, in map[string]any) []string {
@@ -35,8 +35,8 @@ func (t tableRules) action(path string, in map[string]any) []string {
 	return append(found, t.changes(path, in)...)
 }
 
-// changes are those of an update (Amazon DynamoDB Developer Guide, "Update expressions"): each attribute once, the
-// row's key never, and an index's key only to what a key may be.
+// changes checks the changes of an update (Amazon DynamoDB Developer Guide, "Update expressions"): each attribute
+// once, the row's key never, and an index's key only with an allowed value.
 func (t tableRules) changes(path string, in map[string]any) []string {
 	var found []string
 	seen := map[string]bool{}
@@ -122,9 +122,9 @@ func (t tableRules) item(path string, item map[string]any) []string {
 	return found
 }
 
-// query is Amazon DynamoDB Developer Guide, "Key condition expressions for the Query operation": the partition key
-// equal to one value, at most one test of the sort key, no key attribute in the filter, and no consistent read of an
-// index.
+// query checks Amazon DynamoDB Developer Guide, "Key condition expressions for the Query operation". The partition key
+// equals one value, there is at most one test of the sort key, no key attribute in the filter, and no consistent read
+// of an index.
 func (t tableRules) query(c Call) []string {
 	found := append(checkExpressions("", c.Input), t.place(c.Input)...)
 	schema := t.schemaOf(c.Input)
@@ -171,7 +171,7 @@ func (t tableRules) schemaOf(in map[string]any) KeySchema {
 	return t.KeySchema
 }
 
-// place is what a query and a scan have in common: where they read and go on.
+// place checks what a query and a scan have in common: the place of the read and the start position.
 func (t tableRules) place(in map[string]any) []string {
 	var found []string
 	name, isIndex := in["IndexName"].(string)
@@ -195,7 +195,7 @@ func (t tableRules) place(in map[string]any) []string {
 	return found
 }
 
-// scan: both of Segment and TotalSegments or none, and the one less than the other (Scan, Segment).
+// scan checks Segment and TotalSegments: both or none, and the one less than the other (Scan, Segment).
 func (t tableRules) scan(c Call) []string {
 	found := append(checkExpressions("", c.Input), t.place(c.Input)...)
 	segment, total := number(c.Input["Segment"]), number(c.Input["TotalSegments"])

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/query"
 )
 
-// agendaOperation shows what a user has in a window of time.
+// agendaOperation returns the operation for a user's items in a window of time.
 func agendaOperation(r *entity.Registry) *operation {
 	return &operation{
 		id: "getAgenda", method: http.MethodGet, path: "/v1/agenda", tag: "agenda",
@@ -52,8 +52,8 @@ func agendaOperation(r *entity.Registry) *operation {
 	}
 }
 
-// agendaSchemas are the items of an agenda: of each type that one may show, what an answer has of it and when it
-// occurs.
+// agendaSchemas returns the schemas of an agenda's items: for each type that an agenda may show, its members in an
+// answer and the time of its occurrence.
 func agendaSchemas(r *entity.Registry) object {
 	types := []*entity.Type{}
 	for _, name := range query.AgendaTypes(r) {
@@ -95,7 +95,7 @@ func occurrenceMembers() object {
 	}
 }
 
-// usualEntryBytes is about how long an entry of the agenda is.
+// usualEntryBytes is the approximate length of an agenda's entry.
 const usualEntryBytes = 640
 
 func agendaAnswer(a query.Agenda) answer {

@@ -26,8 +26,8 @@ const (
 	SideQueries
 )
 
-// Config is what an [API] works with. All but Part, Origins, Docs and Observe are required. Commands are needed where
-// commands are served, Queries and Document where the rest is.
+// Config holds the dependencies of an [API]. All but Part, Origins, Docs and Observe are required. Commands are
+// required for the command side, Queries and Document for the rest.
 type Config struct {
 	Registry *entity.Registry
 	Commands *command.Service
@@ -40,23 +40,24 @@ type Config struct {
 	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as
 	// nobody.
 	Authenticate func(*http.Request) (userID string, ok bool)
-	// Origins are those whose pages may call the API from a browser, each as [CheckOrigin] accepts it; none unless given.
+	// Origins are the origins whose pages may call the API from a browser, each as [CheckOrigin] accepts it; empty allows
+	// none.
 	Origins []string
-	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and without it the writer
-	// of the document stays out of the binary.
+	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and then the binary does
+	// not contain the writer of the document.
 	Document func(*entity.Registry) []byte
-	// Docs is mounted at /docs. Nil leaves the page out, and its assets out of the binary.
+	// Docs is mounted at /docs. Nil omits the page, and its assets from the binary.
 	Docs http.Handler
 	Log  *slog.Logger
-	// Observe is told about each request once it is answered.
+	// Observe receives each request once it is answered.
 	Observe func(Observation)
-	// Now measures how long a request takes; nothing else depends on it.
+	// Now measures the duration of a request; nothing else depends on it.
 	Now func() time.Time
-	// NewID returns a new id for a request that brought none.
+	// NewID returns a new id for a request without one.
 	NewID func() string
 }
 
-// Observation is one request as metrics see it.
+// Observation is the data of one request for metrics.
 type Observation struct {
 	Operation string // the operation's id; empty if none was reached
 	Status    int
@@ -70,7 +71,7 @@ type API struct {
 	commands   map[string]*operation // by the type a batch names them with
 	mux        *http.ServeMux
 	document   func() document
-	importer   *calendar.Importer // nil where no commands are
+	importer   *calendar.Importer // nil without commands
 }
 
 var _ http.Handler = (*API)(nil)
@@ -107,7 +108,7 @@ func New(c Config) *API {
 	return a
 }
 
-// serves says whether the handler's part has the operation.
+// serves reports whether the handler's part has the operation.
 func (a *API) serves(o *operation) bool {
 	switch a.cfg.Side {
 	case SideCommands:

@@ -19,14 +19,14 @@ import (
 const (
 	// maxCommands bounds the commands of one batch.
 	maxCommands = 100
-	// maxSent bounds the answer of a batch with the present entities of its refusals, in bytes as the function sends it.
-	// Lambda answers with 6 MB.
+	// maxSent bounds the answer of a batch, including the present entities of its refusals, in bytes as the function
+	// sends it. Lambda answers with 6 MB.
 	maxSent = 4 << 20
 
 	batchID = "runCommands"
 )
 
-// batchOperation is POST /v1/commands. The surface answers it by itself, because it needs the whole table.
+// batchOperation returns POST /v1/commands. The surface answers it by itself, because it needs the whole table.
 func batchOperation() *operation {
 	return &operation{
 		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true,
@@ -55,8 +55,8 @@ func batchOperation() *operation {
 }
 
 // Run carries out a batch that came by direct invocation: {"userId": …, "commands": […]}. The right to invoke is the
-// authorisation, so the user id is believed. It returns {"results": […]}, or a [*Problem] if the batch as a whole
-// cannot be read. A deadline of ctx leaves the remaining commands with a 503 each.
+// authorisation, so it trusts the user id. It returns {"results": […]}, or a [*Problem] if the batch as a whole cannot
+// be read. A deadline of ctx leaves the remaining commands with a 503 each.
 func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > maxBatch {
 		return nil, refuse(tooLarge, "The payload is longer than %d bytes.", maxBatch)
@@ -90,7 +90,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	return out.body, nil
 }
 
-// runBatch answers with the results. The error beside an answer is for the log: what went wrong inside single commands.
+// runBatch answers with the results. The error beside an answer is for the log: the faults inside single commands.
 func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (answer, error) {
 	list, p := commandsOf(doc)
 	if p != nil {
@@ -130,13 +130,13 @@ func commandsOf(doc map[string]any) ([]any, *Problem) {
 	return list, nil
 }
 
-// sentSize is the size of a text as the function sends it: JSON within JSON.
+// sentSize returns the size of a text as the function sends it: JSON within JSON.
 func sentSize(text []byte) int {
 	return len(text) + bytes.Count(text, []byte{'"'}) + bytes.Count(text, []byte{'\\'})
 }
 
-// runOne carries out one command of a batch and returns its result and what it wrote, with the cause if that is not to
-// be told. A refusal brings the present entity if the result then has no more bytes than there is room for.
+// runOne carries out one command of a batch and returns its result and its writes, with the cause if the client must
+// not see it. A refusal includes the present entity if the result then fits into the remaining room.
 func (a *API) runOne(
 	ctx context.Context, user string, raw any, room int,
 ) (result []byte, traces []string, cause error) {
@@ -173,10 +173,10 @@ func (a *API) runOne(
 	return append(result, '}'), out.traces, nil
 }
 
-// maxFindings bounds what is reported of one command's frame, which may be made of unknown fields alone.
+// maxFindings bounds the findings about one command's frame, which may consist of unknown fields alone.
 const maxFindings = 256
 
-// findings collects what is wrong with the frame of a command, up to maxFindings.
+// findings collects the faults of a command's frame, up to maxFindings.
 type findings []entity.FieldError
 
 func (f *findings) add(pointer, format string, args ...any) {
@@ -186,10 +186,10 @@ func (f *findings) add(pointer, format string, args ...any) {
 	*f = append(*f, entity.FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
 
-// maxGuesses bounds for how many unknown members of a document others are proposed: it may be made of them.
+// maxGuesses bounds the unknown members of a document that get proposals: a document may consist of such members.
 const maxGuesses = 8
 
-// addUnknown notes a member that is not one of those known.
+// addUnknown records an unknown member.
 func (f *findings) addUnknown(parent, name string, known []string) {
 	if len(*f) >= maxGuesses {
 		known = nil
@@ -198,14 +198,14 @@ func (f *findings) addUnknown(parent, name string, known []string) {
 	f.add(unknown.Pointer, "%s", unknown.Detail)
 }
 
-// unknownField is about a member that is not one of those known.
+// unknownField returns the fault of an unknown member.
 func unknownField(parent, name string, known []string) entity.FieldError {
 	return entity.FieldError{
 		Pointer: pointerTo(parent, shorten(name)), Detail: "is not a known field" + entity.Near(name, known),
 	}
 }
 
-// readCommand reads one member of a batch: everything wrong with its frame at once.
+// readCommand reads one member of a batch and reports all faults of its frame at once.
 func (a *API) readCommand(user string, raw any) (id string, o *operation, c call, p *Problem) {
 	frame, ok := raw.(map[string]any)
 	if !ok {
@@ -240,7 +240,7 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 	return id, o, c, nil
 }
 
-// readVersion reads what stands for If-Match; nil if there is none.
+// readVersion reads the member that replaces If-Match; nil if it is absent.
 func (o *operation) readVersion(raw any, wrong *findings) *int64 {
 	if raw == nil {
 		return nil
@@ -256,7 +256,7 @@ func (o *operation) readVersion(raw any, wrong *findings) *int64 {
 	return &version
 }
 
-// takePathValues takes the path's values out of the data; what is left is the body.
+// takePathValues moves the path's values out of the data; the rest is the body.
 func (o *operation) takePathValues(c *call, wrong *findings) {
 	for _, name := range o.pathNames() {
 		text, ok := c.doc[name].(string)
@@ -274,7 +274,7 @@ func (o *operation) takePathValues(c *call, wrong *findings) {
 	}
 }
 
-// prefixPointers makes the pointers of an operation's refusal lead into the command, whose data is the operation's
+// prefixPointers makes the pointers of an operation's refusal point into the command, whose data is the operation's
 // body.
 func prefixPointers(p *Problem) {
 	for i := range p.Errors {

@@ -13,7 +13,7 @@ const (
 	resultSchema  = "CommandResult"
 )
 
-// commandSchemas are the commands that a batch carries, made of the operations that they are, and their result.
+// commandSchemas returns the schemas of a batch's commands, made of their operations, and of their result.
 func commandSchemas(r *entity.Registry, known object, table []*operation) object {
 	var out object
 	var variants []variant
@@ -36,7 +36,7 @@ func commandSchemas(r *entity.Registry, known object, table []*operation) object
 	)
 }
 
-// frameSchema is a command with data of the schema.
+// frameSchema returns the schema of a command with data of the schema.
 func (o *operation) frameSchema(data object) object {
 	required := []string{"id", "type", "data"}
 	members := object{
@@ -55,7 +55,7 @@ func (o *operation) frameSchema(data object) object {
 	return append(object{{"description", o.summary + "."}}, closed(required, members)...)
 }
 
-// dataSchema is the operation's body with its path values: a reference, where the body alone is that.
+// dataSchema returns the schema of the operation's body with its path values: a reference if that is the body alone.
 func (o *operation) dataSchema(r *entity.Registry, known object) object {
 	names := o.pathNames()
 	if len(names) == 0 {
@@ -79,7 +79,7 @@ func (o *operation) dataSchema(r *entity.Registry, known object) object {
 	return closed(required, members)
 }
 
-// commandResult is what a batch tells of one command.
+// commandResult returns the schema of a command's result in a batch.
 func commandResult(r *entity.Registry) object {
 	results := headsOfResult()
 	if master := r.ByName(entity.TypeMaster); master != nil {

@@ -24,8 +24,8 @@ const (
 	maxBody = 256 << 10
 	// maxBatch bounds the body of a batch of commands, in bytes. Lambda takes requests of 6 MB.
 	maxBatch = 4 << 20
-	// maxDrained bounds what is read and thrown away of a body that is too long, so that the client gets to read the
-	// answer and may go on using the connection.
+	// maxDrained bounds the bytes of an overlong body that are read and discarded. Reading them lets the client read the
+	// answer and continue to use the connection.
 	maxDrained = 16 << 20
 )
 
@@ -50,7 +50,7 @@ func (o *operation) readBody(r *http.Request) (map[string]any, *Problem) {
 	return decodeObject(raw)
 }
 
-// readAll returns the bytes of the body. One that is too long is read on and thrown away within bounds.
+// readAll returns the bytes of the body. It reads the rest of an overlong one within bounds and discards it.
 func (o *operation) readAll(r *http.Request) ([]byte, *Problem) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -59,7 +59,7 @@ func (o *operation) readAll(r *http.Request) ([]byte, *Problem) {
 	if o.body != nil && o.body.limit > 0 {
 		limit = o.body.limit
 	}
-	// Without a writer to tell, the reader does not close the connection.
+	// Without a writer, the reader does not close the connection.
 	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
 	var long *http.MaxBytesError
 	switch {
@@ -72,7 +72,7 @@ func (o *operation) readAll(r *http.Request) ([]byte, *Problem) {
 	return raw, nil
 }
 
-// checkMedia holds the body's media type and encoding against those the operation takes.
+// checkMedia checks the body's media type and encoding against those that the operation accepts.
 func (b *body) checkMedia(h http.Header) *Problem {
 	if coding := h.Values("Content-Encoding"); len(coding) > 1 ||
 		len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
@@ -109,7 +109,7 @@ func (b *body) mediaTypes() []string {
 	return []string{jsonType}
 }
 
-// readForm reads a document that is no entity by the fields it may have. Null is the same as absent.
+// readForm reads a document that is no entity by its possible fields. Null counts as absent.
 func readForm(form *entity.Type, doc map[string]any) (item.Item, []entity.FieldError) {
 	patch, broken := form.Parse(doc)
 	it, unsettled := form.Merge(nil, patch)

@@ -23,7 +23,7 @@ const (
 	getFeedTextID = "getFeedCalendar"
 )
 
-// calendarOperations are those about the user's calendar as other programs know it.
+// calendarOperations returns the operations that exchange the user's calendar with other programs.
 func calendarOperations() []*operation {
 	text := object{{"type", "string"}, {"description", "An iCalendar text (RFC 5545)."}}
 	whole := "Events, series with their changed occurrences, reminders and tasks. The same items give the same text, so " +
@@ -111,7 +111,7 @@ func calendarOperations() []*operation {
 	}
 }
 
-// importOperation takes over a file of another calendar program.
+// importOperation returns the operation that imports a file of another calendar program.
 func importOperation(text object) *operation {
 	return &operation{
 		id: "importCalendar", method: http.MethodPost, path: "/v1/calendar/import", tag: "calendar", writes: true,
@@ -157,7 +157,7 @@ func answerExport(out calendar.Export, err error) (answer, error) {
 	return answer{status: http.StatusOK, calendar: &out}, err
 }
 
-// privateAsField is the choice that an address has.
+// privateAsField is the setting of an address.
 var privateAsField = entity.Field{
 	Name: calendar.AttrPrivateAs, Kind: entity.Enum, Required: true, Default: item.String(calendar.PrivateAsBusy),
 	Enum: []string{calendar.PrivateAsBusy, calendar.PrivateAsFull},

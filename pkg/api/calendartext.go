@@ -17,7 +17,7 @@ const (
 	headerSince = "Nexus-Calendar-Since"
 )
 
-// showsCalendar says that the operation answers with a calendar.
+// showsCalendar reports whether the operation answers with a calendar.
 func (o *operation) showsCalendar() bool { return o.id == getCalendarID || o.id == getFeedTextID }
 
 // readText returns the body of a request that is a text of the operation's own type.
@@ -35,8 +35,8 @@ func (o *operation) readText(r *http.Request) ([]byte, *Problem) {
 	return raw, nil
 }
 
-// checkText holds the type of such a body against the one the operation takes. A calendar's has parameters of its own
-// (RFC 5545 §8.1), which say nothing that the text does not.
+// checkText checks the type of such a body against the one that the operation accepts. A calendar's type has
+// parameters (RFC 5545 §8.1) that only repeat the text's content.
 func (b *body) checkText(h http.Header) *Problem {
 	if coding := h.Values("Content-Encoding"); len(coding) > 1 ||
 		len(coding) == 1 && !strings.EqualFold(coding[0], "identity") {
@@ -60,10 +60,10 @@ func (b *body) checkText(h http.Header) *Problem {
 	return nil
 }
 
-// answerCalendar sends a calendar, or that it is the one which the client has (RFC 9110 §13.2.2).
+// answerCalendar sends a calendar, or 304 if the client has it (RFC 9110 §13.2.2).
 func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	h := x.Header()
-	h.Set("Cache-Control", "private, no-cache") // it may be kept if it is asked for again
+	h.Set("Cache-Control", "private, no-cache") // a cache may store it if it asks again
 	h.Add("Vary", "Accept-Encoding, Authorization")
 	h.Set(headerParts, strconv.Itoa(e.Parts))
 	if !e.Since.IsZero() {
@@ -91,8 +91,8 @@ func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	x.write(http.StatusOK, calendarType+"; charset=utf-8", content)
 }
 
-// isKnown reports whether the client has the calendar. Entity tags count before times, which know nothing of two
-// changes within a second.
+// isKnown reports whether the client has the calendar. Entity tags have priority over times, which cannot distinguish
+// two changes within a second.
 func isKnown(h http.Header, e *calendar.Export, tags ...string) bool {
 	if len(h.Values("If-None-Match")) > 0 {
 		return slices.ContainsFunc(tags, func(tag string) bool { return noneMatch(h, tag) })

@@ -13,7 +13,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// archiveOperations are those about cold copies.
+// archiveOperations returns the operations on cold copies.
 func archiveOperations() []*operation {
 	return []*operation{
 		{

@@ -65,13 +65,13 @@ func answerHeaders() object {
 	}
 }
 
-// refusals are the problems by status.
+// refusals returns the problems by status.
 func refusals() object {
 	var out object
 	for _, k := range problemKinds() {
 		name := strconv.Itoa(k.status)
 		known := slices.ContainsFunc(out, func(m member) bool { return m.name == name })
-		// No operation answers the first, and each says by itself what its conflicts are.
+		// No operation answers the first, and each documents its conflicts itself.
 		if known || k.status == http.StatusMethodNotAllowed || k.status == http.StatusConflict {
 			continue
 		}

@@ -10,31 +10,32 @@ import (
 	"time"
 )
 
-// What pages of other origins may send and see (the CORS protocol of the Fetch standard). The API of the deployment is
-// configured with these names, too.
+// The requests and answers that pages of other origins may send and read (the CORS protocol of the Fetch standard).
+// The deployment's API is configured with these names, too.
 
-// CORSMaxAge is how long a browser may keep the answer to a preflight.
+// CORSMaxAge is how long a browser may cache the answer to a preflight.
 const CORSMaxAge = 2 * time.Hour
 
-// CORSRequestHeaders are the headers that a page may send.
+// CORSRequestHeaders returns the headers that a page may send.
 func CORSRequestHeaders() []string {
 	return []string{"Authorization", "Content-Type", headerKey, "If-Match", "If-None-Match"}
 }
 
-// CORSExposedHeaders are the headers of an answer that a page may read besides those that it always may.
+// CORSExposedHeaders returns the headers of an answer that a page may read in addition to those that are always
+// readable.
 func CORSExposedHeaders() []string {
 	return []string{
 		"ETag", "Location", "Retry-After", headerReplayed, headerRequestID, headerTraceID, "Date", headerParts, headerSince,
 	}
 }
 
-// CORSMethods are the methods that a page may use on some path.
+// CORSMethods returns the methods that a page may use on some path.
 func CORSMethods() []string {
 	return []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 }
 
 // CheckOrigin accepts an origin as a browser sends it: a scheme, a host in small letters, and a port unless it is the
-// scheme's own. Any origin at all has no sign.
+// scheme's own. There is no wildcard.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err == nil && u.Host != "" && u.Path != "" {
@@ -50,7 +51,7 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// allowOrigin sets what every answer to a page of an allowed origin has, also one that refuses.
+// allowOrigin sets the headers of every answer to a page of an allowed origin, including refusals.
 func (a *API) allowOrigin(h http.Header, r *http.Request) {
 	if len(a.cfg.Origins) == 0 {
 		return
@@ -62,13 +63,13 @@ func (a *API) allowOrigin(h http.Header, r *http.Request) {
 	}
 }
 
-// isPreflight reports whether a browser asks what a page may send.
+// isPreflight reports whether the request is a browser's preflight.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight says what a page may send to the route. It carries no token and is answered without one; a page of an
-// origin that is not allowed learns from it that it is not.
+// answerPreflight says what a page may send to the route. A preflight carries no token, so it needs none. Its answer
+// shows a page of another origin that it is not allowed.
 func (x *exchange) answerPreflight(methods route) {
 	h := x.Header()
 	if h.Get("Access-Control-Allow-Origin") != "" {

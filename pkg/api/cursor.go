@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 )
 
-// A cursor that is made here is a place behind a mark of the list that it lies in, which names the user: the partition
-// it leads into is always the caller's own, and a cursor of another list, or of another user's, is refused.
+// A cursor that is made here is a mark of its list, which includes the user, and a place. The partition is always the
+// caller's own, and a cursor of another list, or of another user's, is refused.
 const markBytes = 12
 
 func markOf(list string) []byte {

@@ -16,17 +16,15 @@ import (
 const (
 	// maxDepth bounds the nesting of objects and lists in a body; the product's own documents have five levels.
 	maxDepth = 32
-	// maxValues bounds the values in a body, whatever their size: each takes many times the two or three bytes that it may
-	// have in the text. A hundred commands of series with all the dates they may have are 110,000, the largest tree
-	// 70,000.
+	// maxValues bounds the values in a body, of any size: in memory each takes many times the two or three bytes of its
+	// text. A hundred commands of series with all possible dates have 110,000, the largest tree 70,000.
 	maxValues = 250_000
-	// maxReason bounds, in bytes, what a message repeats of the client's own text.
+	// maxReason bounds, in bytes, the part of the client's own text that a message repeats.
 	maxReason = 200
 )
 
-// decodeObject reads a body that is one JSON object: UTF-8, no member twice, nothing behind it. Values are string,
-// bool, json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is there, with
-// nil.
+// decodeObject reads a body that is exactly one JSON object: UTF-8, no member twice. Values are string, bool,
+// json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is present, with nil.
 func decodeObject(body []byte) (map[string]any, *Problem) {
 	d := &decoding{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body))}
 	v, err := decodeValue(d)
@@ -49,13 +47,13 @@ var (
 	errTrailing = errors.New("there is something behind the JSON value")
 )
 
-// decoding is a body on its way.
+// decoding is the state of decoding a body.
 type decoding struct {
 	*jsontext.Decoder
 	values int
 }
 
-// depthError is a nesting beyond the bound, with where.
+// depthError is a nesting beyond the bound, with its place.
 type depthError struct{ at jsontext.Pointer }
 
 func (e *depthError) Error() string { return errTooDeep.Error() }
@@ -126,7 +124,7 @@ func expectEnd(d *decoding) error {
 	}
 }
 
-// problemOfJSON says what is wrong with the text, and where.
+// problemOfJSON returns the problem of an invalid text, with its place.
 func problemOfJSON(err error) *Problem {
 	var (
 		syntax *jsontext.SyntacticError
@@ -156,7 +154,7 @@ func problemOfJSON(err error) *Problem {
 	return refuse(malformed, "The body is no complete JSON text.")
 }
 
-// shorten keeps a message short whatever the client sent.
+// shorten keeps a message short for any input.
 func shorten(s string) string {
 	return text.Clip(strings.ToValidUTF8(strings.TrimPrefix(s, "jsontext: "), "\uFFFD"), maxReason)
 }

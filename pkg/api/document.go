@@ -22,8 +22,8 @@ func newDocument(text []byte) document {
 	return document{text, `"` + idempotency.Digest(text)[:16] + `"`}
 }
 
-// Document is the OpenAPI 3.1 document of the surface for these entity types, as JSON. The members keep an order made
-// for readers.
+// Document returns the OpenAPI 3.1 document of the surface for these entity types, as JSON. The members are in an
+// order made for readers.
 func Document(r *entity.Registry) []byte {
 	table := operations(r)
 	doc := object{
@@ -56,7 +56,7 @@ func Document(r *entity.Registry) []byte {
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
-		panic(fmt.Sprintf("api: document: %v", err)) // only strings, numbers and lists of them
+		panic(fmt.Sprintf("api: document: %v", err)) // it has only strings, numbers and lists of them
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, text, "", " "); err != nil {
@@ -119,7 +119,7 @@ func pathsOf(r *entity.Registry, table []*operation) object {
 
 func lower(method string) string { return string(bytes.ToLower([]byte(method))) }
 
-// document is the operation as the document has it.
+// document returns the operation's entry in the document.
 func (o *operation) document(r *entity.Registry) object {
 	doc := object{{"operationId", o.id}, {"tags", []string{o.tag}}, {"summary", o.summary}, {"description", o.detail}}
 	if o.open {
@@ -179,7 +179,8 @@ func (o *operation) parameters(r *entity.Registry) []any {
 	return params
 }
 
-// pathSchema is the form of a path's value: an id of one type or of any, a type's name, or what the operation says.
+// pathSchema returns the schema of a path's value: an id of one type or of any, a type's name, or the operation's own
+// schema.
 func (o *operation) pathSchema(r *entity.Registry, name string) object {
 	if schema, ok := o.paths[name]; ok {
 		return schema
@@ -208,7 +209,7 @@ func typeNames(r *entity.Registry) []string {
 	return names
 }
 
-// hasETag says that a read's answer has an entity tag on which If-None-Match works.
+// hasETag reports whether a read's answer has an entity tag that If-None-Match can use.
 func (o *operation) hasETag() bool {
 	return o.id == documentID || o.showsCalendar() || o.isList() || o.reads() && o.finds && o.answers[0].entity
 }
@@ -257,7 +258,7 @@ func (o *operation) responses() object {
 	return out
 }
 
-// refusals are the statuses of the problems that the operation can answer, in their order.
+// refusals returns the statuses of the operation's possible problems, in their order.
 func (o *operation) refusals() []int {
 	statuses := []int{http.StatusBadRequest, http.StatusInternalServerError}
 	switch {

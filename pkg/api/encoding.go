@@ -12,17 +12,18 @@ import (
 	"sync"
 )
 
-// minZipped is the length from which on a list is compressed, in bytes: a shorter one fits into one packet as it is.
+// minZipped is the length from which on a list is compressed, in bytes: a shorter one fits into one packet
+// uncompressed.
 const minZipped = 1400
 
-// isList says that the operation answers a user with something that is no entity and has no version: a list, the board,
-// numbers. Its entity tag is a digest of what it answers.
+// isList reports whether the operation answers a user with something that is no entity and has no version: a list, the
+// board, numbers. Its entity tag is a digest of the answer.
 func (o *operation) isList() bool {
 	return o.reads() && !o.open && !o.showsCalendar() && o.answers[0].schema != nil && !o.answers[0].entity
 }
 
-// answerList sends a list, or that it is the one which the client has. A strong tag names one encoding (RFC 9110
-// §8.8.3), so the compressed text has a tag of its own.
+// answerList sends a list, or 304 if the client has it. A strong tag names one encoding (RFC 9110 §8.8.3), so the
+// compressed text has a separate tag.
 func (x *exchange) answerList(r *http.Request, out answer) {
 	content, tagged := out.json(), out.tagged
 	if tagged == nil {
@@ -48,14 +49,14 @@ func (x *exchange) answerList(r *http.Request, out answer) {
 	x.write(http.StatusOK, jsonType, content)
 }
 
-// digestOf is keyed by the user: the plain hash of a small body could be guessed by those who see logs.
+// digestOf includes the user: readers of logs could guess the plain hash of a small body.
 func digestOf(user string, content []byte) string {
 	mac := hmac.New(sha256.New, []byte(user))
 	_, _ = mac.Write(content)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110 §12.5.3) as far as it speaks of gzip.
+// acceptsGzip reads Accept-Encoding (RFC 9110 §12.5.3) as far as it concerns gzip.
 func acceptsGzip(h http.Header) bool {
 	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, params, _ := strings.Cut(coding, ";")
@@ -68,7 +69,7 @@ func acceptsGzip(h http.Header) bool {
 	return false
 }
 
-// compressors are *gzip.Writer that have done their work, by level: one takes up to a megabyte.
+// compressors holds idle *gzip.Writer by level: each takes up to a megabyte.
 var compressors sync.Map // int -> *sync.Pool
 
 // compress never fails: it writes to memory.

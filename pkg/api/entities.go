@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-// entityOperations are what every type with a collection has.
+// entityOperations returns the operations of every type with a collection.
 func entityOperations(t *entity.Type) []*operation {
 	var (
 		word    = noun(t.Name)
@@ -59,7 +59,7 @@ func entityOperations(t *entity.Type) []*operation {
 	}
 }
 
-// goneAnswer is what a replayed request gets when its entity has gone since.
+// goneAnswer is the answer to a replayed request whose entity has gone since.
 var goneAnswer = documented{
 	status: http.StatusNoContent,
 	doc: "Only for a request repeated under its idempotency key: it was carried out before, and the entity has gone " +
@@ -70,7 +70,7 @@ func entityAnswer(status int, t *entity.Type, doc string) documented {
 	return documented{status: status, doc: doc, schema: schemaRef(entityNoun(t)), entity: true}
 }
 
-// request is the command as the call asks for it.
+// request returns the command as a request of the call.
 func (c call) request(cmd command.Command) command.Request {
 	return command.Request{
 		User: c.user, ExpectedVersion: c.expected, AnyVersion: c.anyVersion, IdempotencyKey: c.key, Command: cmd,
@@ -117,7 +117,7 @@ func (s services) backlinks(ctx context.Context, c call, target entity.Ref) (ans
 	return pageAnswer(page), err
 }
 
-// linkOperations are those about links from and to an entity of the type.
+// linkOperations returns the operations on links from and to an entity of the type.
 func linkOperations(t *entity.Type) []*operation {
 	word := noun(t.Name)
 	one := "/v1/" + t.Plural + "/{" + t.IDAttr + "}"

@@ -8,12 +8,12 @@ import (
 	"nexus/pkg/product"
 )
 
-// entitySchemas are the three schemas of a type: as it is shown, created and patched. The last two are left out for
-// what clients cannot send.
+// entitySchemas returns the three schemas of a type: shown, created and patched. It omits the last two if clients
+// cannot send them.
 func entitySchemas(r *entity.Registry, t *entity.Type) object {
 	name := entityNoun(t)
 	schemas := withNamedParts(name, shownSchema(r, t))
-	if t.HasCollection() && t.Name != entity.TypeInstance { // which is made of its series, by its date
+	if t.HasCollection() && t.Name != entity.TypeInstance { // an INSTANCE is created through its series, by its date
 		create := objectSchema(t.Fields, created)
 		own := member{t.IDAttr, clientIDSchema(t.IDPrefix)}
 		create.change("properties", func(v any) any { return append(object{own}, v.(object)...) })
@@ -22,8 +22,8 @@ func entitySchemas(r *entity.Registry, t *entity.Type) object {
 	return append(schemas, withNamedParts(name+"Patch", objectSchema(t.Fields, patched))...)
 }
 
-// withNamedParts is the schema under its name, and each object within it under a name of its own: a generator makes a
-// type of it that programs can name.
+// withNamedParts returns the schema under its name, and each object within it under a separate name: generators turn
+// it into a type that programs can name.
 func withNamedParts(name string, s object) object {
 	var parts object
 	s.change("properties", func(v any) any {
@@ -54,7 +54,7 @@ func withNamedParts(name string, s object) object {
 	return append(object{{name, s}}, parts...)
 }
 
-// shownSchema is a type as answers have it. Whatever else is read from entityType, it is this type's name.
+// shownSchema returns the schema of a type in answers. entityType always holds this type's name.
 func shownSchema(r *entity.Registry, t *entity.Type) object {
 	s := objectSchema(t.Fields, shown)
 	s.change("properties", func(v any) any {
@@ -70,7 +70,7 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 		return out
 	})
 	if t.Name == entity.TypeInstance {
-		// What an exception lacks is the series': an answer has everything of an event that a client gives.
+		// An exception takes absent fields from its series: an answer has every field of an event that a client provides.
 		s.change("required", func(v any) any {
 			have := v.([]string)
 			for _, f := range product.Event().Fields {
@@ -86,7 +86,7 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 	return s
 }
 
-// idPattern is the form of the id that the type has under the name; "" for what is no id.
+// idPattern returns the form of the id that the type has under the name; "" for a name of no id.
 func idPattern(r *entity.Registry, t *entity.Type, name string) string {
 	if name == t.IDAttr && t.HasCollection() || t.Name == entity.TypeMaster && name == product.AttrEventID {
 		return patternOfType(t)
@@ -106,7 +106,7 @@ func patternOfType(t *entity.Type) string {
 	return patternOfPrefixes(t.IDPrefix)
 }
 
-// patternOfPrefixes is the form of an id with one of the prefixes.
+// patternOfPrefixes returns the form of an id with one of the prefixes.
 func patternOfPrefixes(prefixes ...string) string {
 	if len(prefixes) == 1 {
 		return "^" + prefixes[0] + suffixPattern
@@ -121,7 +121,7 @@ func patternOfPrefixes(prefixes ...string) string {
 	return "^(" + alternatives + ")" + suffixPattern
 }
 
-// clientIDSchema is an id that a client chooses.
+// clientIDSchema returns the schema of an id that a client chooses.
 func clientIDSchema(prefix string) object {
 	return object{
 		{"type", "string"}, {"pattern", "^" + prefix + "_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"},
@@ -129,7 +129,7 @@ func clientIDSchema(prefix string) object {
 	}
 }
 
-// entityVariants are the types as a union tells them apart. The schema of a type has its noun behind the prefix.
+// entityVariants returns the types as variants of a union. The name of a type's schema is the prefix and its noun.
 func entityVariants(prefix string, types ...*entity.Type) []variant {
 	var out []variant
 	for _, t := range types {

@@ -11,11 +11,11 @@ import (
 	"nexus/pkg/product"
 )
 
-// maxExampleRounds bounds how often a type is asked what an example still lacks.
+// maxExampleRounds bounds how often an example is validated to find missing fields.
 const maxExampleRounds = 4
 
-// exampleOf is the body of a create that the type accepts: its required fields, and what the type's own rules ask for
-// on top, which they are asked by validating. A type of any product gets a true example that way.
+// exampleOf returns the body of a create that the type accepts: its required fields, and those that the type's own
+// rules require, which validating finds. So a type of any product gets a true example.
 func exampleOf(t *entity.Type) map[string]any {
 	doc := map[string]any{}
 	for _, f := range t.Fields {
@@ -35,7 +35,7 @@ func exampleOf(t *entity.Type) map[string]any {
 	return doc
 }
 
-// lackingIn returns the fields that the type misses in the document.
+// lackingIn returns the fields that the document lacks for the type.
 func lackingIn(t *entity.Type, doc map[string]any) []entity.Field {
 	patch, _ := t.Parse(doc)
 	fields, _ := t.Merge(nil, patch)
@@ -50,7 +50,7 @@ func lackingIn(t *entity.Type, doc map[string]any) []entity.Field {
 	return lacking
 }
 
-// examplePatch is a patch that the type accepts: another value for its first text.
+// examplePatch returns a patch that the type accepts: another value for its first text.
 func examplePatch(t *entity.Type) map[string]any {
 	i := slices.IndexFunc(t.Fields, func(f entity.Field) bool {
 		return f.Origin == entity.FromClient && (f.Kind == entity.Text || f.Kind == entity.Markdown)
@@ -61,7 +61,7 @@ func examplePatch(t *entity.Type) map[string]any {
 	return map[string]any{t.Fields[i].Name: "Another text"}
 }
 
-// exampleValue is a value of the field.
+// exampleValue returns a value of the field.
 func exampleValue(f entity.Field) any {
 	switch f.Kind {
 	case entity.Enum:
@@ -102,15 +102,15 @@ func exampleValue(f entity.Field) any {
 	case entity.AttrTitle:
 		return "Water the plants"
 	case product.AttrRRule:
-		return "FREQ=WEEKLY;BYDAY=MO" // the other examples lie on Mondays
+		return "FREQ=WEEKLY;BYDAY=MO" // the other examples are on Mondays
 	case memberFrom, memberTo:
 		return exampleRevID
 	}
 	return "Some text"
 }
 
-// exampleInstant floats where the field can: without its zone's field, it has no offset. The end of a window comes
-// after its beginning.
+// exampleInstant returns an instant. It floats if the field can: without its zone's field, it has no offset. The end
+// of a window is after its beginning.
 func exampleInstant(f entity.Field) string {
 	switch {
 	case f.Zone != "":

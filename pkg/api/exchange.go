@@ -11,13 +11,13 @@ import (
 	"nexus/pkg/entity"
 )
 
-// exchange is one request and what becomes of it, for the one line in the log.
+// exchange is one request and its outcome, for the one line in the log.
 type exchange struct {
 	http.ResponseWriter
 	api       *API
 	begun     time.Time
 	requestID string
-	bare      bool // an answer without its body, to HEAD
+	bare      bool // omit the body, for HEAD
 	route     string
 	operation string
 	user      string
@@ -79,7 +79,7 @@ func (x *exchange) finish(r *http.Request) {
 	x.api.cfg.Log.LogAttrs(context.WithoutCancel(r.Context()), severity(x.status, x.err), "request", attrs...)
 }
 
-// severity is the level at which an answer is logged: an error is ours, a warning passes.
+// severity returns the level at which an answer is logged: an error is the service's fault, a warning is temporary.
 func severity(status int, err error) slog.Level {
 	switch {
 	case status == http.StatusServiceUnavailable:
@@ -92,12 +92,12 @@ func severity(status int, err error) slog.Level {
 
 func userAttr(user string) slog.Attr { return slog.String("user", entity.Pseudonym(user)) }
 
-// millisecondsAttr is how long it took, to the microsecond.
+// millisecondsAttr returns the duration, to the microsecond.
 func millisecondsAttr(took time.Duration) slog.Attr {
 	return slog.Float64("milliseconds", float64(took.Microseconds())/1000)
 }
 
-// traceAttrs is how the log names what a request wrote; nothing if it wrote nothing.
+// traceAttrs names the writes of a request in the log; nothing if it wrote nothing.
 func traceAttrs(traces []string) []slog.Attr {
 	if len(traces) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func traceAttrs(traces []string) []slog.Attr {
 	return []slog.Attr{slog.Any("traceIds", traces)}
 }
 
-// errorAttr is the error in a line with the user's pseudonym: errors name rows and their users in clear.
+// errorAttr returns the error with the user's pseudonym: errors contain rows and their users' ids.
 func errorAttr(err error, user string) slog.Attr {
 	return slog.String("error", entity.WithoutUser(fmt.Sprint(err), user))
 }

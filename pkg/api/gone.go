@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/query"
 )
 
-// unlessGone returns what the client is told about an error: that the entity which the request is about was there and
-// left, or the error itself. It makes one call where that entity was not found, and otherwise none.
+// unlessGone returns the answer to an error: that the entity of the request existed and left, or the error itself. It
+// makes one call if that entity was not found, and otherwise none.
 func (a *API) unlessGone(ctx context.Context, c call, err error) error {
 	ref := a.notFoundOf(c, err)
 	if ref == (entity.Ref{}) {
@@ -27,8 +27,8 @@ func (a *API) unlessGone(ctx context.Context, c call, err error) error {
 	return refuseGone(ref.Type, left)
 }
 
-// notFoundOf is the entity that the request is about, if the error says that it is not there; none for what the request
-// only refers to.
+// notFoundOf returns the entity of the request, if the error says that it is missing; none for an entity to which the
+// request only refers.
 func (a *API) notFoundOf(c call, err error) entity.Ref {
 	var (
 		missing *command.NotFoundError
@@ -47,7 +47,7 @@ func (a *API) notFoundOf(c call, err error) entity.Ref {
 	return entity.Ref{}
 }
 
-// refuseGone makes the problem of an entity that was there and is there no more.
+// refuseGone makes the problem of an entity that existed and left.
 func refuseGone(typeName string, left archive.Departure) *Problem {
 	format := "The %s was deleted."
 	if left == archive.Expired {

@@ -16,7 +16,7 @@ const (
 	maxEntityTags = 1 << 10
 	// maxVersionDigits keeps a version within 63 bits.
 	maxVersionDigits = 18
-	// maxRequestID bounds the id that a request brings, in bytes.
+	// maxRequestID bounds a client's request id, in bytes.
 	maxRequestID = 128
 
 	headerKey       = "Idempotency-Key"
@@ -25,7 +25,7 @@ const (
 	headerTraceID   = "X-Trace-Id"
 )
 
-// checkHeaders refuses what no operation takes.
+// checkHeaders refuses headers that no operation accepts.
 func checkHeaders(h http.Header) *Problem {
 	size := 0
 	for name, values := range h {
@@ -39,11 +39,11 @@ func checkHeaders(h http.Header) *Problem {
 	return nil
 }
 
-// anyTag is what If-Match says of whatever version there is.
+// anyTag is the value of If-Match for any version.
 const anyTag = "*"
 
-// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if there is
-// none, or any will do.
+// expectedVersion reads If-Match: one strong entity tag of an entity, of which the version counts. Nil if it is
+// absent, or accepts any version.
 func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 	values := h.Values("If-Match")
 	if len(values) == 0 {
@@ -69,7 +69,7 @@ func (o *operation) expectedVersion(h http.Header) (*int64, *Problem) {
 	return &version, nil
 }
 
-// parseVersion accepts a version as it is written in an entity tag: digits without leading zeros.
+// parseVersion accepts a version in the form of an entity tag: digits without leading zeros.
 func parseVersion(s string) (int64, bool) {
 	if s == "" || len(s) > maxVersionDigits || s != "0" && s[0] == '0' {
 		return 0, false
@@ -85,7 +85,7 @@ func parseVersion(s string) (int64, bool) {
 
 func entityTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// Marks of an entity tag tell representations of one version apart. They come behind a hyphen each.
+// Marks of an entity tag distinguish representations of one version. A hyphen precedes each.
 const (
 	markArchived = "archived" // by time alone
 	markUntil    = "until"    // followed by the ttl
@@ -93,8 +93,8 @@ const (
 	maxMark = 40
 )
 
-// markedTag is the tag of an entity. The archive sets a ttl, and time archives a task, without a new version: a tag
-// that was the version alone would then name two representations.
+// markedTag returns the tag of an entity. The archive sets a ttl, and time archives a task, without a new version: a
+// tag that was the version alone would then name two representations.
 func markedTag(it item.Item, archivedByTime bool) string {
 	tag := strconv.FormatInt(it.Int(entity.AttrVersion), 10)
 	if archivedByTime {
@@ -106,12 +106,12 @@ func markedTag(it item.Item, archivedByTime bool) string {
 	return `"` + tag + `"`
 }
 
-// isMark reports whether a text has the form of marks, of which later releases may have others.
+// isMark reports whether a text has the form of marks; later releases may have other marks.
 func isMark(s string) bool {
 	return s != "" && len(s) <= maxMark && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// idempotencyKey reads Idempotency-Key; "" if there is none. Its form is checked where it is used.
+// idempotencyKey reads Idempotency-Key; "" if it is absent. Its user checks its form.
 func idempotencyKey(h http.Header) (string, *Problem) {
 	values := h.Values(headerKey)
 	switch {
@@ -123,7 +123,7 @@ func idempotencyKey(h http.Header) (string, *Problem) {
 	return values[0], nil
 }
 
-// checkWriteHeaders refuses the precondition that is for reads: to pass over it would mean a write that it forbids.
+// checkWriteHeaders refuses the precondition that is for reads: ignoring it would make a write that it forbids.
 func checkWriteHeaders(h http.Header) *Problem {
 	if len(h.Values("If-None-Match")) > 0 {
 		return refuse(malformed, "If-None-Match has a meaning only for GET and HEAD.")
@@ -146,7 +146,7 @@ func noneMatch(h http.Header, tag string) bool {
 	return false
 }
 
-// requestID is the id under which the request is logged: the client's or a tracer's own if it is well formed.
+// requestID returns the id under which the request is logged: the client's or a tracer's own if it is well formed.
 func (a *API) requestID(h http.Header) string {
 	if id := h.Get(headerRequestID); isRequestID(id) {
 		return id

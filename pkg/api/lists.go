@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/query"
 )
 
-// Parameters that keep a part of a list.
+// Parameters that select a part of a list.
 const (
 	paramTag     = "tag"
 	paramText    = "q"
@@ -33,7 +33,7 @@ func filterOf(q item.Item) query.Filter {
 	return query.Filter{Tag: q.Str(paramTag), Text: q.Str(paramText)}
 }
 
-// aboutFilters is what is said of lists that have them.
+// aboutFilters describes the filters of lists that have them.
 const aboutFilters = " With tag, q or overdue a page reads 500 items at most: it may be short, or empty, and still " +
 	"have a nextCursor."
 

@@ -19,7 +19,7 @@ const (
 	memberAsOf     = "asOf"
 )
 
-// meOperations are those about the user's own row.
+// meOperations returns the operations on the user's own row.
 func meOperations(r *entity.Registry) []*operation {
 	t := r.ByName(entity.TypeUserMeta)
 	if t == nil {
@@ -64,7 +64,7 @@ func meOperations(r *entity.Registry) []*operation {
 				out := totals.AppendMembers([]byte{'{'}, now.Totals)
 				out = strconv.AppendInt(append(out, `,"`+memberUpcoming+`":`...), int64(now.UpcomingEvents), 10)
 				out = strconv.AppendInt(append(out, `,"`+memberOverdue+`":`...), int64(now.OverdueTasks), 10)
-				counted := slices.Clip(out) // the same counts have one tag, whenever they were taken
+				counted := slices.Clip(out) // equal counts have one tag, independent of their time
 				out = appendText(append(counted, `,"`+memberAsOf+`":`...), item.FormatInstant(now.AsOf))
 				return answer{status: http.StatusOK, body: append(out, '}'), tagged: counted}, nil
 			},

@@ -7,7 +7,7 @@ import (
 
 const documentID = "getDocument"
 
-// documentOperation is the description of all the others.
+// documentOperation returns the OpenAPI document, which describes the other operations.
 func documentOperation() *operation {
 	return &operation{
 		id: documentID, method: http.MethodGet, path: "/openapi.json", tag: "service", open: true,
@@ -18,7 +18,7 @@ func documentOperation() *operation {
 	}
 }
 
-// healthOperation says that the process answers; it asks nothing of the store.
+// healthOperation confirms that the process answers; it does not call the store.
 func healthOperation() *operation {
 	return &operation{
 		id: "getHealth", method: http.MethodGet, path: "/healthz", tag: "service", open: true, everywhere: true,

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// operation is one row of the table from which routes, document and batch commands are made.
+// operation is one row of the table that defines routes, document and batch commands.
 type operation struct {
 	id      string // in camelCase; part of the contract
 	method  string
@@ -24,21 +24,21 @@ type operation struct {
 	tag     string // the group in the document
 	summary string
 	detail  string
-	// open operations need no user, and everywhere ones are served by every part.
+	// open operations need no user, and every part serves everywhere ones.
 	open, everywhere bool
-	// writes says that the operation changes something: it belongs to the command side and takes an idempotency key.
+	// writes says that the operation changes something: it belongs to the command side and accepts an idempotency key.
 	writes       bool
 	precondition precondition
 	query        []entity.Field
-	// paths are the JSON Schemas of path values that their names alone do not give.
+	// paths are the JSON Schemas of path values whose names alone do not define them.
 	paths   map[string]object
 	body    *body
 	answers []documented // the successful ones; refusals follow from the rest
-	// finds says that the operation answers 404 for what is not there.
+	// finds says that the operation answers 404 for a missing entity.
 	finds bool
-	// leaves says that what the operation is about may have been there and left, which is 410.
+	// leaves says that the operation's entity may have existed and left, which is 410.
 	leaves bool
-	// conflicts says in which state the operation is refused with 409; empty for never.
+	// conflicts names the state in which the operation is refused with 409; empty for never.
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
 	run func(ctx context.Context, s services, c call) (answer, error)
@@ -46,18 +46,18 @@ type operation struct {
 	alone bool
 }
 
-// precondition says what an operation makes of If-Match.
+// precondition says how an operation uses If-Match.
 type precondition int
 
 const (
 	withoutVersion precondition = iota
 	mayHaveVersion
 	needsVersion
-	// mayNeedVersion says that it depends on the body whether a version is needed or has no meaning.
+	// mayNeedVersion says that the body decides whether a version is required or meaningless.
 	mayNeedVersion
 )
 
-// body is what an operation takes.
+// body describes the body of an operation.
 type body struct {
 	schema   any // JSON Schema for the document
 	form     *entity.Type
@@ -65,12 +65,12 @@ type body struct {
 	patch    bool
 	limit    int64 // in bytes; 0 for maxBody
 	example  any
-	creates  *entity.Type // gives the example, if there is none
+	creates  *entity.Type // source of the example, if there is none
 	media    string       // the type of a text that is no JSON; "" for JSON
 }
 
-// sample is what the document shows of a body. A create's is found by validating, so only who asks for the document
-// waits for it.
+// sample returns the body's example in the document. Validation finds that of a create, so only a request for the
+// document computes it.
 func (b *body) sample() any {
 	if b.creates != nil {
 		return exampleOf(b.creates)
@@ -78,17 +78,17 @@ func (b *body) sample() any {
 	return b.example
 }
 
-// documented is a successful answer as the document has it.
+// documented is a successful answer in the document.
 type documented struct {
 	status int
 	doc    string
 	schema any // JSON Schema; nil for no body
 	entity bool
-	traced bool   // it may name a write without being what was written
+	traced bool   // it may name a write without being the written entity
 	media  string // the type of a text that is no JSON; "" for JSON
 }
 
-// services are what operations are carried out with.
+// services holds the dependencies of operations.
 type services struct {
 	registry *entity.Registry
 	commands *command.Service
@@ -100,39 +100,38 @@ type services struct {
 	plans    *plan.Service
 }
 
-// call is one request as an operation gets it, whether it came by itself or in a batch.
+// call is one request to an operation, single or in a batch.
 type call struct {
 	user       string
 	path       map[string]string
 	query      item.Item
-	doc        map[string]any // the body; nil if there is none
-	form       item.Item      // the body, where the operation has a form for it
-	text       []byte         // the body, where it is no JSON
+	doc        map[string]any // the body; nil if absent
+	form       item.Item      // the body, if the operation has a form for it
+	text       []byte         // the body, if it is no JSON
 	expected   *int64
 	anyVersion bool   // If-Match: *
 	key        string // of idempotency; "" for none
 }
 
-// answer is what an operation answers.
+// answer is the result of an operation.
 type answer struct {
 	status int
 	// typ and item are the entity, if the answer is one.
 	typ      *entity.Type
 	item     item.Item
 	body     []byte // JSON, if the answer is no entity
-	tagged   []byte // what the entity tag of such an answer is a digest of; nil for the body
-	version  int64  // of the entity that such an answer is about; 0 for none
-	revID    string // of the revision that such an answer is, whole; "" for none
-	brief    []byte // what a batch tells of such an answer in place of its body; nil for the body
+	tagged   []byte // the input of such an answer's entity tag; nil for the body
+	version  int64  // the version of the entity that such an answer concerns; 0 for none
+	revID    string // the revision that such an answer contains whole; "" for none
+	brief    []byte // replaces the body of such an answer in a batch; nil for the body
 	location string
 	replayed bool
 	calendar *calendar.Export // the answer, if it is one
-	// traces name the writes that the answer is about ([entity.TraceID]); none of what was only read.
+	// traces names the writes that the answer concerns ([entity.TraceID]); none for a read.
 	traces []string
 }
 
-// json returns the answer's body; nil for none. The user's row has every statistic, also those that nothing was counted
-// of yet.
+// json returns the answer's body; nil for none. The user's row has every statistic, including those without a count.
 func (a answer) json() []byte {
 	switch {
 	case a.item == nil:
@@ -143,7 +142,7 @@ func (a answer) json() []byte {
 	return a.typ.AppendJSON(nil, a.item)
 }
 
-// operations is the table, in the order of the document.
+// operations returns the table, in the order of the document.
 func operations(r *entity.Registry) []*operation {
 	var table []*operation
 	for _, t := range r.Types() {
@@ -154,7 +153,7 @@ func operations(r *entity.Registry) []*operation {
 			table = append(table, entityOperations(t)...)
 		}
 		switch t.Name {
-		case entity.TypeInstance, product.TypeTask, product.TypeNote: // they have no list, or one of their own
+		case entity.TypeInstance, product.TypeTask, product.TypeNote: // they have no list, or a special one
 		default:
 			table = append(table, allOperation(t))
 		}
@@ -176,7 +175,7 @@ func operations(r *entity.Registry) []*operation {
 			aboutSeries(t, table)
 		}
 	}
-	for _, o := range table { // all that names an entity by its id so far is about that entity
+	for _, o := range table { // all operations so far that name an entity by its id concern that entity
 		o.leaves = len(o.pathNames()) > 0
 	}
 	table = append(table, agendaOperation(r))
@@ -188,13 +187,13 @@ func operations(r *entity.Registry) []*operation {
 	return append(table, batchOperation(), documentOperation(), healthOperation())
 }
 
-// isCommand says that a batch may carry the operation.
+// isCommand reports whether a batch may carry the operation.
 func (o *operation) isCommand() bool { return o.writes && o.id != batchID && !o.alone }
 
-// commandType is the operation's name in a batch: its id in PascalCase.
+// commandType returns the operation's name in a batch: its id in PascalCase.
 func (o *operation) commandType() string { return strings.ToUpper(o.id[:1]) + o.id[1:] }
 
-// pathNames are the names of the path's values in their order.
+// pathNames returns the names of the path's values in their order.
 func (o *operation) pathNames() []string {
 	var names []string
 	for segment := range strings.SplitSeq(o.path, "/") {
@@ -205,7 +204,7 @@ func (o *operation) pathNames() []string {
 	return names
 }
 
-// reads says that GET and HEAD carry the operation out.
+// reads reports whether GET and HEAD carry the operation out.
 func (o *operation) reads() bool { return o.method == http.MethodGet }
 
 // check reads the body by the operation's form, if it has one.
@@ -227,7 +226,7 @@ func (o *operation) check(c *call) *Problem {
 	return nil
 }
 
-// operationNoun is a type's name as part of operation ids.
+// operationNoun returns a type's name as part of operation ids.
 func operationNoun(t *entity.Type) string {
 	if t.Name == entity.TypeMaster {
 		return "Series"
@@ -235,7 +234,7 @@ func operationNoun(t *entity.Type) string {
 	return entityNoun(t)
 }
 
-// entityNoun is a type's name as part of schema names: SHOPPING_LIST gives ShoppingList.
+// entityNoun returns a type's name as part of schema names: SHOPPING_LIST gives ShoppingList.
 func entityNoun(t *entity.Type) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(t.Name, "_") {
@@ -246,7 +245,7 @@ func entityNoun(t *entity.Type) string {
 	return b.String()
 }
 
-// collections are the types that have one.
+// collections returns the types that have one.
 func collections(r *entity.Registry) []*entity.Type {
 	return slices.DeleteFunc(slices.Clone(r.Types()), func(t *entity.Type) bool { return !t.HasCollection() })
 }

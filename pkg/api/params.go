@@ -15,7 +15,7 @@ import (
 // maxQuery bounds the query string, in bytes; a cursor has a few hundred.
 const maxQuery = 4 << 10
 
-// readQuery reads the query string by the operation's parameters: each known, and there once.
+// readQuery reads the query string by the operation's parameters. It refuses unknown and repeated ones.
 func (o *operation) readQuery(raw string) (item.Item, *Problem) {
 	if len(raw) > maxQuery {
 		return nil, refuse(malformed, "The query string is longer than %d bytes.", maxQuery)
@@ -44,7 +44,7 @@ func (o *operation) readQuery(raw string) (item.Item, *Problem) {
 	return it, nil
 }
 
-// nearParameter ends a sentence about a parameter that there is not.
+// nearParameter ends a sentence about an unknown parameter.
 func (o *operation) nearParameter(name string) string {
 	var known []string
 	for _, f := range o.query {
@@ -64,7 +64,7 @@ func (o *operation) queryField(name string) *entity.Field {
 	return &o.query[i]
 }
 
-// queryValue is the parameter's text as the JSON value that its field takes.
+// queryValue returns the parameter's text as the JSON value of its field.
 func queryValue(f *entity.Field, text string) any {
 	switch f.Kind {
 	case entity.Integer:

@@ -12,9 +12,9 @@ import (
 
 const plansPath = "/v1/plans/{date}"
 
-// planOperations are those about daily plans. A batch carries what people do in the course of a day, maybe offline: a
-// plan for a day, rolling it over, completing. Its results only name the revisions, because a hundred plans would be
-// too much for one answer. A rollback is decided on in front of the history, and comes alone.
+// planOperations returns the operations on daily plans. A batch carries those that people use during a day, possibly
+// offline: a plan for a day, rolling it over, completing. Its results only name the revisions, because a hundred plans
+// would be too much for one answer. A rollback is decided on with the history in view, and is no part of a batch.
 func planOperations() []*operation {
 	table := []*operation{
 		{

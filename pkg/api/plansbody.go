@@ -28,7 +28,7 @@ const (
 	planCompletion = "PlanCompletion"
 )
 
-// readCommitOfPlan reads the types of what a commit of a plan has; its rules are for the repository.
+// readCommitOfPlan reads the members of a plan's commit by type; the repository checks the rules.
 func readCommitOfPlan(c call) (plan.Commit, *Problem) {
 	var wrong findings
 	r := &reading{doc: c.doc, wrong: &wrong}
@@ -116,7 +116,7 @@ func blockSchema() object {
 	})
 }
 
-// headsOfResult are what a batch tells of a write to a repository.
+// headsOfResult returns the members of a batch's result for a write to a repository.
 func headsOfResult() object {
 	return append(headMembers(), member{memberPlan, schemaRef(headSchema)}, member{memberValues, schemaRef(headSchema)})
 }

@@ -11,34 +11,35 @@ import (
 
 // Problem is a problem document (RFC 9457).
 type Problem struct {
-	// Type is a stable URI reference: programs decide on it.
+	// Type is a stable URI reference for programs to decide on.
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	// Detail is for people, about this one request.
 	Detail string `json:"detail"`
-	// Errors are all that is wrong about the request's content, each with its place as a JSON Pointer (RFC 6901): into the
-	// body, or for a parameter / and its name.
+	// Errors lists all faults of the request's content, each with its place as a JSON Pointer (RFC 6901): into the body,
+	// or for a parameter / and its name.
 	Errors []Fault `json:"errors,omitempty"`
-	// CurrentVersion is the entity's version now, with a precondition that failed.
+	// CurrentVersion is the entity's present version, after a failed precondition.
 	CurrentVersion *int64 `json:"currentVersion,omitempty"`
-	// Current is that entity now, as its own GET answers it. CurrentOmitted says in its place that the answer had no room.
+	// Current is that entity, as its own GET answers it. CurrentOmitted replaces it if the answer had no room.
 	Current        json.RawMessage `json:"current,omitempty"`
 	CurrentOmitted bool            `json:"currentOmitted,omitempty"`
-	// CurrentRevID is the id of a repository's head now, with a parent that is not it; absent if there is no revision yet.
+	// CurrentRevID is the id of a repository's present head, if the parent is another; absent if there is no revision
+	// yet.
 	CurrentRevID string `json:"currentRevId,omitempty"`
-	// Reason is why an entity that was there is there no more: deleted or expired.
+	// Reason is why an existing entity left: deleted or expired.
 	Reason string `json:"reason,omitempty"`
 
 	header http.Header // to send along
 	cause  error       // for the log, never for the client
 }
 
-// Fault is one thing that is wrong with a request's content.
+// Fault is one fault of a request's content.
 type Fault struct {
 	entity.FieldError
-	// Rule names the rule that is broken, for programs, and Subject the id of what breaks it: a node, an action, a block.
-	// Only what is committed to a repository has them.
+	// Rule names the broken rule, for programs, and Subject the id of the offending part: a node, an action, a block.
+	// Only commits to a repository have them.
 	Rule    string `json:"rule,omitempty"`
 	Subject string `json:"subject,omitempty"`
 }
@@ -46,7 +47,7 @@ type Fault struct {
 // Error implements error.
 func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
 
-// Unwrap returns what the log shows.
+// Unwrap returns the error for the log.
 func (p *Problem) Unwrap() error { return p.cause }
 
 // problemsPath begins the types of all problems.
@@ -159,7 +160,7 @@ func refuseFaults(faults []Fault) *Problem {
 	return p
 }
 
-// summary is for those who show the detail alone: the one thing that is wrong, or how many are.
+// summary is for clients that show only the detail: the single fault, or the number of faults.
 func summary(errs []Fault) string {
 	if len(errs) != 1 {
 		return fmt.Sprintf("%d rules are broken: see errors.", len(errs))
@@ -188,8 +189,8 @@ func (p *Problem) because(err error) *Problem {
 	return p
 }
 
-// json is the document. Its members always have a JSON form. The entity goes in as it is: encoding it a second time
-// would only make it longer.
+// json returns the document. Its members always have a JSON form. It inserts the entity's JSON unchanged: a second
+// encoding would only make it longer.
 func (p *Problem) json() []byte {
 	bare := *p
 	bare.Current = nil
@@ -204,7 +205,7 @@ func (p *Problem) json() []byte {
 	return append(append(b, p.Current...), '}')
 }
 
-// withoutCurrent is the document where the answer has no room for the entity.
+// withoutCurrent returns the document for an answer without room for the entity.
 func (p *Problem) withoutCurrent() *Problem {
 	short := *p
 	short.Current, short.CurrentOmitted = nil, p.Current != nil

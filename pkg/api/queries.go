@@ -8,8 +8,8 @@ import (
 	"nexus/pkg/query"
 )
 
-// Queries is the read side: [query.Service], which says what each does. It is an interface so that a program which
-// serves no queries does not carry them: the linker drops the methods of what nobody makes.
+// Queries is the read side, implemented by [query.Service], which documents its methods. It is an interface so that a
+// program without queries does not contain them: the linker drops the methods of a type that is never made.
 type Queries interface {
 	Get(ctx context.Context, user string, t *entity.Type, id string) (item.Item, error)
 	Me(ctx context.Context, user string) (item.Item, error)

@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/entity"
 )
 
-// reading takes the members of an object that lies within a body, where there is no form, and notes everything that is
-// wrong about their types. Null is the same as absent. What the values mean is for the write side to judge.
+// reading reads the members of an object within a body that has no form, and records all faults of their types. Null
+// counts as absent. The write side checks the values.
 type reading struct {
 	doc   map[string]any
 	at    string // the object's place, a JSON Pointer
@@ -19,7 +19,7 @@ type reading struct {
 	found int
 }
 
-// take returns a member's value, nil if there is none.
+// take returns a member's value, nil if it is absent.
 func (r *reading) take(name string) any {
 	r.known = append(r.known, name)
 	value, there := r.doc[name]
@@ -29,7 +29,7 @@ func (r *reading) take(name string) any {
 	return value
 }
 
-// mistaken notes that a member is not what it must be.
+// mistaken records that a member has the wrong type.
 func (r *reading) mistaken(name, what string) { r.wrong.add(r.at+"/"+name, "must be %s", what) }
 
 func (r *reading) text(name string) string {
@@ -39,7 +39,7 @@ func (r *reading) text(name string) string {
 	return ""
 }
 
-// mayText tells an empty text from one that is not there.
+// mayText distinguishes an empty text from an absent one.
 func (r *reading) mayText(name string) *string {
 	switch value := r.take(name).(type) {
 	case nil:
@@ -76,7 +76,7 @@ func (r *reading) flag(name string) bool {
 	return false
 }
 
-// instant returns a member's instant in UTC, the zero one if there is none.
+// instant returns a member's instant in UTC, the zero one if it is absent.
 func (r *reading) instant(name string) time.Time {
 	switch value := r.take(name).(type) {
 	case nil:
@@ -92,7 +92,7 @@ func (r *reading) instant(name string) time.Time {
 	return time.Time{}
 }
 
-// list returns a member's elements, and whether it is there.
+// list returns a member's elements, and whether it is present.
 func (r *reading) list(name string) (elements []any, there bool) {
 	switch value := r.take(name).(type) {
 	case nil:
@@ -118,7 +118,7 @@ func (r *reading) texts(name string) []string {
 	return out
 }
 
-// finish notes the members that nobody took.
+// finish records the members that were not read.
 func (r *reading) finish() {
 	if r.found == len(r.doc) {
 		return
@@ -130,7 +130,7 @@ func (r *reading) finish() {
 	}
 }
 
-// maxElements bounds what is read of a list; how long a list may be is for the write side to judge, and is less.
+// maxElements bounds the elements of a list that are read; the write side checks the allowed length, which is less.
 const maxElements = 10_000
 
 // readList reads a member that is a list of objects.

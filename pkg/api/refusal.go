@@ -17,8 +17,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// problemOf turns an error of the write or the read side into the answer about it. What is not known here is internal:
-// the log gets it, the client does not.
+// problemOf turns an error of the write or the read side into its answer. Any other error is internal: only the log
+// gets it.
 func problemOf(err error) *Problem {
 	var (
 		problem  *Problem
@@ -118,7 +118,7 @@ func problemOfSentinel(err error) *Problem {
 	}
 	for _, passing := range []error{
 		port.ErrThrottled, port.ErrUnavailable, table.ErrConflict,
-		entity.ErrNewerForm, // until that release is back
+		entity.ErrNewerForm, // until that release runs again
 		context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, passing) {
@@ -128,7 +128,7 @@ func problemOfSentinel(err error) *Problem {
 	return refuse(internal, "The request could not be carried out.").because(err)
 }
 
-// noun is the word for a type of entity in a sentence.
+// noun returns the word for a type of entity in a sentence.
 func noun(typeName string) string {
 	switch typeName {
 	case "":
@@ -141,7 +141,7 @@ func noun(typeName string) string {
 	return strings.ToLower(strings.ReplaceAll(typeName, "_", " "))
 }
 
-// panicError is a panic that was caught, with where it happened.
+// panicError is a recovered panic, with its place.
 type panicError struct {
 	value any
 	stack []byte

@@ -13,7 +13,7 @@ import (
 // maxSnoozeMinutes is four weeks.
 const maxSnoozeMinutes = 40320
 
-// reminderOperations are the actions on a reminder, which depend on its state rather than its version.
+// reminderOperations returns the actions on a reminder, which depend on its state rather than its version.
 func reminderOperations(t *entity.Type) []*operation {
 	saw := entity.Field{Name: product.SnoozeOccurrenceUtc, Kind: entity.Instant,
 		Doc: "The occurrence that the user saw: RFC 3339 with offset. If it is not the present one: 409."}

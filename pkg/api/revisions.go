@@ -43,15 +43,15 @@ type headView struct {
 
 func viewOfHead(h revision.Head) headView { return headView{h.RevID, h.RevTs} }
 
-// entryView is an entry of a repository's log. Of the present revision, as it is read by itself, only the first two are
-// known.
+// entryView is an entry of a repository's log. For the present revision, when read by itself, only the first two
+// members are known.
 type entryView struct {
 	headView
-	CommittedAt time.Time `json:"committedAt,omitzero"` // where it is another second than revTs
+	CommittedAt time.Time `json:"committedAt,omitzero"` // if it differs from revTs
 	ParentRevID string    `json:"parentRevId,omitempty"`
 	Message     string    `json:"message,omitempty"`
 	Source      string    `json:"source,omitempty"` // of the values tree
-	Reason      string    `json:"reason,omitempty"` // of a plan, which has it for the source
+	Reason      string    `json:"reason,omitempty"` // of a plan, as its source
 	OriginRevID string    `json:"originRevId,omitempty"`
 }
 
@@ -73,7 +73,7 @@ func viewOfPlanCommit(c revision.Commit) entryView {
 	return v
 }
 
-// listed is a list that is shown empty where there is none.
+// listed returns the list, or an empty one for nil.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -81,7 +81,7 @@ func listed[T any](list []T) []T {
 	return list
 }
 
-// viewAnswer is the answer with a view for its body.
+// viewAnswer returns the answer with a view as its body.
 func viewAnswer(status int, view any) (answer, error) {
 	body, err := json.Marshal(view)
 	if err != nil {
@@ -90,14 +90,14 @@ func viewAnswer(status int, view any) (answer, error) {
 	return answer{status: status, body: body}, nil
 }
 
-// revisionAnswer is the answer that is a whole revision.
+// revisionAnswer returns the answer that contains a whole revision.
 func revisionAnswer(revID string, view any) (answer, error) {
 	a, err := viewAnswer(http.StatusOK, view)
 	a.revID = revID
 	return a, err
 }
 
-// madeAnswer is the answer to a write that made a revision in the repository at the path.
+// madeAnswer returns the answer to a write that made a revision in the repository at the path.
 func madeAnswer(user, path string, head headView, view any, replayed bool) (answer, error) {
 	a, err := revisionAnswer(head.RevID, view)
 	if err != nil {
@@ -114,7 +114,7 @@ func traceOfRevision(traces []string, user, revID string) []string {
 	return appendTrace(traces, user, entity.Ref{ID: revID}, 1)
 }
 
-// historyAnswer is a page of a log. The list names the log and its user.
+// historyAnswer returns a page of a log. The list names the log and its user.
 func historyAnswer(
 	ctx context.Context, c call, list string, view func(revision.Commit) entryView,
 	history func(ctx context.Context, limit int, before string) (revision.Page, error),
@@ -148,10 +148,10 @@ func historyAnswer(
 	}{entries, next})
 }
 
-// rollback is what a client sends to bring an earlier revision back.
+// rollback is the body of a request to restore an earlier revision.
 type rollback struct{ parentRevID, revID, message string }
 
-// rollbackOf reads a rollback. A message is made for whoever gave none.
+// rollbackOf reads a rollback. It adds a default message if the client sent none.
 func rollbackOf(c call) rollback {
 	r := rollback{c.form.Str(memberParentRevID), c.form.Str(memberRevID), c.form.Str(memberMessage)}
 	if r.message == "" {

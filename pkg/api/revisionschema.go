@@ -30,12 +30,12 @@ func record(required []string, properties object) object {
 	return s
 }
 
-// closed is a record that takes nothing else: what a client sends.
+// closed returns an object schema without further members, for requests.
 func closed(required []string, properties object) object {
 	return append(record(required, properties), member{"additionalProperties", false})
 }
 
-// idSchema is an id with one of the prefixes.
+// idSchema returns the schema of an id with one of the prefixes.
 func idSchema(doc string, prefixes ...string) object {
 	return object{{"type", "string"}, {"pattern", patternOfPrefixes(prefixes...)}, {"description", doc}}
 }
@@ -47,7 +47,7 @@ func revIDSchema(doc string) object {
 // revIDPath documents the path value of that name.
 func revIDPath() map[string]object { return map[string]object{memberRevID: revIDSchema("A revision.")} }
 
-// headMembers name a revision.
+// headMembers returns the members that name a revision.
 func headMembers() object {
 	return object{
 		{memberRevID, revIDSchema("The revision.")},
@@ -55,7 +55,7 @@ func headMembers() object {
 	}
 }
 
-// entryMembers are those of the log. The source of a revision has the name that its repository gives it.
+// entryMembers returns the members of a log entry. The repository names the source of a revision.
 func entryMembers(source string) object {
 	return append(headMembers(), object{
 		{memberCommittedAt, instantSchema("When it became the present revision, where that is another second than revTs.")},
@@ -66,7 +66,7 @@ func entryMembers(source string) object {
 	}...)
 }
 
-// commitMembers are what a client says about a revision of its own.
+// commitMembers returns the members that a client sends about a new revision.
 func commitMembers(source string, sources ...string) object {
 	return object{
 		{memberParentRevID, object{{"type", []string{"string", "null"}}, {"pattern", revIDPattern},
@@ -76,12 +76,12 @@ func commitMembers(source string, sources ...string) object {
 	}
 }
 
-// entriesPage is a page of a log.
+// entriesPage returns the schema of a page of a log.
 func entriesPage(source string) object {
 	return pageSchema(record([]string{memberRevID, memberRevTs}, entryMembers(source)))
 }
 
-// changesOf is a list of what was changed, before and after.
+// changesOf returns the schema of a list of changes, before and after.
 func changesOf(schema object) object {
 	return listOf(record([]string{"before", "after"}, object{{"before", schema}, {"after", schema}}))
 }

@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// view is from where a field is looked at.
+// view says for which use a field is described.
 type view int
 
 const (
@@ -26,7 +26,7 @@ const (
 	coldCopySchema = "ColdCopy"
 )
 
-// Patterns of times. A floating one is written without offset.
+// Patterns of times. A floating one has no offset.
 const (
 	floatingOrInstant = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2}` +
 		`)?$`
@@ -35,14 +35,14 @@ const (
 	suffixPattern = `_[A-Za-z0-9_-]{1,50}$`
 )
 
-// schemaRoot is where the named schemas stand in the document.
+// schemaRoot is the path of the named schemas in the document.
 const schemaRoot = "#/components/schemas/"
 
 func schemaRef(name string) object { return object{{"$ref", schemaRoot + name}} }
 
 func listOf(schema any) object { return object{{"type", "array"}, {"items", schema}} }
 
-// pageSchema is a page of items.
+// pageSchema returns the schema of a page of items.
 func pageSchema(item any) object {
 	return object{
 		{"type", "object"},
@@ -54,10 +54,10 @@ func pageSchema(item any) object {
 	}
 }
 
-// variant is one schema of a union, with the value by which it is told from the others.
+// variant is one schema of a union, with the value that identifies it.
 type variant struct{ value, schema string }
 
-// union is one of several schemas, each of which has a value of its own in the property.
+// union returns the union of several schemas, each of which has a distinct value in the property.
 func union(doc, property string, variants ...variant) object {
 	options, mapping := []any{}, object{}
 	for _, v := range variants {
@@ -70,7 +70,7 @@ func union(doc, property string, variants ...variant) object {
 	}
 }
 
-// formSchema is the schema of a form.
+// formSchema returns the schema of a form.
 func formSchema(f *entity.Type) object {
 	s := object{{"type", "object"}, {"properties", properties(f.Fields, created)}}
 	if names := required(f.Fields, created); len(names) > 0 {
@@ -122,7 +122,7 @@ func required(fields []entity.Field, v view) []string {
 	return names
 }
 
-// valueSchema says what a field's value looks like.
+// valueSchema returns the schema of a field's value.
 func valueSchema(f entity.Field, v view) object {
 	switch f.Kind {
 	case entity.Enum:
@@ -197,7 +197,8 @@ func listBounds(f entity.Field) object {
 	return object{{"maxItems", f.Max}}
 }
 
-// nullable lets a schema take null as well. The values of an enum stay of one type: generators make constants of them.
+// nullable lets a schema accept null as well. The values of an enum stay of one type: generators make constants of
+// them.
 func nullable(s object) object {
 	out := slices.Clone(s)
 	for i, m := range out {
@@ -211,8 +212,8 @@ func nullable(s object) object {
 	return out
 }
 
-// defaultOf is a field's default as JSON has it. The document tells it in words: of a member with the keyword default,
-// generators make one that is required, as it always has a value.
+// defaultOf returns a field's default as JSON. The document names it in the description only: generators turn a member
+// with the keyword default into a required one, because it always has a value.
 func defaultOf(f entity.Field) string {
 	alone := form(entity.Field{Name: f.Name, Kind: f.Kind, Fields: f.Fields})
 	text := string(alone.AppendJSON(nil, item.Item{f.Name: f.Default}))

@@ -34,7 +34,7 @@ const (
 )
 
 // aboutSeries adjusts the operations of single events, which are the last of the table: GET answers every id of an
-// event, and what is about recurrence leads to the series. So does its list of backlinks, the only one of an
+// event, and operations on recurrence refer to the series. So does its list of backlinks, the only one of an
 // occurrence.
 func aboutSeries(event *entity.Type, table []*operation) {
 	for _, o := range table {
@@ -69,7 +69,7 @@ func aboutSeries(event *entity.Type, table []*operation) {
 	}
 }
 
-// anyEventID documents the path of a read that takes every id of an event.
+// anyEventID documents the path of a read that accepts every id of an event.
 func anyEventID(event *entity.Type) map[string]object {
 	return map[string]object{
 		event.IDAttr: {{"type", "string"},
@@ -77,7 +77,8 @@ func anyEventID(event *entity.Type) map[string]object {
 	}
 }
 
-// leadToSeries tells whoever gives a single event a recurrence, or changes a series as one, where that belongs.
+// leadToSeries directs a client to the right operation if it gives a single event a recurrence, or changes a series as
+// an event.
 func leadToSeries(err error) error {
 	var missing *command.NotFoundError
 	if errors.As(err, &missing) && missing.Pointer == "" {
@@ -104,7 +105,7 @@ func leadToSeries(err error) error {
 	return entity.Invalid(fields)
 }
 
-// seriesOperations are those about whole series.
+// seriesOperations returns the operations on whole series.
 func seriesOperations(t *entity.Type) []*operation {
 	many := "/v1/" + t.Plural
 	one := many + "/{" + t.IDAttr + "}"
@@ -181,7 +182,7 @@ func seriesOperations(t *entity.Type) []*operation {
 	}
 }
 
-// instanceOperations are those about one occurrence of a series.
+// instanceOperations returns the operations on one occurrence of a series.
 func instanceOperations(t *entity.Type) []*operation {
 	path := "/v1/series/{" + product.AttrMasterID + "}/instances/{" + memberDate + "}"
 	changed := []documented{entityAnswer(http.StatusOK, t, "The occurrence as it is now."), goneAnswer}

@@ -11,7 +11,7 @@ import (
 	"nexus/pkg/query"
 )
 
-// seriesSchemas are the schemas about several types, for a registry that has series.
+// seriesSchemas returns the schemas about several types, for a registry that has series.
 func seriesSchemas(r *entity.Registry) object {
 	master := r.ByName(entity.TypeMaster)
 	if master == nil {
@@ -91,7 +91,8 @@ func appendSeries(master, instance *entity.Type, got query.Series) []byte {
 	return append(appendNext(append(out, ']'), got.Next), '}')
 }
 
-// endBody is the body of endSeries. Its instant is an entity's, whose zone decides on its form; the command reads it.
+// endBody returns the body of endSeries. Its instant belongs to an entity, whose zone decides its form; the command
+// reads it.
 func endBody() *body {
 	until := form(entity.Field{Name: memberUntil, Kind: entity.Text, Required: true, Min: 1, Max: 64})
 	return &body{
@@ -107,7 +108,7 @@ func endBody() *body {
 	}
 }
 
-// splitBody is the body of splitSeries, which is read by the operation: its changes are a document of their own.
+// splitBody returns the body of splitSeries. The operation reads it, because its changes are a separate document.
 func splitBody(t *entity.Type) *body {
 	return &body{
 		required: true,

@@ -34,21 +34,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !isClean(r) {
-		// The mux would redirect; an id is never made of such a path.
+		// The mux would redirect; no id is made of such a path.
 		x.writeNotFound(r)
 		return
 	}
 	a.mux.ServeHTTP(x, r)
 }
 
-// isClean reports whether the path is one that the mux takes as it stands.
+// isClean reports whether the mux accepts the path without a redirect.
 func isClean(r *http.Request) bool {
 	escaped := r.URL.EscapedPath()
 	return len(escaped) <= maxPath && strings.HasPrefix(escaped, "/") && r.RequestURI != "*" &&
 		(path.Clean(escaped) == escaped || path.Clean(escaped)+"/" == escaped)
 }
 
-// routes makes the mux: one handler for each path, which knows all methods there.
+// routes makes the mux: one handler for each path, with all its methods.
 func (a *API) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	byPath := map[string]route{}
@@ -78,7 +78,7 @@ func (a *API) routes() *http.ServeMux {
 	return mux
 }
 
-// mountDocs puts the page at /docs, and leads the types of problems to their place on it.
+// mountDocs mounts the page at /docs, and redirects the types of problems to their place on it.
 func (a *API) mountDocs(mux *http.ServeMux) {
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		x := w.(*exchange)
@@ -94,10 +94,10 @@ func (a *API) mountDocs(mux *http.ServeMux) {
 	}
 }
 
-// route is what one path has, by method.
+// route holds the operations of one path, by method.
 type route map[string]*operation
 
-// allowed is the value of Allow, in an order that stays the same.
+// allowed returns the value of Allow, in a stable order.
 func (methods route) allowed() string {
 	var names []string
 	for _, m := range []string{
@@ -110,7 +110,7 @@ func (methods route) allowed() string {
 	return strings.Join(names, ", ")
 }
 
-// open says that somebody without a name may know of the path.
+// open reports whether the path may be revealed to an unauthenticated client.
 func (methods route) open() bool {
 	for _, o := range methods {
 		if !o.open {
@@ -163,7 +163,7 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 	}
 }
 
-// readCall reads everything the request carries, before anything is done.
+// readCall reads the whole request before anything is done.
 func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 	c := call{user: user, path: map[string]string{}}
 	for _, name := range o.pathNames() {
@@ -180,7 +180,7 @@ func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 		if c.expected, p = o.expectedVersion(r.Header); p != nil {
 			return call{}, p
 		}
-		// An operation that may have a version looks at none without it.
+		// An operation with an optional version ignores it here.
 		c.anyVersion = r.Header.Get("If-Match") == anyTag && o.precondition != mayHaveVersion
 		if c.key, p = idempotencyKey(r.Header); p != nil {
 			return call{}, p
@@ -220,7 +220,7 @@ func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, er
 	return out, nil
 }
 
-// answer writes what an operation answered.
+// answer writes the result of an operation.
 func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	h := x.Header()
 	if out.replayed {
@@ -241,7 +241,7 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 		return
 	}
 	if o.open {
-		h.Set("Cache-Control", "no-cache") // it is nobody's, and may be kept if it is asked for again
+		h.Set("Cache-Control", "no-cache") // it belongs to no user, and a cache may store it if it asks again
 	}
 	tag, whole := x.tagOf(o, out)
 	if tag != "" {
@@ -254,9 +254,9 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	x.write(out.status, jsonType, out.json())
 }
 
-// tagOf returns the answer's entity tag, and whether it names the whole representation, so that whoever has the tag has
-// the same. Of an entity it is the version, which is for writes, with marks of what moves without it; statistics, and
-// what a series and its occurrences have of each other, have no marks.
+// tagOf returns the answer's entity tag, and whether it names the whole representation, so that a client with the tag
+// has the same one. For an entity it is the version, which writes use, with marks of changes without a new version.
+// Statistics, and the fields that a series and its occurrences take from each other, have no marks.
 func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	switch {
 	case o.id == documentID:
@@ -271,7 +271,7 @@ func (x *exchange) tagOf(o *operation, out answer) (tag string, whole bool) {
 	return markedTag(out.item, movedByTime(out)), out.typ.HasCollection() && !out.typ.OwnCommands
 }
 
-// movedByTime reports whether an entity is shown otherwise than its last write left it: archived at a time after it.
+// movedByTime reports whether time has changed the shown entity since its last write: it was archived at a later time.
 func movedByTime(out answer) bool {
 	archived, ok := out.item.Time(product.AttrArchivedAt)
 	updated, _ := out.item.Time(entity.AttrUpdatedAt)
@@ -287,7 +287,7 @@ func (x *exchange) write(status int, contentType string, content []byte) {
 	}
 	x.WriteHeader(status)
 	if content != nil && !x.bare {
-		_, _ = x.Write(content) // an error means that the client has gone; nobody is left to be told
+		_, _ = x.Write(content) // an error means that the client has disconnected
 	}
 }
 
@@ -302,8 +302,8 @@ func (x *exchange) refuse(p *Problem) {
 	x.write(p.Status, problemType, p.json())
 }
 
-// writeNotFound answers a request for an unknown path: 404 for an authenticated user and for a browser's preflight
-// request, which does not say who the user is, and 401 for anyone else.
+// writeNotFound answers a request for an unknown path: 404 for an authenticated user and for a browser's preflight,
+// which comes without authentication; 401 for any other client.
 func (x *exchange) writeNotFound(r *http.Request) {
 	if isPreflight(r) {
 		x.refuse(refuse(notFound, "There is no such resource."))

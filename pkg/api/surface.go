@@ -6,7 +6,7 @@ import (
 	"nexus/pkg/entity"
 )
 
-// Route is one method of one path, as whatever stands in front of the surface has to know it.
+// Route is one method of one path, for a gateway in front of the surface.
 type Route struct {
 	Method string
 	// Path is a pattern whose variables are whole segments: /v1/tasks/{taskId}.

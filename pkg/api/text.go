@@ -17,12 +17,12 @@ func appendText(out []byte, s string) []byte {
 	return append(out, b...)
 }
 
-// pointerTo appends a reference token to a JSON Pointer (RFC 6901 §3), of a name that the client made up.
+// pointerTo appends a reference token to a JSON Pointer (RFC 6901 §3), for a name from the client.
 func pointerTo(parent, token string) string {
 	return parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(shorten(token))
 }
 
-// sortedNames are the members' names in an order that stays the same.
+// sortedNames returns the members' names in a stable order.
 func sortedNames(doc map[string]any) []string { return slices.Sorted(maps.Keys(doc)) }
 
 // member is one member of an object.
@@ -31,10 +31,10 @@ type member struct {
 	value any
 }
 
-// object is a JSON object whose members keep their order.
+// object is a JSON object whose members are ordered.
 type object []member
 
-// change replaces the value of the member, which is there.
+// change replaces the value of the member, which must exist.
 func (o object) change(name string, to func(any) any) {
 	for i, m := range o {
 		if m.name == name {
@@ -43,7 +43,7 @@ func (o object) change(name string, to func(any) any) {
 	}
 }
 
-// at is the member's value; nil if there is none.
+// at returns the member's value; nil if it is absent.
 func (o object) at(name string) any {
 	for _, m := range o {
 		if m.name == name {

@@ -12,10 +12,10 @@ import (
 // digestPrefix begins the user ids that are digests of subjects, and of no others.
 const digestPrefix = "sub-"
 
-// UserOfSubject is the user id of a token's sub claim, which the caller has verified. It is the claim itself if that is
-// a user id which does not begin as digests do; otherwise "sub-" and the base64url of the claim's SHA-256. So no claim
-// becomes part of a key that it was not meant for, and no two claims are the same user: a claim that spells the digest
-// of another has a digest of its own. False for an empty claim.
+// UserOfSubject returns the user id of a token's sub claim, which the caller has verified. It is the claim itself if
+// that is a user id which does not begin as digests do; otherwise "sub-" and the base64url of the claim's SHA-256. So
+// a claim cannot inject anything into a key, and no two claims are the same user: a claim that equals the digest of
+// another gets a different digest. False for an empty claim.
 func UserOfSubject(sub string) (userID string, ok bool) {
 	if sub == "" {
 		return "", false
@@ -27,8 +27,8 @@ func UserOfSubject(sub string) (userID string, ok bool) {
 	return digestPrefix + base64.RawURLEncoding.EncodeToString(sum[:]), true
 }
 
-// BearerIsUser authenticates as the local platform does: the bearer token is the user id, and everybody is believed. It
-// must never face anybody but the machine's own user.
+// BearerIsUser authenticates as the local platform does: the bearer token is the user id, without verification. It
+// must never be reachable for anyone but the machine's own user.
 func BearerIsUser(r *http.Request) (userID string, ok bool) {
 	user, ok := Bearer(r)
 	if !ok || entity.CheckUserID(user) != nil {
@@ -47,7 +47,7 @@ func Bearer(r *http.Request) (token string, ok bool) {
 	return token, found && strings.EqualFold(scheme, "Bearer")
 }
 
-// authenticate returns the user, who then has a well-formed id.
+// authenticate returns the user with a well-formed id.
 func (a *API) authenticate(r *http.Request) (string, *Problem) {
 	user, ok := a.cfg.Authenticate(r)
 	if !ok || entity.CheckUserID(user) != nil {

@@ -11,9 +11,9 @@ import (
 
 const valuesPath = "/v1/values"
 
-// valuesOperations are those about the values tree. None that writes is for a batch: a review is made in front of the
-// present tree, and whoever is told that it has moved on looks at it before trying again; a commit of two thousand
-// nodes takes the time, and its answer the room, of a whole batch.
+// valuesOperations returns the operations on the values tree. No batch carries its writes: a user reviews the present
+// tree, and reads it again after a conflict before trying again. A commit of two thousand nodes takes the time, and
+// its answer the room, of a whole batch.
 func valuesOperations() []*operation {
 	return []*operation{
 		{
@@ -146,7 +146,7 @@ func getValuesChildren(ctx context.Context, s services, c call) (answer, error) 
 	return childrenAnswer(ctx, s, c, viewOfHead(head))
 }
 
-// getValuesRevisionChildren asks the log first, so that what was never committed is nobody's to see.
+// getValuesRevisionChildren reads the log first, so that rows of an uncommitted revision are never visible.
 func getValuesRevisionChildren(ctx context.Context, s services, c call) (answer, error) {
 	commit, err := s.values.Entry(ctx, c.user, c.path[memberRevID])
 	if err != nil {
@@ -155,7 +155,7 @@ func getValuesRevisionChildren(ctx context.Context, s services, c call) (answer,
 	return childrenAnswer(ctx, s, c, viewOfCommit(commit).headView)
 }
 
-// childrenAnswer lists a node's children in a revision that there is.
+// childrenAnswer lists a node's children in an existing revision.
 func childrenAnswer(ctx context.Context, s services, c call, of headView) (answer, error) {
 	edges, err := s.values.Children(ctx, c.user, of.RevID, c.path[memberNodeID])
 	if err != nil {

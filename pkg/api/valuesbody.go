@@ -27,7 +27,7 @@ const (
 	valuesCommit    = "ValuesCommit"
 )
 
-// readCommitOfTree reads the types of what a commit of the values tree has; its rules are for the repository.
+// readCommitOfTree reads the members of a values tree's commit by type; the repository checks the rules.
 func readCommitOfTree(c call) (values.Commit, *Problem) {
 	var wrong findings
 	r := &reading{doc: c.doc, wrong: &wrong}
@@ -92,7 +92,7 @@ func commitValuesBody() *body {
 	}
 }
 
-// nodeIDSchema is the id of a node of any type.
+// nodeIDSchema returns the schema of a node's id, of any type.
 func nodeIDSchema(doc string) object {
 	return idSchema(doc, entity.DriverPrefix, entity.MilestonePrefix, entity.ActionPrefix, entity.NodePrefix)
 }

@@ -1,7 +1,7 @@
 // Package tagcounts is the worked example of a projection: how many items a user has per tag.
 //
-// It is a pure function of an item's image; package projection applies what it returns exactly once, which is why
-// repeating a record is safe.
+// It is a pure function of an item's image. Package projection applies its result exactly once; therefore repeating a
+// record is safe.
 package tagcounts
 
 import (
@@ -13,7 +13,7 @@ import (
 // Name is the projection's name.
 const Name = "tagcounts"
 
-// Projection returns the counts; they are kept in the user's row SUM#tagcounts.
+// Projection returns the counts, which are stored in the user's row SUM#tagcounts.
 func Projection() *projection.Projection { return projection.NewOwnSum(Name, "t1", amounts) }
 
 func amounts(_ *entity.Type, it item.Item) projection.Amounts {

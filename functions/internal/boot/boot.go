@@ -1,9 +1,9 @@
-// Package boot is what every function does the same way: read the environment, make the logger, build the handler,
+// Package boot does what every function does the same way: read the environment, make the logger, build the handler,
 // serve.
 //
-// It promises that a function which cannot start says why, to the log and to Lambda, and ends with a code other than 0;
-// that every line of the log is one JSON object with the fields that Lambda's log filter reads, and that an invocation
-// which fails is logged once.
+// It promises that a function which cannot start reports the reason to the log and to Lambda, and exits with a code
+// other than 0. Every line of the log is one JSON object with the fields that Lambda's log filter reads. A failed
+// invocation is logged once.
 package boot
 
 import (
@@ -23,12 +23,12 @@ import (
 // Handler answers one invocation. The payload is valid until it returns.
 type Handler func(ctx context.Context, payload []byte) ([]byte, error)
 
-// Invoke implements [lambda.Handler]: decoding the payload is the handler's own business.
+// Invoke implements [lambda.Handler]: the handler itself decodes the payload.
 func (h Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) { return h(ctx, payload) }
 
 var _ lambda.Handler = Handler(nil)
 
-// Run serves invocations of the function for as long as the process lives.
+// Run serves invocations of the function until the process ends.
 func Run(f env.Function, build func(env.Settings, *slog.Logger) (Handler, error)) {
 	log := NewLogger(os.Stderr, f)
 	slog.SetDefault(slog.New(Others(log)))
@@ -43,8 +43,8 @@ func Run(f env.Function, build func(env.Settings, *slog.Logger) (Handler, error)
 	lambda.Start(Logged(handler, log))
 }
 
-// Logged logs the error of an invocation that failed, or its panic, which then goes on: nobody above does it as a line
-// of the function's own log. What is a refusal, it was the invoker's mistake to send.
+// Logged logs the error of a failed invocation, or its panic, which it then raises again: no caller writes it as a
+// line of the function's own log. A refusal is the invoker's mistake.
 func Logged(next Handler, log *slog.Logger) Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		defer func() {
@@ -67,12 +67,12 @@ func Logged(next Handler, log *slog.Logger) Handler {
 	}
 }
 
-// Refusal is an error that is the invoker's: the payload is not one that the function takes.
+// Refusal is an error of the invoker: the function does not accept the payload.
 type Refusal struct{ Message string }
 
 func (e *Refusal) Error() string { return e.Message }
 
-// Metered counts after each invocation what the function used the table for.
+// Metered counts after each invocation the function's use of the table.
 func Metered(next Handler, f env.Function, meter *table.Meter, metrics *metric.Writer) Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		defer func() { metrics.Add(metric.ByFunction, string(f), nil, meter.Drain()) }()

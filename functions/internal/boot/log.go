@@ -35,8 +35,8 @@ func (h invocation) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h invocation) WithGroup(name string) slog.Handler { return invocation{h.Handler.WithGroup(name)} }
 
-// Others takes the lines that libraries write to the log of package log, so that they are JSON, too. What the Lambda
-// library writes of an invocation that failed has been logged, with the invocation's id.
+// Others receives the lines that libraries write to the log of package log, so that they are JSON, too. It drops the
+// Lambda library's line about a failed invocation, which has been logged with the invocation's id.
 func Others(log *slog.Logger) slog.Handler { return others{log.Handler()} }
 
 type others struct{ slog.Handler }

@@ -17,8 +17,8 @@ const (
 	startError    = "Function.NotStarted"
 )
 
-// reportInit tells Lambda why the function does not start (AWS Lambda Developer Guide, "Runtime API", initialization
-// error), so that the invocation that waits for it gets the reason. Outside Lambda there is nobody to tell.
+// reportInit reports to Lambda why the function does not start (AWS Lambda Developer Guide, "Runtime API",
+// initialization error), so that the waiting invocation gets the reason. Outside Lambda it does nothing.
 func reportInit(address string, cause error) error {
 	if address == "" {
 		return nil

@@ -1,7 +1,7 @@
 // Package cloud makes the configuration of the services' clients out of a function's environment.
 //
-// It promises that nothing but the environment decides: no file, no metadata service, no request at start. The
-// credentials are those that Lambda gives an execution environment, which lives shorter than they do.
+// It promises that the environment alone decides: no file, no metadata service, no request at start. Lambda provides
+// the credentials to an execution environment, which ends before they expire.
 package cloud
 
 import (
@@ -17,8 +17,8 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// attemptTimeout is what one attempt of a call may take, far above what any answer needs and low enough that another
-// attempt fits into an invocation.
+// attemptTimeout bounds one attempt of a call: far above the time of any answer, and low enough that another attempt
+// fits into an invocation.
 const attemptTimeout = 8 * time.Second
 
 // Config returns the configuration for clients of the service.
@@ -33,7 +33,7 @@ func Config(in env.AWS, service env.Service) aws.Config {
 			return credentials, nil
 		}),
 	}
-	if service != env.DynamoDB { // the table's adapter brings its own, with limits that suit it
+	if service != env.DynamoDB { // the table's adapter has its own, with limits that suit it
 		cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(attemptTimeout)
 	}
 	if address := in.Endpoints[service]; address != "" {
@@ -42,15 +42,15 @@ func Config(in env.AWS, service env.Service) aws.Config {
 	return cfg
 }
 
-// Tables are stores on the deployment's table with one client between them, one store for each who uses it: what each
-// consumes is counted.
+// Tables holds stores on the deployment's table that share one client: one store for each user of the table, so that
+// the consumption of each is counted.
 type Tables struct {
 	client *dynamodb.Client
 	name   string
 	meters map[string]*table.Meter
 }
 
-// NewTables returns the deployment's table for whoever asks.
+// NewTables returns the deployment's table.
 func NewTables(s env.Settings) *Tables {
 	return &Tables{dynamo.NewClient(Config(s.AWS, env.DynamoDB)), s.TableName, map[string]*table.Meter{}}
 }
@@ -63,5 +63,5 @@ func (t *Tables) Of(user string) table.Store {
 	return dynamo.New(t.client, dynamo.WithTable(t.name), dynamo.WithObserver(t.meters[user].Observe))
 }
 
-// Meter returns what counts the consumption of a user; nil for one who has no store.
+// Meter returns the counter of a user's consumption; nil for a user without a store.
 func (t *Tables) Meter(user string) *table.Meter { return t.meters[user] }

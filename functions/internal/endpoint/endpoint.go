@@ -1,5 +1,5 @@
-// Package endpoint is the HTTP surface as the functions serve it: who the user is, what is counted, and how a direct
-// invocation is told from a request.
+// Package endpoint adapts the HTTP surface for the functions: it determines the user, counts requests, and
+// distinguishes a direct invocation from a request.
 package endpoint
 
 import (
@@ -21,7 +21,7 @@ func Authenticate(r *http.Request) (userID string, ok bool) {
 	return api.UserOfSubject(httpapi.Subject(r))
 }
 
-// Observe counts what was refused and what failed; the API itself counts requests and their time.
+// Observe counts refused and failed requests; the API itself counts requests and their time.
 func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 	return func(o api.Observation) {
 		switch {
@@ -45,8 +45,8 @@ func Commands(a *api.API) boot.Handler {
 	}
 }
 
-// readable makes a refusal an error whose message is the whole problem document: of an error, an invoker gets the
-// message alone.
+// readable turns a refusal into an error whose message is the whole problem document: an invoker gets only the message
+// of an error.
 func readable(err error) error {
 	var problem *api.Problem
 	if !errors.As(err, &problem) {

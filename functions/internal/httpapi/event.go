@@ -2,8 +2,8 @@ package httpapi
 
 import "fmt"
 
-// event is an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS Lambda proxy integrations
-// for HTTP APIs"), as far as it is needed.
+// event holds the needed part of an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS
+// Lambda proxy integrations for HTTP APIs").
 type event struct {
 	version        string
 	path, query    string
@@ -18,7 +18,7 @@ type event struct {
 
 const payloadVersion = "2.0"
 
-// memberContext stands beside the request and not in anything a client sends.
+// memberContext is a member beside the request; a client cannot set it.
 const memberContext = "requestContext"
 
 // IsEvent reports whether the payload is a request of an HTTP API rather than a direct invocation: it has a request
@@ -33,7 +33,7 @@ func IsEvent(payload []byte) bool {
 	return err == nil && found
 }
 
-// decode reads the payload. Names of members are compared exactly: a claim "Sub" is not the subject.
+// decode reads the payload. It compares members' names exactly: a claim "Sub" is not the subject.
 func decode(payload []byte) (*event, error) {
 	var e event
 	p := newParser(payload)

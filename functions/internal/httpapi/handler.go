@@ -1,8 +1,8 @@
 // Package httpapi serves the requests of an API Gateway HTTP API, in payload format 2.0, with a net/http handler.
 //
-// It promises that the handler sees the request as a server of net/http would show it, and that nothing a client sends
-// is read twice or in two ways: the path is never parsed again, a header never split. Who the user is comes from the
-// claims that the API's authorizer verified and from nowhere else.
+// It promises that the handler receives the request as from a net/http server, and that no input of a client is
+// interpreted twice: the path is never parsed again, a header never split. It must never take the user from anything
+// but the claims that the API's authorizer verified.
 package httpapi
 
 import (
@@ -21,8 +21,8 @@ type Handler struct{ next http.Handler }
 // New returns a handler of events in front of the http one.
 func New(next http.Handler) *Handler { return &Handler{next} }
 
-// Handle answers one request. An error means that the payload is no request in format 2.0, or that the answer is longer
-// than Lambda takes; the API then answers 500.
+// Handle answers one request. An error means that the payload is no request in format 2.0, or that the answer is
+// longer than Lambda accepts; the API then answers 500.
 func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
 	e, err := decode(payload)
 	if err != nil {

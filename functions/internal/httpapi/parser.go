@@ -10,13 +10,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parser reads JSON in one pass, token by token: a form that is known needs no reflection, which would be a tenth of
-// the program. It refuses what is no UTF-8 and a member that is there twice; one that is null counts as not there.
+// parser reads JSON in one pass, token by token. A known form needs no reflection, which would be a tenth of the
+// program. It refuses invalid UTF-8 and a repeated member; a member that is null counts as absent.
 type parser struct{ *jsontext.Decoder }
 
 func newParser(payload []byte) parser { return parser{jsontext.NewDecoder(bytes.NewBuffer(payload))} }
 
-// document reads an object with nothing behind it.
+// document reads an object with nothing after it.
 func (p parser) document(member func(name string) error) error {
 	if err := p.object(member); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (p parser) document(member func(name string) error) error {
 	}
 }
 
-// object calls member with the name of each, whose value it has to read.
+// object calls member with the name of each; member has to read the value.
 func (p parser) object(member func(name string) error) error {
 	begin, err := p.token('{')
 	if err != nil || begin.Kind() != '{' {

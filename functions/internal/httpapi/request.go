@@ -20,7 +20,7 @@ func Subject(r *http.Request) string {
 	return subject
 }
 
-// request makes what net/http's server would have made of the request.
+// request makes the request that net/http's server would have made.
 func (e *event) request(ctx context.Context) (*http.Request, error) {
 	body := []byte(e.body)
 	if e.inBase64 {
@@ -29,8 +29,8 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 			return nil, fmt.Errorf("body of the event: %w", err)
 		}
 	}
-	// An HTTP API hands the path on percent-decoded, whatever its member is called. It is taken as it stands: parsed once
-	// more, a question mark in it would begin a query, and a percent sign would be an error.
+	// An HTTP API passes the path percent-decoded. It is used unchanged: a second parsing would treat a question mark in
+	// it as the beginning of a query, and a percent sign as an error.
 	target := &url.URL{Path: e.path, RawQuery: e.query}
 	r := &http.Request{
 		Method: e.method, URL: target, RequestURI: target.RequestURI(),
@@ -42,7 +42,8 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if len(body) == 0 {
 		r.Body = http.NoBody
 	}
-	// One member for each name; several values of one name were joined by commas, which only their reader may split.
+	// One member for each name; several values of one name were joined by commas, which only the header's reader may
+	// split.
 	for name, value := range e.headers {
 		r.Header.Set(name, value)
 	}

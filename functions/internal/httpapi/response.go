@@ -13,17 +13,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// recorder is the http.ResponseWriter that keeps the answer.
+// recorder is an http.ResponseWriter that records the answer.
 type recorder struct {
 	header http.Header
 	status int
-	sent   http.Header // as it stood when the status was written
+	sent   http.Header // as it was when the status was written
 	body   []byte
 }
 
 func (w *recorder) Header() http.Header { return w.header }
 
-// WriteHeader keeps the first final status; informational ones have nobody to go to.
+// WriteHeader records the first final status; an event cannot carry informational ones.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status, w.sent = status, w.header.Clone()
@@ -36,10 +36,10 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// event returns the answer as Lambda hands it to the API, in payload format 2.0. The format has no header with several
-// values: cookies have a place of their own, others are joined. A body that is no text travels in base64.
+// event returns the answer as Lambda passes it to the API, in payload format 2.0. The format has no header with
+// several values: cookies have a separate member, others are joined. A body that is no text is encoded in base64.
 func (w *recorder) event() ([]byte, error) {
-	w.WriteHeader(http.StatusOK) // what a server answers for a handler that wrote nothing
+	w.WriteHeader(http.StatusOK) // as a server answers for a handler that wrote nothing
 	out := strconv.AppendInt([]byte(`{"statusCode":`), int64(w.status), 10)
 	out, err := w.appendHeaders(append(out, `,"headers":{`...))
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *recorder) event() ([]byte, error) {
 func (w *recorder) appendHeaders(out []byte) ([]byte, error) {
 	separator := ""
 	for _, name := range slices.Sorted(maps.Keys(w.sent)) {
-		if name == "Set-Cookie" || name == "Content-Length" || len(w.sent[name]) == 0 { // the API counts for itself
+		if name == "Set-Cookie" || name == "Content-Length" || len(w.sent[name]) == 0 { // the API computes it
 			continue
 		}
 		var err error

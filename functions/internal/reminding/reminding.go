@@ -1,5 +1,5 @@
-// Package reminding is what the two functions that remind have in common: the scheduler and the bus behind the ports,
-// and what is counted. Effects schedules, notify is what a schedule calls; both must do it under the same settings.
+// Package reminding holds what the two functions for reminders share: the adapters of scheduler and bus, and the
+// counts. Effects puts schedules, and a schedule calls notify; both must use the same settings.
 package reminding
 
 import (
@@ -16,8 +16,8 @@ import (
 	scheduler "nexus/pkg/schedule/eventbridge"
 )
 
-// A call that EventBridge Scheduler cannot make is repeated for as long as a late reminder is still delivered, which is
-// also the longest it allows.
+// EventBridge Scheduler repeats a failed call for as long as a late reminder is still delivered, which is also its
+// maximum.
 const (
 	callAge     = 24 * time.Hour
 	callRetries = scheduler.MaxRetries
@@ -47,7 +47,7 @@ func Config(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminde
 	return c, nil
 }
 
-// metricOf names the metric of what happened. Schedules written and deleted are EventBridge Scheduler's own metrics.
+// metricOf names the metric of an outcome. EventBridge Scheduler itself has metrics of written and deleted schedules.
 func metricOf(what reminders.Outcome) string {
 	switch what {
 	case reminders.Delivered:

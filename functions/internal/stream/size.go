@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// sizeEvery is how often DynamoDB counts what a table holds (DynamoDB API Reference, TableDescription).
+	// sizeEvery is the interval at which DynamoDB updates the size of a table (DynamoDB API Reference, TableDescription).
 	sizeEvery = 6 * time.Hour
-	// sizeAgain is the pause behind a measurement that failed, so that a service that hangs delays one batch of many.
+	// sizeAgain is the pause after a failed measurement, so that a service that hangs delays only one batch of many.
 	sizeAgain = time.Minute
 	// sizePatience bounds the measurement, whose batch waits to be acknowledged.
 	sizePatience = 2 * time.Second
@@ -22,10 +22,10 @@ const (
 	sizeMargin = 500 * time.Millisecond
 )
 
-// Sized emits now and then what the table holds. It hangs on to batches, because a table to which nothing is written
-// does not grow. A measurement costs no batch:
+// Sized emits the size of the table at intervals. It runs after batches, because a table without writes does not grow.
+// A measurement costs no batch:
 //
-//   - it follows only a batch that left nothing unfinished: a store that failed the batch is not asked for more;
+//   - it follows only a batch that left nothing unfinished: a store that failed the batch gets no further call;
 //   - it ends while there is still time to answer;
 //   - one that fails changes nothing in the answer, and is tried again with a batch a minute later.
 func Sized(c Config, next boot.Handler, bytes func(context.Context) (int64, error)) boot.Handler {
@@ -39,7 +39,7 @@ func Sized(c Config, next boot.Handler, bytes func(context.Context) (int64, erro
 	}
 }
 
-// measurement is when the table is to be measured next.
+// measurement records when the table is to be measured next.
 type measurement struct {
 	Config
 	bytes func(context.Context) (int64, error)
@@ -48,7 +48,7 @@ type measurement struct {
 	due time.Time
 }
 
-// take measures if it is time. Two batches at once measure once: the second does not wait.
+// take measures if it is due. Of two concurrent batches one measures: the other does not wait.
 func (m *measurement) take(ctx context.Context) {
 	if !m.mu.TryLock() {
 		return

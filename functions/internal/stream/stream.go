@@ -1,8 +1,7 @@
 // Package stream is a function that reads the table's stream: one line of the deployment table, run by the batch loop.
 //
-// It promises that a function runs exactly the consumers that the deployment table gives its reader, so that the table,
-// the infrastructure's filters and the code cannot tell different stories: a difference keeps the function from
-// starting.
+// It promises that a function runs exactly the consumers that the deployment table gives its reader. A difference
+// prevents the function from starting, so the table, the infrastructure's filters and the code always agree.
 package stream
 
 import (
@@ -22,13 +21,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config is what such a function is made of. Every field is needed.
+// Config configures such a function. Every field is required.
 type Config struct {
 	Function env.Function
 	Registry *entity.Registry
 	// Consumers are those of the reader, in the deployment table's order.
 	Consumers []change.Consumer
-	// Meter returns what counts a consumer's use of the table; nil if nothing does, which is a mistake.
+	// Meter returns the counter of a consumer's use of the table; nil is a mistake.
 	Meter   func(consumer string) *table.Meter
 	Parking consume.Parking
 	Log     *slog.Logger
@@ -75,7 +74,7 @@ func (c Config) checkDeployment() error {
 	return fmt.Errorf("function %s has no reader in the deployment table", c.Function)
 }
 
-// observe counts what became of the records, how old they were by then, and what the table was used for.
+// observe counts the outcomes of the records, their age, and the use of the table.
 func (c Config) observe(consumer string, n consume.Counts) {
 	values := metric.Values{
 		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already),

@@ -1,7 +1,7 @@
 // Command run builds nexus with the release before it inside and plays random histories in which both work: make
-// beside. It ends with 1 if a history breaks an invariant.
+// beside. It exits with 1 if a history breaks an invariant.
 //
-// It must never change the code: what it builds lies in a folder of its own that goes with it.
+// It must never change the code: it builds in a temporary folder.
 package main
 
 import (

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Entry is the only file of an archive: what the runtime provided.al2023 starts (AWS Lambda Developer Guide, "Building
-// a custom runtime").
+// Entry is the only file of an archive, which the runtime provided.al2023 starts (AWS Lambda Developer Guide,
+// "Building a custom runtime").
 const Entry = "bootstrap"
 
-// mode lets whatever user Lambda runs a function as start it.
+// mode lets any user under which Lambda runs a function start it.
 const mode = 0o755
 
-// modified stands in every archive, so that the hour of a build is not part of it: the oldest time that the format has.
+// modified is the time in every archive, so that the time of a build is not part of it: the oldest time of the format.
 var modified = time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Archive writes the program as Lambda takes it.
+// Archive writes the program in Lambda's form.
 func Archive(out io.Writer, program io.Reader) error {
 	archive := zip.NewWriter(out)
 	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {

@@ -1,9 +1,9 @@
-// Package bundle turns functions into what is deployed: a program for Lambda's machines, and an archive with nothing
-// but it.
+// Package bundle turns functions into deployable archives: a program for Lambda's machines, and an archive with only
+// that program.
 //
-// It promises that the same source, built by the same version of Go, gives the same bytes wherever the checkout lies
-// and whatever stands in the environment, so that a deployment replaces only what has changed. It must never put
-// anything else into an archive: a function is configured by its environment alone.
+// It promises that the same source, built by the same version of Go, gives the same bytes in every checkout and
+// environment. So a deployment replaces only what has changed. It must never put anything else into an archive: a
+// function is configured by its environment alone.
 package bundle
 
 import (
@@ -17,32 +17,32 @@ import (
 	"slices"
 )
 
-// Machine is what a program is made for, in Go's names.
+// Machine is the target of a build, in Go's names.
 type Machine struct{ OS, Arch string }
 
 // Lambda returns the machine that the functions are deployed to.
 func Lambda() Machine { return Machine{"linux", "arm64"} }
 
-// Here returns this machine, for programs that are tried on it.
+// Here returns this machine, for programs that run on it.
 func Here() Machine { return Machine{runtime.GOOS, runtime.GOARCH} }
 
-// flags are those of every build: no path, no revision and no build id of this checkout, and no symbols.
+// flags returns the flags of every build: no path, no revision and no build id of this checkout, and no symbols.
 func flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", tags}
 }
 
-// tags leave out what no function needs: of the Lambda library the server of a runtime that is no more, of net/http the
-// implementation of HTTP/2. All that a function calls speaks HTTP/1.1, DynamoDB and S3 nothing else.
+// tags leave out code that no function needs: of the Lambda library the server of a retired runtime, of net/http the
+// implementation of HTTP/2. All services that a function calls support HTTP/1.1; DynamoDB and S3 support nothing else.
 const tags = "lambda.norpc,nethttpomithttp2"
 
-// environment is the builder's, except for what would change a program.
+// environment returns the builder's environment, without variables that would change a program.
 func (m Machine) environment() []string {
 	return append(os.Environ(),
 		"GOOS="+m.OS, "GOARCH="+m.Arch, "GOARM64=v8.0", "GOAMD64=v1", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly",
 		"GOEXPERIMENT=", "GOWORK=off")
 }
 
-// Build compiles main packages of the module in the directory ("" is the working directory) for the machine, and puts
+// Build compiles main packages of the module in the directory for the machine; "" is the working directory. It puts
 // each program into the folder, under the last element of its package's path.
 func Build(ctx context.Context, module string, m Machine, folder string, packages ...string) error {
 	folder, err := filepath.Abs(folder)

@@ -1,8 +1,8 @@
-// Command run builds nexus with coverage, plays random histories with it, and prints what of the code under judgement
-// they executed: make census. It ends with 1 if a package is below the goal, or if a branch was never reached that
+// Command run builds nexus with coverage, plays random histories with it, and prints which part of the covered code
+// they executed: make census. It exits with 1 if a package is below the goal, or if a branch was never reached that
 // docs/simulation.md does not list with its reason.
 //
-// It must never change the code: what it builds lies in a folder of its own that goes with it.
+// It must never change the code: it builds in a temporary folder.
 package main
 
 import (
@@ -77,7 +77,7 @@ func report(result census.Result, listed map[census.Place]string, lines bool) er
 	return nil
 }
 
-// play builds nexus with coverage, plays the histories, and returns what they executed.
+// play builds nexus with coverage, plays the histories, and returns the executed code.
 func play(ctx context.Context, folder string, histories ...string) ([]census.Block, error) {
 	program, counters, path := filepath.Join(folder, "nexus"), filepath.Join(folder, "counters"),
 		filepath.Join(folder, "profile")

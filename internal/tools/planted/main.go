@@ -1,7 +1,7 @@
-// Command run plants one mistake after another into the code, builds nexus with it, and lets nexus simulate look for
-// it. It prints what caught each, and ends with 1 if one was not caught: make planted.
+// Command run plants one mistake after another into the code, builds nexus with it, and lets nexus simulate search for
+// it: make planted. It prints what caught each, and exits with 1 if one was not caught.
 //
-// It must never change the code: what it builds lies in a folder of its own that goes with it.
+// It must never change the code: it builds in a temporary folder.
 package main
 
 import (
@@ -53,7 +53,7 @@ func main() {
 	})
 }
 
-// plant plants each mistake and prints what becomes of it.
+// plant plants each mistake and prints its outcome.
 func plant(ctx context.Context, h planted.Hunter, wanted []planted.Mistake, into string) error {
 	caught := map[string]planted.Catch{}
 	var survived []string

@@ -12,17 +12,17 @@ import (
 //go:embed page.html docs.css docs.js
 var assets embed.FS
 
-// policy lets the page load what is served beside it and nothing else.
+// policy lets the page load only the files served beside it.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// file is one of the page's parts, ready to send.
+// file is one part of the page, ready to send.
 type file struct {
 	contentType string
 	content     []byte
 }
 
-// New returns a handler of /docs and what the page loads below it, made from an OpenAPI document.
+// New returns a handler of /docs and of the files below it, made from an OpenAPI document.
 func New(document []byte) (http.Handler, error) {
 	doc, err := parse(document)
 	if err != nil {
@@ -62,7 +62,7 @@ func handler(files map[string]file) http.Handler {
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Cache-Control", "no-cache")
 		if r.Method != http.MethodHead {
-			w.Write(f.content) // an error means that the reader has gone
+			w.Write(f.content) // an error means that the client has disconnected
 		}
 	})
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// node is one JSON value whose members keep the order in which they are written: that of the document is made for
-// readers.
+// node is one JSON value that preserves the order of its members: the document's order is made for readers.
 type node struct {
 	kind    jsontext.Kind
 	text    string // of a string, number or literal
@@ -80,7 +79,7 @@ func (n *node) readMember(d *jsontext.Decoder) error {
 	return nil
 }
 
-// get returns a member, or nil; of nil it is nil.
+// get returns a member, or nil, also for a nil node.
 func (n *node) get(path ...string) *node {
 	for _, name := range path {
 		if n == nil {
@@ -105,7 +104,7 @@ func (n *node) str(path ...string) string {
 	return ""
 }
 
-// each are the members of an object; none of nil.
+// each returns the members of an object; none of nil.
 func (n *node) each() []named {
 	if n == nil {
 		return nil
@@ -113,7 +112,7 @@ func (n *node) each() []named {
 	return n.members
 }
 
-// all are the elements of a list; none of nil.
+// all returns the elements of a list; none of nil.
 func (n *node) all() []*node {
 	if n == nil {
 		return nil
@@ -121,7 +120,7 @@ func (n *node) all() []*node {
 	return n.list
 }
 
-// elements are the texts of a list.
+// elements returns the texts of a list.
 func (n *node) elements() []string {
 	var out []string
 	for _, e := range n.all() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// page is what the template shows.
+// page holds the data of the template.
 type page struct {
 	Title, Description, Version string
 	Groups                      []*group
@@ -150,7 +150,7 @@ func (r reader) resolve(n *node) *node {
 	return n
 }
 
-// properties are an object's members, those of objects within it behind it, a step deeper.
+// properties returns an object's members. The members of an object within it follow it, one step deeper.
 func (r reader) properties(s *node, depth int) []property {
 	var out []property
 	required := s.get("required").elements()
@@ -168,7 +168,7 @@ func (r reader) properties(s *node, depth int) []property {
 	return out
 }
 
-// linked is the schema to which a property leads.
+// linked returns the schema to which a property refers.
 func linked(n *node) string {
 	if name := refName(n); name != "" {
 		return name
@@ -192,7 +192,7 @@ func refsIn(list *node) []string {
 	return out
 }
 
-// typeOf says in words what a schema takes.
+// typeOf describes in words the values of a schema.
 func typeOf(s *node) string {
 	if s == nil {
 		return ""

@@ -1,5 +1,5 @@
 // Command run builds every function for Lambda and writes its archive, <name>.zip, into the folder given. It prints
-// what came out: the sizes of program and archive in bytes, and the archive's SHA-256.
+// the sizes of program and archive in bytes, and the archive's SHA-256.
 package main
 
 import (
