@@ -94,7 +94,7 @@ func (t tableRules) key(path string, key map[string]any, schemas ...KeySchema) [
 	return found
 }
 
-// keyText: a key attribute is a text of at least one byte.
+// keyText checks that a key attribute is a text of at least one byte.
 func keyText(path string, value any, limit int) []string {
 	attribute, _ := value.(map[string]any)
 	content, ok := attribute["S"].(string)

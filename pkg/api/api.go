@@ -14,15 +14,15 @@ import (
 	"nexus/pkg/revision/values"
 )
 
-// Side says which part of the surface a handler serves; the rest is 404 there.
+// Side is the part of the surface that a handler serves; it answers 404 for the rest.
 type Side int
 
 const (
-	// SideAll is for one process that does both.
+	// SideAll is for one process that serves both sides.
 	SideAll Side = iota
-	// SideCommands serves what changes something: the command function.
+	// SideCommands serves the operations that change something: the command function.
 	SideCommands
-	// SideQueries serves what reads, and the document: the query function.
+	// SideQueries serves the operations that read, and the document: the query function.
 	SideQueries
 )
 
@@ -37,8 +37,7 @@ type Config struct {
 	Values   *values.Service
 	Plans    *plan.Service
 	Side     Side
-	// Authenticate returns the id of the user who sent the request, and false if nobody did. A malformed id counts as
-	// nobody.
+	// Authenticate returns the id of the user who sent the request, and false without one. A malformed id counts as none.
 	Authenticate func(*http.Request) (userID string, ok bool)
 	// Origins are the origins whose pages may call the API from a browser, each as [CheckOrigin] accepts it; empty allows
 	// none.

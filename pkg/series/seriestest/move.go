@@ -295,8 +295,8 @@ func (m Series) Occurrences(end time.Time, most int) []time.Time {
 	return all
 }
 
-// Move returns what the document says becomes of a series whose start moves. A rule that the change sends stands as it
-// was sent, with its UNTIL. Ends are not sent.
+// Move returns the series that the document prescribes after a move of its start. A rule that the change sets stays as
+// sent, with its UNTIL. A change does not set ends.
 func (m Series) Move(start time.Time, sent *Rule) Series {
 	after := Series{Start: start, Ends: map[string]time.Time{}}
 	if sent != nil {

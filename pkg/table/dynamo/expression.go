@@ -87,7 +87,7 @@ func (x *expression) always() *string {
 	return &text
 }
 
-// A row exists if its partition key does: no row is without.
+// rowExists tests the partition key, which every row has.
 func (x *expression) rowExists() string { return "attribute_exists(" + x.name(item.AttrPK) + ")" }
 
 func (x *expression) rowMissing() string {

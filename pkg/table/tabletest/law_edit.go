@@ -66,7 +66,7 @@ func (l *Law) mayLeaveEdit(t *entity.Type, row item.Item, name string) {
 	l.breach(row.Key(), "%s changes and editVersion stays", name)
 }
 
-// checkEditVersion: the attribute is absent, or a version before the present one.
+// checkEditVersion checks that the attribute is absent, or a version before the present one.
 func checkEditVersion(row item.Item) bool {
 	edit := row.Int(entity.AttrEditVersion)
 	return !row.Has(entity.AttrEditVersion) || edit >= 1 && edit < row.Int(entity.AttrVersion)
