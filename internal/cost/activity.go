@@ -1,13 +1,13 @@
 package cost
 
-// ActivityCost is what an activity costs.
+// ActivityCost is the cost of an activity.
 type ActivityCost struct {
 	Activity
 	Times      float64 `json:"times"`
 	ReadUnits  float64 `json:"readUnits"`  // of one
 	WriteUnits float64 `json:"writeUnits"` // of one
 	Table      float64 `json:"table"`      // of all, at the table
-	// Cost is that of all, with what they need of other services, before what is free of charge.
+	// Cost is the cost of all, including their use of other services, before deducting what is free of charge.
 	Cost float64 `json:"cost"`
 }
 
@@ -27,7 +27,7 @@ func (b biller) whole(price string, quantity float64) float64 {
 	return b.prices.Prices[price].whole(quantity)
 }
 
-// elsewhere is what an activity costs of the other services, by the times it was replayed.
+// elsewhere returns an activity's cost at the other services, for its replayed repetitions.
 func (b biller) elsewhere(t *Taken) float64 {
 	s := b.servicesOf([]*Taken{t})
 	var invocations float64

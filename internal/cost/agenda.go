@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// agenda is what is still to be done in the replay, by instant; at one instant in the order in which it was planned.
+// agenda holds the remaining steps of the replay, by instant; at one instant in the order in which they were planned.
 type agenda struct {
 	items planned
 	made  int

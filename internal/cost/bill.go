@@ -11,13 +11,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// Basis says where a quantity comes from.
+// Basis says how a quantity was determined.
 type Basis string
 
 const (
-	// Counted: the replay counted it.
+	// Counted says that the replay counted it.
 	Counted Basis = "counted"
-	// Modelled: it is made of counts and assumptions.
+	// Modelled says that it is derived from counts and assumptions.
 	Modelled Basis = "modelled"
 )
 
@@ -29,7 +29,7 @@ type Line struct {
 	Quantity float64 `json:"quantity"`
 	Unit     string  `json:"unit"`
 	Cost     float64 `json:"cost"`
-	// Whole is the cost without what is free of charge every month.
+	// Whole is the cost without the monthly free quantity.
 	Whole float64 `json:"whole"`
 }
 
@@ -37,11 +37,11 @@ type Line struct {
 type Part struct {
 	Name  string `json:"name"`
 	Lines []Line `json:"lines"`
-	// Claimed is what the source document says the same costs; 0 where it says nothing.
+	// Claimed is the source document's figure for the same; 0 without one.
 	Claimed float64 `json:"claimed,omitempty"`
 }
 
-// Cost is the sum of the lines; whole is the same if nothing were free of charge.
+// Cost sums the lines; whole is the sum if nothing were free of charge.
 func (p Part) Cost() (cost, whole float64) {
 	for _, l := range p.Lines {
 		cost += l.Cost
@@ -58,14 +58,14 @@ type Bill struct {
 	Table Part `json:"table"`
 	// Compared is Table by the headings of that estimate.
 	Compared []Comparison `json:"compared"`
-	// LifeCycle is what else the table is used for, and Rest every other service, for everything.
+	// LifeCycle is the other use of the table, and Rest every other service, for everything.
 	LifeCycle Part `json:"lifeCycle"`
 	Rest      Part `json:"rest"`
-	// ByActivity is what one of each costs at the table, and all of them.
+	// ByActivity is the table cost of one of each, and of all of them.
 	ByActivity []ActivityCost `json:"byActivity"`
 }
 
-// Cost is the whole bill; whole is the same if nothing were free of charge.
+// Cost sums the whole bill; whole is the sum if nothing were free of charge.
 func (b Bill) Cost() (cost, whole float64) {
 	for _, p := range []Part{b.Table, b.LifeCycle, b.Rest} {
 		c, w := p.Cost()
@@ -77,7 +77,8 @@ func (b Bill) Cost() (cost, whole float64) {
 // claimed is the total of the source document's estimate.
 const claimed = 39.42
 
-// rowOverhead is what DynamoDB bills for each row of the table and of an index beside its content, in bytes.
+// rowOverhead is the number of bytes that DynamoDB bills for each row of the table and of an index in addition to its
+// content.
 const rowOverhead = 100
 
 const gigabyte = 1 << 30
@@ -93,7 +94,7 @@ func (b biller) line(what, price string, basis Basis, quantity float64) Line {
 	return Line{what, price, basis, quantity, p.Unit, p.of(quantity), p.whole(quantity)}
 }
 
-// NewBill puts prices to a month.
+// NewBill applies prices to a month.
 func NewBill(m *Month, prices Prices) Bill {
 	b := biller{m, prices}
 	table := Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed}
@@ -108,7 +109,7 @@ func NewBill(m *Month, prices Prices) Bill {
 	}
 }
 
-// table are the lines of what the table is used for by some groups; the storage stands with the first of them.
+// table returns the lines of the table's use by some groups; the first of them includes the storage.
 func (b biller) table(groups ...Group) []Line {
 	units := map[string]*Units{}
 	for _, t := range b.month.Taken {
@@ -141,7 +142,8 @@ func (b biller) table(groups ...Group) []Line {
 	return lines
 }
 
-// storedGB is the size of the table, or of its indexes, at the month's end: more than on average over the month.
+// storedGB returns the size of the table, or of its indexes, at the month's end, which exceeds the average over the
+// month.
 func (b biller) storedGB(ofTable bool) float64 {
 	var bytes float64
 	for _, s := range b.month.Stored {
@@ -152,7 +154,7 @@ func (b biller) storedGB(ofTable bool) float64 {
 	return bytes * b.month.Times / gigabyte
 }
 
-// rest are the lines of all other services.
+// rest returns the lines of all other services.
 func (b biller) rest() []Line {
 	m, s := b.month, b.servicesOf(b.month.Taken)
 	gathered := float64(m.Load.Days) * day.Minutes() * float64(m.Model.Processes*m.Model.MetricBytes)
@@ -183,7 +185,7 @@ func (b biller) rest() []Line {
 	)
 }
 
-// watched is how many metrics the alarms watch: an alarm on a sum is paid for each that goes into it.
+// watched returns how many metrics the alarms watch: an alarm on a sum is charged for each metric in it.
 func watched() float64 {
 	n := 0
 	for _, a := range alarm.All(readers.Table(product.Registry())) {
@@ -192,7 +194,7 @@ func watched() float64 {
 	return float64(n)
 }
 
-// share divides what is free of one price among the lines that have it, by their quantities.
+// share divides the free quantity of one price among its lines, by their quantities.
 func (b biller) share(lines []Line, price string) {
 	p := b.prices.Prices[price]
 	var all float64

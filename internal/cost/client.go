@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/deploy/metric"
 )
 
-// request is what a client sends.
+// request is a client's request.
 type request struct {
 	activity     Activity
 	function     string
@@ -22,7 +22,7 @@ type request struct {
 	version      int64 // If-Match; none if 0
 }
 
-// response is what of an answer the replay goes on with.
+// response is the part of an answer that the replay uses.
 type response struct {
 	ID      string
 	Version int64
@@ -30,7 +30,7 @@ type response struct {
 
 var errRefused = errors.New("the request was refused")
 
-// send has a request answered and everything that follows from it done. The id is that of the member named.
+// send gets a request answered and carries out everything that follows from it. The id is that of the member named.
 func (w *world) send(ctx context.Context, in request, idMember string) (response, error) {
 	w.tally.begin(in.activity)
 	var answered answer
@@ -101,7 +101,7 @@ func read(body []byte, idMember string) (response, error) {
 	return out, nil
 }
 
-// answer is a ResponseWriter that keeps.
+// answer is a ResponseWriter that records.
 type answer struct {
 	header http.Header
 	status int

@@ -13,11 +13,11 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// sweepEvery is how often the TTL service is played. DynamoDB may take days; when does not change what it costs.
+// sweepEvery is the interval at which the TTL service is simulated. DynamoDB may take days; the time does not change
+// the cost.
 const sweepEvery = time.Hour
 
-// advance moves the clock, and what falls due on the way happens in its order: the scheduler's calls, and removals by
-// TTL.
+// advance moves the clock and makes the due calls on the way in their order: the scheduler's, and removals by TTL.
 func (w *world) advance(ctx context.Context, to time.Time) error {
 	for {
 		sweep := w.swept.Add(sweepEvery)
@@ -42,7 +42,7 @@ func (w *world) advance(ctx context.Context, to time.Time) error {
 	return nil
 }
 
-// fire is a call of the scheduler.
+// fire makes a call of the scheduler.
 func (w *world) fire(ctx context.Context, one schedule.Schedule) error {
 	if one.At.After(w.now) {
 		w.now = one.At
@@ -65,11 +65,11 @@ func (w *world) fire(ctx context.Context, one schedule.Schedule) error {
 	return w.deliver(ctx)
 }
 
-// sweep is the TTL service: it removes what has expired, at no charge.
+// sweep simulates the TTL service: it removes expired rows, at no charge.
 func (w *world) sweep(ctx context.Context, at time.Time) error {
 	w.now, w.swept = at, at
 	for {
-		removed := w.store.Sweep(at, 1) // one at a time, so that what follows belongs to it
+		removed := w.store.Sweep(at, 1) // one at a time, so that its effects belong to it
 		if len(removed) == 0 {
 			w.store.Feed().Trim(at)
 			return nil
@@ -83,7 +83,7 @@ func (w *world) sweep(ctx context.Context, at time.Time) error {
 	}
 }
 
-// expiryOf is what begins with the removal of the row; false for one of which no consumer is told.
+// expiryOf returns the activity that begins with the removal of the row; false for a row that no consumer receives.
 func (w *world) expiryOf(removed item.Key) (Activity, bool) {
 	if _, err := entity.ParseTimer(removed.SK); err == nil {
 		return Activity{"archive a task", LifeCycle}, true

@@ -1,11 +1,11 @@
 package cost
 
-// Comparison is one heading of the source document's estimate beside ours.
+// Comparison is one heading of the source document's estimate beside this bill's figure.
 type Comparison struct {
 	Heading string  `json:"heading"`
 	Ours    float64 `json:"ours"` // before anything that is free of charge
-	// Stated is the figure that the heading has, Itemised what comes out of the items below it: the document's headings
-	// add up to more than its total of $39.42, and its items to less.
+	// Stated is the figure of the heading, Itemised the sum of the items below it: the document's headings add up to more
+	// than its total of $39.42, and its items to less.
 	Stated   float64 `json:"stated"`
 	Itemised float64 `json:"itemised"`
 }

@@ -1,33 +1,33 @@
 package cost
 
-// Model is what cannot be counted here and is assumed.
+// Model holds the assumptions about figures that cannot be counted here.
 type Model struct {
-	// Latencies of one call as a function in the same region sees them, in milliseconds.
+	// Latencies of one call, measured in a function in the same region, in milliseconds.
 	ReadMilliseconds        float64 `json:"readMilliseconds"`
 	WriteMilliseconds       float64 `json:"writeMilliseconds"`
 	TransactionMilliseconds float64 `json:"transactionMilliseconds"`
 	ScheduleMilliseconds    float64 `json:"scheduleMilliseconds"`
 	PublishMilliseconds     float64 `json:"publishMilliseconds"`
 	ObjectMilliseconds      float64 `json:"objectMilliseconds"`
-	// OwnMilliseconds is what an invocation takes besides the calls it makes, which it makes one after another.
+	// OwnMilliseconds is the duration of an invocation without its calls, which it makes one after another.
 	OwnMilliseconds float64 `json:"ownMilliseconds"`
 	// AccessLogBytes is the line that the HTTP API writes for a request.
 	AccessLogBytes int `json:"accessLogBytes"`
 	// Shards of the stream at this load, which decide how many records a reader gathers in its window.
 	Shards int `json:"shards"`
-	// RecordLogBytes are what a further record of a batch adds to the line about it.
+	// RecordLogBytes is the length that a further record of a batch adds to its log line.
 	RecordLogBytes float64 `json:"recordLogBytes"`
-	// Processes is how many processes are at work at any minute, each of which writes MetricBytes of metrics for its
+	// Processes is the number of processes that run at any minute, each of which writes MetricBytes of metrics for its
 	// consumers.
 	Processes   int `json:"processes"`
 	MetricBytes int `json:"metricBytes"`
 	// HeaderBytes are sent to a client beside an answer's body.
 	HeaderBytes int `json:"headerBytes"`
-	// Metrics that are counted beside those of the replay, because a month without any trouble is rare.
+	// SpareMetrics are counted in addition to those of the replay, because a month without any failure is rare.
 	SpareMetrics int `json:"spareMetrics"`
 }
 
-// DefaultModel is on the slow side of what is usual.
+// DefaultModel returns assumptions on the slow side of the usual range.
 func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,

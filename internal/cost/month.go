@@ -12,44 +12,45 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// begin is the instant at which the replay's month begins: a Monday, with no change of the clocks behind it.
+// begin is the instant at which the replay's month begins: a Monday, with no change of the clocks in the weeks before
+// it.
 var begin = time.Date(2026, time.June, 1, 0, 0, 0, 0, time.UTC)
 
-// tail is how long after the month what it began is followed: the last event that reminds, and the last task that is
-// completed, archived and removed, are over by then.
+// tail is how long the replay follows the month's effects after its end: by then the last event has reminded, and the
+// last task is completed, archived and removed.
 const tail = horizon + 4*day
 
-// Options say what is replayed.
+// Options select what is replayed.
 type Options struct {
 	Load  Load
 	Model Model
 	// Scale is the part of the users that is replayed, above 0 and at most 1: at least one user is.
 	Scale float64
 	Seed  uint64
-	// Progress, if set, is told how many of the days are over.
+	// Progress, if set, receives the number of finished days.
 	Progress func(days, of int)
 }
 
-// ErrOptions: the options make no sense.
+// ErrOptions says that the options are invalid.
 var ErrOptions = errors.New("wrong options")
 
-// Month is what was counted, of the users that were replayed. Times makes it all of them.
+// Month holds the counts of the replayed users. Times scales them to all users.
 type Month struct {
 	Load  Load    `json:"load"` // of all users
 	Model Model   `json:"model"`
 	Users int     `json:"users"` // that were replayed
 	Times float64 `json:"times"`
-	// Taken is everything that the month's items set in motion, also what happens after its end.
+	// Taken is everything that follows from the month's items, including effects after its end.
 	Taken []*Taken `json:"taken"`
-	// Stored is what the table and its indexes hold at the month's end.
+	// Stored is the content of the table and its indexes at the month's end.
 	Stored []memory.Stored `json:"stored"`
-	// Readers are how the functions that read the stream are fed.
+	// Readers are the functions that read the stream, with their input.
 	Readers []Reader `json:"readers"`
 	// Metrics are those of the functions that had a value.
 	Metrics []string `json:"metrics"`
 }
 
-// Reader is how a function that reads the stream is fed.
+// Reader is a function that reads the stream, with its input.
 type Reader struct {
 	Name          string  `json:"name"`
 	WindowSeconds float64 `json:"windowSeconds"`
@@ -66,7 +67,7 @@ func (m *Month) reader(function string) *Reader {
 	return nil
 }
 
-// Replay plays the month. The same options give the same month.
+// Replay replays the month. The same options give the same month.
 func Replay(ctx context.Context, o Options) (*Month, error) {
 	if o.Scale <= 0 || o.Scale > 1 {
 		return nil, fmt.Errorf("%w: scale %g is not above 0 and at most 1", ErrOptions, o.Scale)
@@ -113,7 +114,7 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 	return month, nil
 }
 
-// live carries out what is planned, and what falls due between, up to the instant.
+// live carries out the plan, and everything due in between, up to the instant.
 func (w *world) live(ctx context.Context, plan *agenda, until time.Time) error {
 	for {
 		if err := ctx.Err(); err != nil {

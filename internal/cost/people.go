@@ -15,24 +15,24 @@ import (
 const (
 	day  = 24 * time.Hour
 	zone = "Europe/Paris"
-	// wakes and sleeps are when users are up, in UTC; what they do spreads over the hours between.
+	// wakes and sleeps bound the users' day, in UTC; their activity is spread over the hours between.
 	wakes, sleeps = 7 * time.Hour, 21 * time.Hour
 	// horizon is how far ahead of its creation an event may begin.
 	horizon = 14 * day
 )
 
-// person is a user with a fate of their own: the same person of the same seed does the same.
+// person is a user with deterministic behaviour: equal seeds give equal behaviour.
 type person struct {
 	id   string
 	luck *rand.Rand
 	load Load
 	plan *agenda
-	// reads is how many requests that read the person sends in the whole month, sent how many of them were planned.
+	// reads is the number of the person's read requests in the whole month, sent how many of them were planned.
 	reads, sent int
 	latest      thing // the task that was created last, to look at
 }
 
-// thing is an item that its owner goes on to change.
+// thing is an item that its owner changes later.
 type thing struct {
 	id      string
 	version int64
@@ -45,17 +45,17 @@ func newPerson(seed uint64, n int, load Load, reads int, plan *agenda) *person {
 	return p
 }
 
-// awake is an instant of the person's day.
+// awake returns an instant of the person's day.
 func (p *person) awake(morning time.Time) time.Time {
 	return morning.Add(wakes + time.Duration(p.luck.Int64N(int64(sleeps-wakes)))).Truncate(time.Second)
 }
 
-// after is an instant between the two durations from the other.
+// after returns an instant between the two durations after the other.
 func (p *person) after(at time.Time, least, most time.Duration) time.Time {
 	return at.Add(least + time.Duration(p.luck.Int64N(int64(most-least)))).Truncate(time.Second)
 }
 
-// planDay puts a day into the plan; n is its number in the month.
+// planDay plans a day; n is its number in the month.
 func (p *person) planDay(n int, morning time.Time) {
 	p.planEvents(n, morning)
 	p.planSeries(morning)
@@ -68,7 +68,7 @@ func (p *person) planDay(n int, morning time.Time) {
 	}
 }
 
-// changes says that the day is one on which the person changes something.
+// changes reports whether the person changes something on that day.
 func (p *person) changes(n int) bool { return n%p.load.ChangesEvery == 0 }
 
 func (p *person) planEvents(n int, morning time.Time) {
@@ -199,7 +199,7 @@ func (p *person) planNotes(n int, morning time.Time) {
 var words = strings.Fields("the figures of last week before lunch with everybody who was there and a list of what is " +
 	"still open to be sent round until Friday at noon")
 
-// text is about so many bytes of it.
+// text returns about so many bytes of text.
 func (p *person) text(length int) string {
 	var out strings.Builder
 	for out.Len() < length {

@@ -13,7 +13,7 @@ import (
 //go:embed prices.json
 var defaultPrices []byte
 
-// Names of what is billed, as a price list has them.
+// Names of billed quantities, as in a price list.
 const (
 	tableWrites      = "tableWrites"
 	tableReads       = "tableReads"
@@ -41,7 +41,7 @@ func billed() []string {
 	}
 }
 
-// Price is what one kind of thing costs.
+// Price is the price of one kind of quantity.
 type Price struct {
 	Price float64 `json:"price"`
 	Per   float64 `json:"per"`            // so many units
@@ -49,10 +49,10 @@ type Price struct {
 	Unit  string  `json:"unit"`
 }
 
-// of is the price of so many units, of which the free ones are not paid.
+// of returns the price of so many units, without the free ones.
 func (p Price) of(quantity float64) float64 { return p.whole(max(0, quantity-p.Free)) }
 
-// whole is the price without regard to what is free.
+// whole returns the price including the free units.
 func (p Price) whole(quantity float64) float64 { return quantity / p.Per * p.Price }
 
 // Prices are a price list.
@@ -63,7 +63,7 @@ type Prices struct {
 	Prices   map[string]Price `json:"prices"`
 }
 
-// ErrPrices: a price list is not one that a bill can be made with.
+// ErrPrices says that a price list cannot be used for a bill.
 var ErrPrices = errors.New("price list")
 
 // DefaultPrices returns the list that is built in.

@@ -55,7 +55,7 @@ func (b Bill) printActivities(out io.Writer) {
 	}
 }
 
-// quantity is a number as people read it.
+// quantity returns a number in readable form.
 func quantity(n float64) string {
 	switch {
 	case n >= 1e6:

@@ -57,7 +57,7 @@ func (p *person) delete(at time.Time, name, path string, it *thing) {
 	})
 }
 
-// views are what people look at, in turn: of forty looks fifteen at an agenda, twelve at one item.
+// views are the users' reads, in turn: of forty reads fifteen are of an agenda, twelve of one item.
 var views = []struct {
 	name string
 	path func(p *person, now time.Time) string
@@ -76,14 +76,14 @@ var views = []struct {
 
 const viewsInTurn = 40
 
-// strides goes through a turn in another order than that of the list: it has no divisor in common with viewsInTurn.
+// strides steps through a turn in another order than that of the list: it has no divisor in common with viewsInTurn.
 const strides = 17
 
 func agendaPath(from time.Time, length time.Duration) string {
 	return "/v1/agenda?" + url.Values{"from": {stamp(from)}, "to": {stamp(from.Add(length))}}.Encode()
 }
 
-// look sends one of the requests that read.
+// look sends one of the read requests.
 func (p *person) look(ctx context.Context, w *world, n int) error {
 	place := n * strides % viewsInTurn
 	for _, view := range views {
@@ -91,7 +91,7 @@ func (p *person) look(ctx context.Context, w *world, n int) error {
 			continue
 		}
 		if p.latest.id == "" {
-			view = views[0] // nothing to look at yet
+			view = views[0] // nothing to read yet
 		}
 		_, err := w.send(ctx, request{
 			activity: Activity{view.name, Reads}, function: queryFunction, user: p.id, method: http.MethodGet,

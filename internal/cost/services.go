@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/deploy/size"
 )
 
-// services are what was used besides the table, of the users that were replayed.
+// services counts the use of services other than the table, for the replayed users.
 type services struct {
 	invocations                      map[string]float64 // by function
 	records                          float64            // delivered by the stream
@@ -43,9 +43,9 @@ func (b biller) servicesOf(taken []*Taken) services {
 	return s
 }
 
-// gathered is how many records a reader gets in one invocation on average, where the replay brings each alone: the one
-// that opens its window and those that come to the same lane of the same shard until it closes. At times of the day
-// when people are up there are more.
+// gathered returns how many records a reader gets in one invocation on average, because the replay delivers each
+// alone. These are the one that opens its window and those that reach the same lane of the same shard until it closes.
+// There are more at times of the day when users are awake.
 func (b biller) gathered(function string) float64 {
 	r := b.month.reader(function)
 	if r == nil || r.WindowSeconds == 0 {

@@ -14,11 +14,11 @@ import (
 type Group string
 
 const (
-	// Creates and Updates are what the source document's estimate is about, and Reads.
+	// Creates, Updates and Reads are the groups of the source document's estimate.
 	Creates Group = "creates"
 	Updates Group = "updates"
 	Reads   Group = "reads"
-	// LifeCycle is what becomes of items: reminded of, completed, archived, expired, cancelled, deleted.
+	// LifeCycle is what happens to items later: reminded of, completed, archived, expired, cancelled, deleted.
 	LifeCycle Group = "life cycle"
 )
 
@@ -29,7 +29,7 @@ type Activity struct {
 	Group Group  `json:"group"`
 }
 
-// Units are what somebody used of the table.
+// Units is one user's use of the table.
 type Units struct {
 	Calls        int     `json:"calls"`
 	Transactions int     `json:"transactions,omitempty"` // calls that are charged as such
@@ -39,7 +39,7 @@ type Units struct {
 	IndexUnits map[table.Index]float64 `json:"indexUnits,omitempty"`
 }
 
-// WriteUnits are those of the table and of all indexes.
+// WriteUnits sums those of the table and of all indexes.
 func (u Units) WriteUnits() float64 {
 	sum := u.TableUnits
 	for _, units := range u.IndexUnits {
@@ -61,14 +61,14 @@ func (u *Units) add(more Units) {
 	}
 }
 
-// Work is what a function did.
+// Work is the work of a function.
 type Work struct {
 	Invocations  int     `json:"invocations"`
 	Milliseconds float64 `json:"milliseconds"` // modelled
 	LogBytes     int64   `json:"logBytes"`
 }
 
-// Taken is what an activity took, however often it took place.
+// Taken is the use of services by an activity, over all its repetitions.
 type Taken struct {
 	Activity
 	Times         int               `json:"times"`
@@ -82,7 +82,7 @@ type Taken struct {
 	ObjectBytes   int64             `json:"objectBytes,omitempty"`
 }
 
-// Units are what all used of the table for the activity.
+// Units sums the table's use for the activity.
 func (t *Taken) Units() Units {
 	var sum Units
 	for _, who := range slices.Sorted(maps.Keys(t.Table)) {
@@ -91,18 +91,18 @@ func (t *Taken) Units() Units {
 	return sum
 }
 
-// tally keeps the counts. It is for one goroutine, but for what an invocation does side by side: calls, and what it
-// logs.
+// tally holds the counts. It is for one goroutine, except for the parallel parts of an invocation: calls, and log
+// lines.
 type tally struct {
 	model   Model
-	mu      sync.Mutex // over what such calls count
+	mu      sync.Mutex // guards the counts of such calls
 	taken   map[Activity]*Taken
 	current *Taken
 	running *invocation
 	metrics map[string]bool // by dimension, value and name
 }
 
-// invocation is one of a function, while it lasts.
+// invocation is a running invocation of a function.
 type invocation struct {
 	work *Work
 	ms   float64
@@ -112,7 +112,7 @@ func newTally(m Model) *tally {
 	return &tally{model: m, taken: map[Activity]*Taken{}, metrics: map[string]bool{}}
 }
 
-// begin makes what follows belong to the activity.
+// begin assigns the following counts to the activity.
 func (t *tally) begin(a Activity) {
 	if t.taken[a] == nil {
 		t.taken[a] = &Taken{Activity: a, Table: map[string]*Units{}, Functions: map[string]*Work{}}
@@ -136,7 +136,7 @@ func (t *tally) invoke(function string, call func() error) error {
 	return err
 }
 
-// Write counts what the running function logs.
+// Write counts the log lines of the running function.
 func (t *tally) Write(line []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +159,7 @@ func (t *tally) add(ms float64) {
 	}
 }
 
-// uses returns the observer of somebody's store.
+// uses returns the observer of one user's store.
 func (t *tally) uses(who string) table.Observer {
 	return func(u table.Consumption) {
 		t.mu.Lock()
@@ -186,7 +186,7 @@ func (t *tally) uses(who string) table.Observer {
 	}
 }
 
-// all returns what was taken, by group and name.
+// all returns the use of all activities, by group and name.
 func (t *tally) all() []*Taken {
 	order := []Group{Creates, Updates, Reads, LifeCycle}
 	return slices.SortedFunc(maps.Values(t.taken), func(a, b *Taken) int {
@@ -197,7 +197,7 @@ func (t *tally) all() []*Taken {
 	})
 }
 
-// emits notes that a metric has a value; 0 is not written.
+// emits records that a metric has a value; 0 is not written.
 func (t *tally) emits(dimension, value, name string, n float64) {
 	if n != 0 {
 		t.metrics[dimension+" "+value+" "+name] = true

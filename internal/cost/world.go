@@ -26,7 +26,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// The functions besides the readers, which are named as the deployment table names them.
+// The functions other than the readers, which have the deployment table's names.
 const (
 	commandFunction = "command"
 	queryFunction   = "query"
@@ -69,7 +69,7 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	return w, w.assemble()
 }
 
-// chacha is a source of random bytes that is the same for the same seed.
+// chacha returns a source of random bytes that is the same for the same seed.
 func chacha(seed uint64) *rand.ChaCha8 {
 	var key [32]byte
 	for i := range 8 {
@@ -88,7 +88,7 @@ func (w *world) newID() string {
 	return id.String()
 }
 
-// storeOf returns the table as somebody uses it: what is used is counted, and reported as the functions report it.
+// storeOf returns the table for one user of it: its use is counted, and reported as the functions report it.
 func (w *world) storeOf(who string) table.Store {
 	meter := w.meters[who]
 	if meter == nil {
@@ -102,7 +102,7 @@ func (w *world) storeOf(who string) table.Store {
 	})
 }
 
-// logOf returns the log of a function, whose lines are as long as those of the function that is deployed.
+// logOf returns the log of a function, whose lines are as long as those of the deployed function.
 func (w *world) logOf(function string) *slog.Logger {
 	if w.logs[function] == nil {
 		names := map[string]string{slog.TimeKey: "timestamp", slog.MessageKey: "message"}
@@ -111,7 +111,7 @@ func (w *world) logOf(function string) *slog.Logger {
 			if name == "" || len(groups) > 0 {
 				return a
 			}
-			if a.Key == slog.TimeKey { // as long as it is there, and the same for the same replay
+			if a.Key == slog.TimeKey { // of the same length as a real one, and the same in every replay
 				return slog.String(name, w.now.Format("2006-01-02T15:04:05.000000000Z"))
 			}
 			a.Key = name
@@ -184,12 +184,11 @@ func (w *world) observe(consumer string, n consume.Counts) {
 		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already),
 		metric.RecordsParked:     float64(n.Parked + n.Newer),
 		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
-		metric.RecordAge: 0.25, // virtual time stands still meanwhile
+		metric.RecordAge: 0.25, // virtual time does not advance during a batch
 	}, w.meters[consumer].Drain())
 }
 
-// count keeps in mind which metrics there are: each is paid for. Their lines do not depend on the load
-// (pkg/deploy/metric).
+// count records which metrics there are: each is charged. Their lines do not depend on the load (pkg/deploy/metric).
 func (w *world) count(dimension, value string, values metric.Values, used table.TotalsByOperation) {
 	sum := used.Sum()
 	for name, n := range map[string]float64{metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {
@@ -200,8 +199,8 @@ func (w *world) count(dimension, value string, values metric.Values, used table.
 	}
 }
 
-// deliver brings all stream records that nobody has seen yet to the readers, one at a time, as the stream has them when
-// users are few for its shards, and what follows from them too.
+// deliver delivers all undelivered stream records to the readers, one at a time, as the stream does when users are few
+// for its shards. It also delivers the records that follow from them.
 func (w *world) deliver(ctx context.Context) error {
 	shards, err := w.store.Feed().Shards(ctx)
 	if err != nil {
@@ -226,7 +225,7 @@ func (w *world) deliver(ctx context.Context) error {
 	}
 }
 
-// bring delivers one record to a reader, unless its filter keeps it away.
+// bring delivers one record to a reader, unless its filter excludes it.
 func (w *world) bring(ctx context.Context, r *reader, rec change.Record) error {
 	if !r.Filter.Match(rec) {
 		return nil

@@ -12,23 +12,23 @@ const maxAdvance = 10 * 366 * 24 * time.Hour
 
 // Errors of a move of the clock, matched with errors.Is.
 var (
-	// errRealTime: the clock cannot be moved, because the service behind the endpoint has a clock of its own.
+	// errRealTime says that the clock cannot be moved, because the service at the endpoint has its own clock.
 	errRealTime = errors.New("time is real with --endpoint: the clock cannot be moved")
-	// errTooFar: one move is bounded.
+	// errTooFar says that one move is bounded.
 	errTooFar = fmt.Errorf("one move of the clock is at most %d days", int(maxAdvance.Hours()/24))
-	// errEnded: the platform is being stopped, or a part of it has ended.
+	// errEnded says that the platform is being stopped, or a part of it has ended.
 	errEnded = errors.New("the platform has ended")
 )
 
-// moved is what a move of the clock did.
+// moved is the result of a move of the clock.
 type moved struct {
 	carriedOut
 	steps int
 }
 
-// moveTo brings the clock to the instant. Time stops on its way wherever something falls due: the next schedule, timer
-// or expiry. There everything is carried out and settles before time goes on, so that things happen in their order, and
-// what one of them brings about, such as a timer set by a task that was archived on the way, falls due on the same way.
+// moveTo moves the clock to the instant. Time stops on its way at everything that is due: the next schedule, timer or
+// expiry. There the platform carries it out and waits until it is idle, so that effects happen in their order. A new
+// due instant on the way, such as a timer of a task that was archived, is handled in the same move.
 func (p *Platform) moveTo(ctx context.Context, target time.Time) (moved, error) {
 	if p.backend.sweep == nil {
 		return moved{}, errRealTime
@@ -70,7 +70,7 @@ func (p *Platform) stepTo(ctx context.Context, target time.Time) (steps int, err
 	}
 }
 
-// nextStop is where time stops next: at what falls due first, or at the target.
+// nextStop returns where time stops next: at the first due instant, or at the target.
 func (p *Platform) nextStop(target time.Time) time.Time {
 	stop := target
 	if at, any := p.scheduler.Next(); any && at.Before(stop) {

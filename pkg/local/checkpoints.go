@@ -18,10 +18,10 @@ import (
 	"nexus/pkg/local/engine"
 )
 
-// checkpoints keeps how far each mapping has come, one file for each. They are written behind: a mapping goes on while
-// the disk is busy, and of several checkpoints that wait only the last is written. What a crash loses of that is
-// delivered again. Checkpoints of another stream than the present one say nothing, so they are not loaded: the mapping
-// begins at the oldest record kept. So it does where a checkpoint is ahead of its stream ([checkpoints.judge]).
+// checkpoints stores the progress of each mapping, in one file each. It writes asynchronously: a mapping continues
+// while the disk is busy, and of several waiting checkpoints only the last is written. Records whose checkpoint a
+// crash loses are delivered again. Checkpoints of another stream are not loaded: the mapping begins at the oldest
+// record available. It also does so if a checkpoint is ahead of its stream ([checkpoints.judge]).
 type checkpoints struct {
 	dir    string
 	stream string
@@ -30,8 +30,8 @@ type checkpoints struct {
 
 	mu     sync.Mutex
 	saved  map[string]map[string]eventsource.Checkpoint // by mapping and shard
-	dirty  map[string]bool                              // mappings of which more is saved than written
-	failed error                                        // of the last write, until a Save has told it
+	dirty  map[string]bool                              // mappings with unwritten checkpoints
+	failed error                                        // of the last write, until a Save has returned it
 }
 
 var _ eventsource.Checkpoints = (*checkpoints)(nil)
@@ -47,7 +47,7 @@ type (
 	}
 )
 
-// forgetCheckpoint is what to do about a damaged file.
+// forgetCheckpoint is the advice for a damaged file.
 const forgetCheckpoint = "Remove the file and start again; the reader then begins at the oldest record of the " +
 	"stream, and nothing " +
 	"is done twice"
@@ -112,10 +112,10 @@ func (c *checkpoints) parse(path string, content []byte) (map[string]eventsource
 	return shards, nil
 }
 
-// judge loads the checkpoints of a mapping, before it runs, and holds them against where the stream ends; nil heads are
-// not known. One that is ahead belongs to records that are gone, because the table was set back or lost the end of its
-// log. Believed, it would have the mapping pass over as many new records. So it is dropped, on disk, too: the mapping
-// begins at the oldest record kept, which consumers bear as any repetition.
+// judge loads the checkpoints of a mapping, before it runs, and compares them with the end of the stream; nil heads
+// are unknown. A checkpoint that is ahead belongs to records that are gone, because the table was set back or lost the
+// end of its log. With it the mapping would skip as many new records. So judge drops it, on disk, too: the mapping
+// begins at the oldest record available, which consumers handle like any repetition.
 func (c *checkpoints) judge(mapping string, heads map[string]string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *checkpoints) judge(mapping string, heads map[string]string) error {
 	return durable.WriteFile(c.file(mapping), files[mapping])
 }
 
-// Save implements [eventsource.Checkpoints]. It fails if the last write did, and is tried again then.
+// Save implements [eventsource.Checkpoints]. It fails if the last write did, and then writes again.
 func (c *checkpoints) Save(_ context.Context, mapping, shard string, at eventsource.Checkpoint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +154,7 @@ func (c *checkpoints) Save(_ context.Context, mapping, shard string, at eventsou
 	c.dirty[mapping] = true
 	select {
 	case c.poked <- struct{}{}:
-	default: // a write is due already
+	default: // a write is already pending
 	}
 	err, c.failed = c.failed, nil
 	return err
@@ -176,7 +176,7 @@ func (c *checkpoints) run(ctx context.Context) {
 	}
 }
 
-// flush writes what is saved and not written. One goroutine at a time may call it.
+// flush writes the unwritten checkpoints. One goroutine at a time may call it.
 func (c *checkpoints) flush(context.Context) error {
 	c.mu.Lock()
 	files := c.unwritten()
@@ -193,7 +193,7 @@ func (c *checkpoints) flush(context.Context) error {
 	return errors.Join(errs...)
 }
 
-// unwritten returns the new content of each file, and counts it as written. The caller holds the lock.
+// unwritten returns the new content of each file, and marks it as written. The caller holds the lock.
 func (c *checkpoints) unwritten() map[string][]byte {
 	files := map[string][]byte{}
 	for mapping := range c.dirty {

@@ -13,9 +13,9 @@ import (
 // arnParts are the parts of a stream's ARN: arn, partition, service, region, account, resource.
 const arnParts = 6
 
-// NewStream returns a source over the stream with that ARN, with the credentials of the environment, and what gives its
-// connections back. Without an endpoint it is the service of the ARN's region. What was trimmed before it could be read
-// is told to onGap.
+// NewStream returns a source over the stream with that ARN, with the credentials of the environment, and a function
+// that closes its connections. Without an endpoint it uses the service of the ARN's region. It reports records that
+// were trimmed before they could be read to onGap.
 func NewStream(endpoint, streamARN string, onGap func(streams.Gap)) (eventsource.Source, func(), error) {
 	if endpoint != "" {
 		if _, err := (Options{Endpoint: endpoint}).normal(); err != nil {

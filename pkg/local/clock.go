@@ -12,11 +12,11 @@ import (
 	"nexus/pkg/local/engine"
 )
 
-// errBackwards: time was asked to go back.
+// errBackwards says that time was asked to go back.
 var errBackwards = errors.New("the clock moves only forward")
 
-// clock is the platform's time: the machine's, moved forward by an offset that is on disk before anybody sees it, so
-// that no restart takes time back.
+// clock is the platform's time: the machine's, moved forward by an offset. A new offset is on disk before it takes
+// effect, so that no restart takes time back.
 type clock struct {
 	machine func() time.Time
 	file    string // empty: the offset ends with the process
@@ -71,7 +71,7 @@ func (c *clock) Offset() time.Duration {
 	return c.offset
 }
 
-// MoveTo sets the clock to the instant, from which it goes on. An instant that has passed is errBackwards.
+// MoveTo sets the clock to the instant, from which it continues. A past instant is errBackwards.
 func (c *clock) MoveTo(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,8 @@ func (c *clock) MoveTo(at time.Time) error {
 	return nil
 }
 
-// Moved returns a channel that is closed at the next move. Whoever waits for an instant takes it before reading the
-// time.
+// Moved returns a channel that is closed at the next move. A caller that waits for an instant takes it before reading
+// the time.
 func (c *clock) Moved() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// smallBody is what a body may have without being counted: each is in memory whole while its request is carried out.
+	// smallBody is the size up to which a body is not counted: each is in memory whole while its request is carried out.
 	smallBody = 256 << 10
-	// maxLarge is how many larger ones there may be at once, and largeWait how long another one waits.
+	// maxLarge bounds the concurrent larger ones, and largeWait how long another one waits.
 	maxLarge  = 4
 	largeWait = 10 * time.Second
-	// maxListeners is how many may listen to GET /dev/stream.
+	// maxListeners bounds the listeners of GET /dev/stream.
 	maxListeners = 32
-	// maxIdle is how many connections may wait for their next request.
+	// maxIdle bounds the connections that wait for their next request.
 	maxIdle = 256
 )
 
-// crowded answers that there is no room now.
+// crowded answers that there is no capacity now.
 func crowded(w http.ResponseWriter, detail string) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(largeWait/time.Second)))
 	refuseWith(w, &devProblem{http.StatusServiceUnavailable, detail})
 }
 
-// fewLarge lets few requests with large bodies in at once. A body without a length counts as large.
+// fewLarge admits few concurrent requests with large bodies. A body without a length counts as large.
 func fewLarge(next http.Handler) http.Handler {
 	room := make(chan struct{}, maxLarge)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func fewLarge(next http.Handler) http.Handler {
 	})
 }
 
-// idlers closes connections that would wait for their next request beside too many others.
+// idlers closes an idle connection if there are too many others.
 type idlers struct {
 	mu      sync.Mutex
 	waiting map[net.Conn]struct{}

@@ -14,7 +14,7 @@ const (
 	remakeCall  = "Remove the file and start again; nexus verify --dev URL --repair then makes the schedule again"
 )
 
-// adviseOnEvents adds what to do to an error about a damaged log of the bus.
+// adviseOnEvents adds advice to an error about a damaged log of the bus.
 func adviseOnEvents(err error) error {
 	var damaged *buslocal.DamagedError
 	if !errors.As(err, &damaged) {
@@ -23,7 +23,7 @@ func adviseOnEvents(err error) error {
 	return engine.Damaged(damaged.File, fmt.Errorf("line %d: %w", damaged.Line, damaged.Err), removeEvent)
 }
 
-// adviseOnSchedules adds what to do to an error about a damaged schedule.
+// adviseOnSchedules adds advice to an error about a damaged schedule.
 func adviseOnSchedules(err error) error {
 	var damaged *schedulelocal.DamagedError
 	if !errors.As(err, &damaged) {

@@ -15,7 +15,7 @@ import (
 // maxDevBody bounds the body of a request under /dev/.
 const maxDevBody = 4 << 10
 
-// devPath is one path under /dev/ with what it answers to. A handler's error becomes a problem document.
+// devPath is one path under /dev/ with its handlers by method. A handler's error becomes a problem document.
 type devPath struct {
 	pattern string
 	methods map[string]func(http.ResponseWriter, *http.Request) error
@@ -75,7 +75,7 @@ func (p *Platform) devRoutes() http.Handler {
 	return mux
 }
 
-// devProblem is an error that says how it is to be answered.
+// devProblem is an error with its status in an answer.
 type devProblem struct {
 	status int
 	detail string
@@ -87,7 +87,7 @@ func refusal(status int, format string, args ...any) error {
 	return &devProblem{status, fmt.Sprintf(format, args...)}
 }
 
-// refuse answers with the problem that the error is. Here the detail says everything: whoever reads it runs the system.
+// refuse answers with the problem of the error. Its detail includes internals, because its reader operates the system.
 func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var problem *devProblem
 	var unsettled *UnsettledError
@@ -108,7 +108,7 @@ func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	refuseWith(w, problem)
 }
 
-// refuseWith answers with a problem document (RFC 9457) of the type that says no more than its status.
+// refuseWith answers with a problem document (RFC 9457) of the type that only repeats its status.
 func refuseWith(w http.ResponseWriter, e *devProblem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(e.status)
@@ -117,21 +117,21 @@ func refuseWith(w http.ResponseWriter, e *devProblem) {
 		Title  string `json:"title"`
 		Status int    `json:"status"`
 		Detail string `json:"detail"`
-	}{"about:blank", http.StatusText(e.status), e.status, e.detail}), '\n')) // the client may have gone
+	}{"about:blank", http.StatusText(e.status), e.status, e.detail}), '\n')) // the client may have disconnected
 }
 
 // answer sends a value.
 func answer(w http.ResponseWriter, v any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(append(line(v), '\n')) // the client may have gone
+	_, _ = w.Write(append(line(v), '\n')) // the client may have disconnected
 	return nil
 }
 
-// readBody decodes a body strictly: unknown and repeated members are refused, and so is what is not UTF-8.
+// readBody decodes a body strictly: it refuses unknown and repeated members, and invalid UTF-8.
 func readBody(r *http.Request, into any) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		// A form on a page of another site can send every other type without being asked.
+		// A form on a page of another site can send every other type without a preflight.
 		return refusal(http.StatusUnsupportedMediaType, "the body has to be application/json")
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxDevBody+1))
@@ -147,7 +147,7 @@ func readBody(r *http.Request, into any) error {
 	return nil
 }
 
-// unreadable says what is wrong with a body in the words of who sent it, not of the code that reads it.
+// unreadable describes the fault of a body in the client's terms, not in those of the decoder.
 func unreadable(err error) string {
 	var wrong *json.SemanticError
 	switch {

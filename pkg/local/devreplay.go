@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// maxReplayBytes bounds what is replayed in one request.
+	// maxReplayBytes bounds the records of one request.
 	maxReplayBytes = 64 << 20
-	// replayEvents is how many of the latest events are shown with the derived state.
+	// replayEvents is the number of latest events that are shown with the derived state.
 	replayEvents = 1000
 	// recordsPause is the wait after a read of the stream that found nothing.
 	recordsPause = 20 * time.Millisecond
-	// replayMedia is the one type of body that is replayed: a page of another site cannot send it without being asked.
+	// replayMedia is the only accepted type of body: a page of another site cannot send it without a preflight.
 	replayMedia = "application/x-ndjson"
 )
 
@@ -56,18 +56,19 @@ func (p *Platform) getRecords(w http.ResponseWriter, r *http.Request) error {
 	})
 	if err = errors.Join(err, out.Flush()); err != nil {
 		p.log.Error("the stream was not read to its end", "error", err)
-		panic(http.ErrAbortHandler) // the status is sent: a connection cut short is how the client learns of it
+		panic(http.ErrAbortHandler) // the status is sent: only a cut connection can report the error
 	}
 	return nil
 }
 
-// Replayed is the answer to POST /dev/replay: what became of the records, and what is derived now of their users.
+// Replayed is the answer to POST /dev/replay: the outcomes of the records, and the present derived data of their
+// users.
 type Replayed struct {
 	Consumers []replay.Report `json:"consumers"`
 	State     replay.State    `json:"state"`
 }
 
-// postReplay brings the body's records, in any form in which they are kept, to consumers of this process.
+// postReplay delivers the body's records, in any of their stored forms, to consumers of this process.
 func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != replayMedia {
 		return refusal(http.StatusUnsupportedMediaType, "the body has to be %s", replayMedia)
@@ -103,7 +104,7 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, out)
 }
 
-// feeder brings records to the consumers beside their readers.
+// feeder returns a feeder for the consumers, independent of their readers.
 func (p *Platform) feeder() replay.Feeder {
 	f := replay.Feeder{
 		Registry: p.registry, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep, Log: p.log.With("part", "replay"),
@@ -117,7 +118,7 @@ func (p *Platform) feeder() replay.Feeder {
 	return f
 }
 
-// view is what is derived here.
+// view returns the sources of this platform's derived data.
 func (p *Platform) view() replay.View {
 	var waiting []schedule.Schedule
 	for _, e := range p.scheduler.All() {

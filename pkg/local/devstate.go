@@ -27,13 +27,13 @@ const (
 	maxParkedPage = 100
 )
 
-// listed is what every list under /dev/ answers. Next is what to send as after for what follows, if anything does.
+// listed is the answer of every list under /dev/. Next is the value of after for the following page; empty at the end.
 type listed[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"`
 }
 
-// listParams reads limit and the names that the path knows besides.
+// listParams reads limit and the other names that the path accepts.
 func listParams(r *http.Request, most int, known ...string) (limit int, query url.Values, err error) {
 	query = r.URL.Query()
 	for name, values := range query {
@@ -50,8 +50,8 @@ func listParams(r *http.Request, most int, known ...string) (limit int, query ur
 	return limit, query, nil
 }
 
-// getEvents lists the latest events on the bus, or the latest before a number, the oldest of them first. Next is what
-// to send as before for those that are older.
+// getEvents lists the latest events on the bus, or the latest before a number, the oldest of them first. Next is the
+// value of before for older ones.
 func (p *Platform) getEvents(w http.ResponseWriter, r *http.Request) error {
 	limit, query, err := listParams(r, maxList, "before")
 	if err != nil {
@@ -124,7 +124,8 @@ type parkedShown struct {
 	Body   json.RawMessage `json:"body"`
 }
 
-// getParked lists what consumers could not process, and behind it what mappings gave up, with the objects' content.
+// getParked lists the records that consumers could not process, and then the batches that mappings gave up, with the
+// objects' content.
 func (p *Platform) getParked(w http.ResponseWriter, r *http.Request) error {
 	limit, query, err := listParams(r, maxParkedPage, "after")
 	if err != nil {
@@ -189,7 +190,7 @@ func (p *Platform) getBlob(w http.ResponseWriter, r *http.Request) error {
 		media = "application/json"
 	}
 	w.Header().Set("Content-Type", media)
-	_, _ = w.Write(body) // the client may have gone
+	_, _ = w.Write(body) // the client may have disconnected
 	return nil
 }
 
@@ -203,12 +204,12 @@ func blobRefusal(err error) error {
 	return err
 }
 
-// consumerShown is what became of the records at one consumer since the start.
+// consumerShown counts the outcomes of the records at one consumer since the start.
 type consumerShown struct {
 	Consumer   string `json:"consumer"`
 	Records    int    `json:"records"`
 	Done       int    `json:"done"`
-	Already    int    `json:"alreadyDone"` // of done, as far as the consumer can tell
+	Already    int    `json:"alreadyDone"` // of done, as far as the consumer can detect it
 	Parked     int    `json:"parked"`
 	Unfinished int    `json:"unfinished"`
 	Retried    int    `json:"retried"`
@@ -229,7 +230,8 @@ func (r *reader) consumersShown() []consumerShown {
 	return out
 }
 
-// getLag says how far everybody has come. The numbers of consumers and reminders begin with the process.
+// getLag reports the progress of every reader, consumer and driver. The numbers of consumers and reminders begin with
+// the process.
 func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
 	out := struct {
 		Now       time.Time                 `json:"now"`
@@ -259,7 +261,7 @@ func (p *Platform) getLag(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, out)
 }
 
-// getInfo says where everything is, for other tools. It tells the engine's address only if the options allow it.
+// getInfo reports the addresses of all parts, for other tools. It includes the engine's only if the options allow it.
 func (p *Platform) getInfo(w http.ResponseWriter, _ *http.Request) error {
 	endpoint := p.backend.endpoint
 	if p.options.Endpoint == "" && !p.options.ShowEndpoint {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// heartbeat is how often a quiet stream says that it is alive.
+// heartbeat is the interval of signals on a quiet stream.
 const heartbeat = 15 * time.Second
 
-// getStream sends what happens as server-sent events, from now on: each record that a reader finished (change) and each
-// effect (schedule, event, parked, blob), and the moves of the clock. A listener that falls behind is told lost and cut
-// off, rather than holding anybody up.
+// getStream sends events of the platform as server-sent events, from now on: each record that a reader finished
+// (change), each effect (schedule, event, parked, blob), and the moves of the clock. A listener that is too slow
+// receives lost and is disconnected, so that it delays no one.
 func (p *Platform) getStream(w http.ResponseWriter, r *http.Request) error {
 	happenings, end := p.hub.subscribe()
 	defer end()
@@ -28,10 +28,10 @@ func (p *Platform) getStream(w http.ResponseWriter, r *http.Request) error {
 	text := ": listening\n\n"
 	for {
 		if _, err := fmt.Fprint(w, text); err != nil {
-			return nil // the client has gone
+			return nil // the client has disconnected
 		}
 		if err := out.Flush(); err != nil {
-			return nil // the client has gone
+			return nil // the client has disconnected
 		}
 		select {
 		case what, ok := <-happenings:

@@ -27,7 +27,7 @@ func (p *Platform) getClock(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, p.clockShown())
 }
 
-// postClock moves the clock and answers when everything on the way is done.
+// postClock moves the clock and answers when all effects on the way are done.
 func (p *Platform) postClock(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Advance string `json:"advance"`
@@ -82,7 +82,7 @@ func (p *Platform) postSettle(w http.ResponseWriter, r *http.Request) error {
 	}{true, p.clock.Now().Truncate(time.Second), did.fired, did.swept})
 }
 
-// postRedeliver brings recorded records to consumers again. It moves no checkpoint.
+// postRedeliver delivers recorded records to consumers again. It moves no checkpoint.
 func (p *Platform) postRedeliver(w http.ResponseWriter, r *http.Request) error {
 	body := struct {
 		Consumer string `json:"consumer"`

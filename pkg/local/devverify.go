@@ -10,7 +10,8 @@ import (
 	"nexus/pkg/verify"
 )
 
-// verifyGrace is the pause between the two looks at what seems to differ: many times what consumers lag here.
+// verifyGrace is the pause between the two reads of a possible difference: many times the usual delay of the consumers
+// here.
 const verifyGrace = 500 * time.Millisecond
 
 // VerifyLine is one line of the answer to POST /dev/verify: exactly one member is there, and the last line has summary
@@ -22,7 +23,7 @@ type VerifyLine struct {
 	Error      string             `json:"error,omitempty"`
 }
 
-// postVerify answers with a line of JSON for each difference as it is found. It ends when its client goes.
+// postVerify answers with a line of JSON for each difference as it is found. It ends when its client disconnects.
 func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		User   string `json:"user"`
@@ -62,7 +63,7 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		Progress: func(rows int64) {
 			if now := time.Now(); now.Sub(told) > verifyProgress {
 				told = now
-				_ = tell(VerifyLine{Rows: rows}) // a client that has gone ends the context
+				_ = tell(VerifyLine{Rows: rows}) // a client that has disconnected ends the context
 			}
 		},
 	}, func(d verify.Difference) error { return tell(VerifyLine{Difference: &d}) })
@@ -71,9 +72,9 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		p.log.Error("verification ended early", "error", err)
 		last = VerifyLine{Error: err.Error()}
 	}
-	_ = tell(last) // the client may have gone
+	_ = tell(last) // the client may have disconnected
 	return nil
 }
 
-// verifyProgress is how often progress is told.
+// verifyProgress is the interval of progress lines.
 const verifyProgress = 200 * time.Millisecond

@@ -26,9 +26,9 @@ import (
 const (
 	// callTimeout bounds one attempt of a call to the service.
 	callTimeout = 5 * time.Second
-	// createdPoll is how often a new table is looked at until it can be used.
+	// createdPoll is the interval at which a new table is checked until it can be used.
 	createdPoll = 200 * time.Millisecond
-	// idleConnections is how many connections a busy local system keeps.
+	// idleConnections is the number of connections that a busy local system uses.
 	idleConnections = 64
 )
 
@@ -39,8 +39,8 @@ func newTransport() *http.Transport {
 	return t
 }
 
-// serviceConfig is the SDK's configuration for the endpoint: credentials and region of the environment, or made-up
-// ones, which every local service takes.
+// serviceConfig returns the SDK's configuration for the endpoint: credentials and region of the environment, or
+// made-up ones, which every local service accepts.
 func serviceConfig(endpoint string, transport http.RoundTripper) aws.Config {
 	credentials := aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local", Source: "local platform"}
 	if id := os.Getenv("AWS_ACCESS_KEY_ID"); id != "" {
@@ -59,8 +59,8 @@ func serviceConfig(endpoint string, transport http.RoundTripper) aws.Config {
 	}
 }
 
-// NewClient returns a client of the service at the endpoint, with the region and credentials of the environment, and
-// what gives its connections back.
+// NewClient returns a client of the service at the endpoint, with the region and credentials of the environment, and a
+// function that closes its connections.
 func NewClient(endpoint string) (*dynamodb.Client, func(), error) {
 	if _, err := (Options{Endpoint: endpoint}).normal(); err != nil {
 		return nil, nil, err
@@ -69,8 +69,8 @@ func NewClient(endpoint string) (*dynamodb.Client, func(), error) {
 	return dynamo.NewClient(serviceConfig(endpoint, base)), base.CloseIdleConnections, nil
 }
 
-// startEngine starts the local engine on the directory and brings the table into being. Rows are swept by the
-// platform's clock, because the engine never removes one.
+// startEngine starts the local engine on the directory and creates the table. Rows are swept by the platform's clock,
+// because the engine never removes one.
 func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logger) (_ *backend, err error) {
 	binary, err := engine.Find()
 	if err != nil {
@@ -100,7 +100,7 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 			err = errors.Join(err, stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	// The sweeper tells the transport which removals were its own, so it has to do without that transport itself.
+	// The sweeper reports its removals to the transport, so it must not use that transport itself.
 	plain := dynamo.New(dynamo.NewClient(serviceConfig(engine.Internal, base)))
 	var taken []item.Item
 	sweeper, err = engine.NewSweeper(running.DataDir(), plain, func(_ context.Context, at time.Time) ([]item.Item, error) {
@@ -151,8 +151,8 @@ func engineHeads(
 	}, nil
 }
 
-// startEndpoint uses a service that somebody else runs. It says nothing about the end of its stream, and removes rows
-// itself.
+// startEndpoint uses a service outside the platform. Such a service does not report the end of its stream, and removes
+// rows itself.
 func startEndpoint(ctx context.Context, endpoint string, log *slog.Logger) (*backend, error) {
 	base := newTransport()
 	b, err := openTable(ctx, endpoint, base, log)
@@ -168,7 +168,7 @@ func startEndpoint(ctx context.Context, endpoint string, log *slog.Logger) (*bac
 	return b, nil
 }
 
-// openTable returns the table behind the endpoint, which is created unless it is there.
+// openTable returns the table at the endpoint and creates it if it is missing.
 func openTable(ctx context.Context, endpoint string, transport http.RoundTripper, log *slog.Logger) (*backend, error) {
 	cfg := serviceConfig(endpoint, transport)
 	client := dynamo.NewClient(cfg)
@@ -208,7 +208,7 @@ func ensureTable(ctx context.Context, client *dynamodb.Client, schema table.Sche
 	return stream, nil
 }
 
-// describe returns nil for a table that is not there.
+// describe returns nil for a missing table.
 func describe(ctx context.Context, client *dynamodb.Client, name string) (*types.TableDescription, error) {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {

@@ -13,21 +13,21 @@ import (
 	"nexus/pkg/table"
 )
 
-// expiries knows every row that will expire, and when, so that nobody has to look through the table for them: one walk
-// at the start, and from then on the stream, whose readers pass all its records by. It lags behind the table by what
-// the readers have not read yet.
+// expiries holds every row that will expire, with its time, so that no scan of the table is needed: one walk at the
+// start, and from then on the stream, whose readers pass all its records to it. It lags behind the table by the unread
+// records.
 //
-// It may name a row that has changed since. The sweep deletes under the row as it is named here, so that costs an
-// attempt; the record of the change is still to come and puts it right.
+// It may contain a row that has changed since. The sweep deletes a row only if it equals the recorded one, so this
+// costs an attempt; the record of the change will correct it.
 type expiries struct {
 	mu    sync.Mutex
 	rows  map[item.Key]expiring
-	all   expiryHeap // by instant; entries that rows no longer agrees with are passed over
+	all   expiryHeap // by instant; entries that rows no longer confirms are skipped
 	steps expiryHeap // those whose expiry has consequences: timers and entities
 
 	seen    map[string]string     // by shard: the last record taken in
-	touched map[item.Key]struct{} // rows the stream told about before the walk was done; nil afterwards
-	added   chan struct{}         // closed and replaced when an expiry comes in
+	touched map[item.Key]struct{} // rows that the stream reported before the walk was done; nil afterwards
+	added   chan struct{}         // closed and replaced when an expiry is added
 }
 
 type expiring struct {
@@ -42,7 +42,7 @@ func newExpiries() *expiries {
 	}
 }
 
-// walk takes in the rows that are there. What the stream has told meanwhile is newer.
+// walk adds the existing rows. Records of the stream since its start are newer.
 func (e *expiries) walk(ctx context.Context, walker table.Walker) error {
 	err := walker.Walk(ctx, 0, 1, func(row item.Item) error {
 		if !row.Has(entity.AttrTTL) {
@@ -64,7 +64,7 @@ func (e *expiries) walk(ctx context.Context, walker table.Walker) error {
 	return nil
 }
 
-// observe takes in records as they were read from a shard, once each however often they are read.
+// observe applies the records of a shard, once each, however often they are read.
 func (e *expiries) observe(shard string, records []change.Record) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +80,7 @@ func (e *expiries) observe(shard string, records []change.Record) {
 	}
 }
 
-// set notes the row as it is now; nil if it is gone.
+// set records the row as it is now; nil if it is gone.
 func (e *expiries) set(key item.Key, row item.Item) {
 	ttl, expires := row[entity.AttrTTL].(item.Number)
 	at := row.Int(entity.AttrTTL)
@@ -106,13 +106,13 @@ func (e *expiries) put(key item.Key, x expiring) {
 	e.added = make(chan struct{})
 }
 
-// hasConsequences says whether anything follows from the row's expiry, so that time has to stop there on its way.
+// hasConsequences reports whether the row's expiry has effects, so that a moving clock must stop there.
 func hasConsequences(key item.Key) bool {
 	sk, err := entity.ParseSortKey(key.SK)
 	return err == nil && (!sk.IsRow() || sk.Prefix == entity.RowTimer)
 }
 
-// take removes and returns the rows that have expired at the instant, reduced to what identifies them.
+// take removes and returns the rows that have expired at the instant, reduced to the attributes that identify them.
 func (e *expiries) take(at time.Time) []item.Item {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -131,7 +131,7 @@ func (e *expiries) take(at time.Time) []item.Item {
 	return out
 }
 
-// restore brings back rows that were taken and could not be removed, except where something newer is known.
+// restore adds rows again that were taken and could not be removed, unless a newer state is known.
 func (e *expiries) restore(rows []item.Item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -157,7 +157,7 @@ func (e *expiries) next(consequences bool) (time.Time, bool) {
 	return time.Unix((*places)[0].at, 0).UTC(), true
 }
 
-// news returns a channel that is closed when an expiry comes in.
+// news returns a channel that is closed when an expiry is added.
 func (e *expiries) news() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,7 +176,7 @@ func (e *expiries) current(places *expiryHeap) bool {
 	return false
 }
 
-// expiryPlace is where a row stands in the order of expiry.
+// expiryPlace is the place of a row in the order of expiry.
 type expiryPlace struct {
 	at  int64
 	key item.Key

@@ -11,12 +11,11 @@ import (
 	"nexus/pkg/api"
 )
 
-// doors decide which requests the platform takes. Requests of this machine are those that come over the loopback
-// interface and ask for it by one of its names. All others have to ask for a name on the list, and never reach what is
-// local only.
+// doors decide which requests the platform accepts. A request of this machine comes over the loopback interface and
+// uses one of its names. Every other request must use a name on the list, and never reaches the local-only paths.
 //
 // The name matters, because a page of another site can have its own name resolved to 127.0.0.1. It would then read
-// everything here as its own; the name that it asks for gives it away.
+// everything here as its own; the requested name reveals it.
 type doors struct{ names []string }
 
 // outer guards the whole surface.
@@ -30,10 +29,10 @@ func (d doors) outer(next http.Handler) http.Handler {
 	})
 }
 
-// innerPolicy keeps a browser from taking an answer for a page, or showing it in one.
+// innerPolicy prevents a browser from treating an answer as a page, or showing it in one.
 const innerPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// inner guards what is local only, whatever names are on the list.
+// inner guards the local-only paths, independent of the names on the list.
 func (doors) inner(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -59,7 +58,7 @@ func (d doors) named(hostport string) bool {
 	return slices.ContainsFunc(d.names, func(name string) bool { return strings.EqualFold(hostOf(name), host) })
 }
 
-// isOwn reports whether the request was sent on this machine to a name of its own.
+// isOwn reports whether the request was sent on this machine to one of its own names.
 func isOwn(r *http.Request) bool { return isLoopback(r.RemoteAddr) && isLoopback(r.Host) }
 
 // hostOf takes a host with or without a port, and returns it without the port, brackets and the dot of the root.
@@ -81,7 +80,7 @@ func isLoopback(hostport string) bool {
 // exposedToken returns the secret of one start, for a platform that other machines reach.
 func exposedToken() string { return rand.Text() }
 
-// bearerWithToken authenticates where other machines reach the platform: the bearer token is the user id, a dot and the
+// bearerWithToken authenticates if other machines reach the platform: the bearer token is the user id, a dot and the
 // secret.
 func bearerWithToken(secret string) func(*http.Request) (string, bool) {
 	return func(r *http.Request) (string, bool) {
@@ -90,6 +89,6 @@ func bearerWithToken(secret string) func(*http.Request) (string, bool) {
 		if !ok || at < 0 || subtle.ConstantTimeCompare([]byte(bearer[at+1:]), []byte(secret)) != 1 {
 			return "", false
 		}
-		return bearer[:at], true // the API refuses what is no user id
+		return bearer[:at], true // the API refuses an invalid user id
 	}
 }

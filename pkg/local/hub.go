@@ -2,16 +2,16 @@ package local
 
 import "sync"
 
-// happening is one thing that happened in the platform, as GET /dev/stream shows it.
+// happening is one event of the platform, as GET /dev/stream shows it.
 type happening struct {
 	Kind string // change, schedule, event, parked, blob, clock
 	Data []byte // one line of JSON
 }
 
-// listenerBuffer is how far a listener may fall behind before it loses its subscription.
+// listenerBuffer is how many events a listener may be late before it loses its subscription.
 const listenerBuffer = 4096
 
-// hub tells listeners what happens. It never holds up whoever tells it: a listener that falls behind is dismissed.
+// hub passes events of the platform to listeners. It never delays the caller: a listener that is too slow is dropped.
 type hub struct {
 	mu        sync.Mutex
 	listeners map[chan happening]struct{}
@@ -20,7 +20,7 @@ type hub struct {
 
 func newHub() *hub { return &hub{listeners: map[chan happening]struct{}{}} }
 
-// tell hands the happening to every listener; it is only put into words if there is one.
+// tell passes the event to every listener; it formats the event only if there is one.
 func (h *hub) tell(kind string, data func() []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,8 +37,8 @@ func (h *hub) tell(kind string, data func() []byte) {
 	}
 }
 
-// subscribe returns a channel of what happens from now on, and a function that ends it. The channel is closed then,
-// when the platform stops, and when the listener falls behind. It is nil while there are too many listeners.
+// subscribe returns a channel of the events from now on, and a function that ends it. The channel is closed then, when
+// the platform stops, and when the listener is too slow. It is nil while there are too many listeners.
 func (h *hub) subscribe() (<-chan happening, func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// ErrInUse: another live process has the data directory.
+// ErrInUse says that another live process has the data directory.
 var ErrInUse = errors.New("data directory in use")
 
-// directoryLock is the right to write the data directory; the system takes it back when its holder dies.
+// directoryLock is the right to write the data directory; the system releases it when its holder dies.
 type directoryLock struct{ file *os.File }
 
 func lockDirectory(dir string) (*directoryLock, error) {

@@ -19,15 +19,15 @@ import (
 	"nexus/pkg/system"
 )
 
-// failurePrefix begins the names of what was given up, as Lambda names it (eventsource.Failure.ObjectKey).
+// failurePrefix begins the names of given-up batches, as Lambda names them (eventsource.Failure.ObjectKey).
 const failurePrefix = "aws/lambda/"
 
-// reader is one line of the deployment table at work: a mapping and the loop of its consumers.
+// reader is one line of the deployment table at run time: a mapping and the loop of its consumers.
 type reader struct {
 	mapping   *eventsource.Mapping
 	source    *watchedSource
 	consumers []change.Consumer
-	loop      consume.Config // of the loop; a redelivery to one consumer makes one of its own
+	loop      consume.Config // of the loop; a redelivery to one consumer makes a separate one
 	tally     *tally
 }
 
@@ -50,7 +50,7 @@ func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blo
 	r.mapping, err = eventsource.New(line.Config, eventsource.Wiring{
 		Source: r.source, Checkpoints: kept, Handler: loop.Handle,
 		Destination: keepFailure(blobs, p.log),
-		// Records are dated by the machine's clock, so their age is told by it, wherever the platform's clock was moved.
+		// Records have the machine's time, so it measures their age, independent of the platform's clock.
 		Clock: time.Now, After: time.After, Changed: p.backend.changed, NewID: uuid.NewString,
 		Hooks: eventsource.Hooks{
 			Delivered: func(d eventsource.Delivery) { tellDelivery(p.hub, d) },
@@ -62,7 +62,7 @@ func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blo
 	return r, err
 }
 
-// keepFailure stores what a mapping gives up where Lambda would.
+// keepFailure stores the batches that a mapping gives up, under Lambda's names.
 func keepFailure(blobs blob.Store, log *slog.Logger) eventsource.Destination {
 	return func(ctx context.Context, f eventsource.Failure) error {
 		body, err := f.Object()
@@ -96,7 +96,7 @@ func tellDelivery(h *hub, d eventsource.Delivery) {
 	}
 }
 
-// redeliver brings records to the reader's consumers again, or to the named one alone.
+// redeliver delivers records to the reader's consumers again, or to the named one alone.
 func (r *reader) redeliver(ctx context.Context, consumer, from string, times int) (int, error) {
 	cfg := r.loop
 	if consumer != "" {
@@ -111,12 +111,12 @@ func (r *reader) redeliver(ctx context.Context, consumer, from string, times int
 	return r.mapping.Redeliver(ctx, loop.Handle, from, times)
 }
 
-// has says whether the reader serves the consumer; the empty name stands for all.
+// has reports whether the reader serves the consumer; the empty name means all.
 func (r *reader) has(consumer string) bool {
 	return consumer == "" || slices.ContainsFunc(r.consumers, func(c change.Consumer) bool { return c.Name() == consumer })
 }
 
-// tally counts what became of the records at each consumer since the start.
+// tally counts the outcomes of the records at each consumer since the start.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]consume.Counts

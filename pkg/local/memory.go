@@ -10,8 +10,8 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// startMemory makes a table in this process. Its stream's records are dated by the machine's clock, as a service's are:
-// moving the platform's clock must not age them.
+// startMemory makes a table in this process. Its stream's records have the machine's time, as a service's have: moving
+// the platform's clock must not age them.
 func startMemory(rows *expiries) *backend {
 	store := memory.New(time.Now, memory.Options{})
 	feed := store.Feed()
@@ -35,7 +35,7 @@ func startMemory(rows *expiries) *backend {
 		},
 		sweep: func(_ context.Context, at time.Time) (int, error) {
 			rows.take(at)
-			// The store removes what expired before the instant; here an item leaves in the second of its ttl.
+			// The store removes rows that expired before the instant; here an item leaves in the second of its ttl.
 			return len(store.Sweep(at.Add(time.Second), 0)), nil
 		},
 		stop: func(context.Context) error { return nil },

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// meters count what each user of the table consumes of it. The zero value is ready.
+// meters count the consumption of each user of the table. The zero value is ready.
 type meters struct {
 	mu     sync.Mutex
 	byUser map[string]*table.Meter
@@ -28,7 +28,7 @@ func (m *meters) of(user string) table.Observer {
 	return m.byUser[user].Observe
 }
 
-// useShown is what somebody consumed of the table: together, and by operation.
+// useShown is one user's consumption of the table: in total, and by operation.
 type useShown struct {
 	table.Totals
 	Operations table.TotalsByOperation `json:"operations,omitempty"`
@@ -45,7 +45,7 @@ func (m *meters) all() map[string]useShown {
 	return out
 }
 
-// getMetrics answers with what the functions count in AWS, since the start.
+// getMetrics answers with the metrics that the functions emit in AWS, since the start.
 func (p *Platform) getMetrics(w http.ResponseWriter, _ *http.Request) error {
 	out := struct {
 		Since     time.Time                 `json:"since"` // by the machine's clock

@@ -15,66 +15,65 @@ import (
 	"nexus/pkg/projection"
 )
 
-// Store names what the table is kept in.
+// Store names the kind of store of the table.
 type Store string
 
 const (
-	// DynamoDB is the local engine, or what Endpoint names.
+	// DynamoDB is the local engine, or the service at Endpoint.
 	DynamoDB Store = "dynamodb"
-	// Memory is the store in this process. Nothing of it, nor of what goes with it, outlives the process.
+	// Memory is the store in this process. Its data, and the data that belong to it, end with the process.
 	Memory Store = "memory"
 )
 
 const (
-	// DefaultAddr is where the platform listens unless told otherwise: for this machine alone.
+	// DefaultAddr is the default address of the platform: for this machine alone.
 	DefaultAddr = "127.0.0.1:8080"
-	// DefaultDataDir is where data are kept, below the working directory.
+	// DefaultDataDir is the default directory of data, below the working directory.
 	DefaultDataDir = ".nexus"
 )
 
-// ErrOptions: the options contradict each other.
+// ErrOptions says that the options contradict each other.
 var ErrOptions = errors.New("options of the local platform")
 
-// Options say what platform to start. The zero Options are the engine with its data in DefaultDataDir.
+// Options configure the platform. The zero Options are the engine with its data in DefaultDataDir.
 type Options struct {
 	Store Store // empty means DynamoDB
-	// DataDir keeps the table, the clock, checkpoints, schedules, events and objects. Empty means DefaultDataDir. The
+	// DataDir contains the table, the clock, checkpoints, schedules, events and objects. Empty means DefaultDataDir. The
 	// memory store and an ephemeral platform have none.
 	DataDir string
-	// Endpoint is the base URL of another DynamoDB-compatible service to use in the engine's place. Time is real then:
-	// rows expire when the service removes them, and the clock cannot be moved.
+	// Endpoint is the base URL of another DynamoDB-compatible service that replaces the engine. Time is real then: rows
+	// expire when the service removes them, and the clock cannot be moved.
 	Endpoint string
-	// ShowEndpoint lets GET /dev/info tell the engine's address, for other tools on this machine. The engine answers pages
-	// of every origin, so the address is told only when it was asked for at the start.
+	// ShowEndpoint lets GET /dev/info include the engine's address, for other tools on this machine. The engine answers
+	// pages of every origin, so the address is shown only if this option was set at the start.
 	ShowEndpoint bool
-	// Ephemeral keeps the data in a temporary directory that is removed at the end.
+	// Ephemeral puts the data into a temporary directory that is removed at the end.
 	Ephemeral bool
-	// Addr is where to listen; empty means DefaultAddr, port 0 any free one.
+	// Addr is the address to listen at; empty means DefaultAddr, port 0 any free one.
 	Addr string
 	// Expose lets the platform listen beyond the loopback interface. Bearer tokens then need the secret that Token
-	// returns, and what is local only answers this machine alone.
+	// returns, and local-only paths answer this machine alone.
 	Expose bool
-	// AllowHosts are the hosts, beside this machine's own names, under which it may be asked. Only with Expose.
+	// AllowHosts are the accepted host names, in addition to this machine's own. Only with Expose.
 	AllowHosts []string
-	// Origins are those whose pages a browser lets call the API, each as [api.CheckOrigin] accepts it. What is local only
-	// answers no page of another origin.
+	// Origins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it.
+	// Local-only paths answer no page of another origin.
 	Origins []string
-	// Settling is how long POST /dev/settle, and each stop of a moving clock, waits for the system to settle; 0 means 30
-	// s.
+	// Settling bounds how long POST /dev/settle, and each stop of a moving clock, waits for the system to become idle; 0
+	// means 30 s.
 	Settling time.Duration
-	// Machine is the clock that the platform's runs on; nil means this machine's. One that stands in another year plays
-	// the past: the platform's own can only be moved forward. The stream's records keep the time of the store that writes
-	// them.
+	// Machine is the clock under the platform's; nil means this machine's. One in another year plays the past: the
+	// platform's own can only be moved forward. The stream's records have the time of the store that writes them.
 	Machine func() time.Time
 	// Types are entity types of another product, beside Nexus's own.
 	Types []*entity.Type
 	// Projections are projections of another product; they run in the reader of Nexus's own.
 	Projections []*projection.Projection
-	// Log receives what happens; nil discards it.
+	// Log receives the log; nil discards it.
 	Log *slog.Logger
 }
 
-// normal returns the options with defaults filled in, or what is wrong with them.
+// normal returns the options with defaults filled in, or their faults.
 func (o Options) normal() (Options, error) {
 	refuse := func(format string, args ...any) (Options, error) {
 		return Options{}, fmt.Errorf("%w: %s", ErrOptions, fmt.Sprintf(format, args...))
@@ -129,7 +128,7 @@ func (o Options) normal() (Options, error) {
 	return o, nil
 }
 
-// exposure says what is wrong with who may reach the platform; "" if nothing is.
+// exposure returns the fault of the options on who may reach the platform; "" if there is none.
 func (o Options) exposure() string {
 	host, _, _ := net.SplitHostPort(o.Addr) // it was checked before
 	switch {

@@ -30,7 +30,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// open opens the table and everything else that keeps data.
+// open opens the table and all other stores of data.
 func (p *Platform) open(ctx context.Context) error {
 	if p.options.Store == Memory {
 		p.options.DataDir = ""
@@ -66,7 +66,7 @@ func (p *Platform) open(ctx context.Context) error {
 	return nil
 }
 
-// openDirectory makes the data directory this process's own.
+// openDirectory locks the data directory for this process.
 func (p *Platform) openDirectory() error {
 	if p.options.Ephemeral {
 		temporary, err := os.MkdirTemp("", "nexus-")
@@ -81,7 +81,8 @@ func (p *Platform) openDirectory() error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if endpoint, err := url.Parse(p.options.Endpoint); err == nil && endpoint.Host != "" {
-		// What belongs to one table must not meet another: its schedules would be found to be nobody's, and go.
+		// The data of one table must not be used with another: no item would require its schedules, and they would be
+		// removed.
 		absolute = filepath.Join(absolute, "endpoint-"+strings.ReplaceAll(endpoint.Host, ":", "-"))
 	}
 	p.options.DataDir = absolute
@@ -96,7 +97,7 @@ func (p *Platform) openDirectory() error {
 	return nil
 }
 
-// inData returns a path in the data directory; "" if there is none.
+// inData returns a path in the data directory; "" without one.
 func (p *Platform) inData(name string) string {
 	if p.options.DataDir == "" {
 		return ""
@@ -114,7 +115,7 @@ func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
 	return startEngine(ctx, p.inData("engine"), p.rows, p.log)
 }
 
-// assemble builds the system, its readers, drivers and the HTTP surface over what was opened. Nothing runs yet.
+// assemble builds the system, its readers, drivers and the HTTP surface over the opened stores. Nothing runs yet.
 func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	blobs := observedBlobs{p.blobs, p.hub}
 	p.schedules = &schedulerDriver{clock: p.clock, poked: make(chan struct{}, 1), log: p.log}
@@ -142,8 +143,9 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		},
 		Now: p.clock.Now, Log: p.logOf,
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
-		Pause:              command.RandomPause(mathrand.Float64, time.Now),         // real: a moved clock moves no pause
-		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child here
+		// real time: a moved clock moves no pause
+		Pause:              command.RandomPause(mathrand.Float64, time.Now),
+		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
 		Bus:                observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
 		Wait: port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
@@ -173,7 +175,7 @@ func (p *Platform) logOf(part string) *slog.Logger {
 	return p.log.With("part", part)
 }
 
-// openCheckpoints keeps them where the table is kept. What is wrong with them is noticed before the platform serves.
+// openCheckpoints stores them beside the table. Their faults are found before the platform serves.
 func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints, error) {
 	if p.options.DataDir == "" {
 		return &eventsource.MemoryCheckpoints{}, nil
@@ -198,7 +200,7 @@ func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints
 	return kept, nil
 }
 
-// watch is what sees all records that the readers read.
+// watch returns the function that receives all records that the readers read.
 func (p *Platform) watch() func(string, []change.Record) {
 	if p.backend.sweep == nil {
 		return func(string, []change.Record) {}
@@ -206,14 +208,14 @@ func (p *Platform) watch() func(string, []change.Record) {
 	return p.rows.observe
 }
 
-// wake has every reader look at the stream now.
+// wake makes every reader read the stream now.
 func (p *Platform) wake() {
 	for _, r := range p.readers {
 		r.mapping.Wake()
 	}
 }
 
-// remindersTally counts what the reminders did since the start.
+// remindersTally counts the outcomes of reminders since the start.
 type remindersTally struct {
 	mu     sync.Mutex
 	counts map[reminders.Outcome]int

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// finishBound is how long requests under way may take to finish when the platform stops.
+	// finishBound bounds how long running requests may take to finish when the platform stops.
 	finishBound = 5 * time.Second
-	// headerBound is how long a client may take to send a request's header.
+	// headerBound bounds how long a client may take to send a request's header.
 	headerBound = 10 * time.Second
-	// idleBound is how long a connection may wait for its next request.
+	// idleBound bounds how long a connection may wait for its next request.
 	idleBound = 2 * time.Minute
 	// maxHeaderBytes bounds a request's header.
 	maxHeaderBytes = 64 << 10
@@ -50,14 +50,15 @@ type Platform struct {
 	reminded  *remindersTally
 	meters    meters
 	system    *system.System
-	// writeBehind writes checkpoints; nil where none are kept on disk.
+	// writeBehind writes checkpoints; nil if none are stored on disk.
 	writeBehind func(context.Context)
 
 	server  *http.Server
 	address string
-	token   string        // that bearers need besides their id; empty where only this machine reaches the platform
-	moving  sync.Mutex    // one move of the clock at a time
-	walked  chan struct{} // closed when the rows that will expire are known
+	// the secret that bearers need in addition to their id; empty if only this machine reaches the platform
+	token  string
+	moving sync.Mutex    // one move of the clock at a time
+	walked chan struct{} // closed when the walk for rows that will expire is done
 
 	closers []func(context.Context) error // run from the last to the first
 	cancel  context.CancelFunc
@@ -177,7 +178,7 @@ func (p *Platform) walkRows(ctx context.Context) {
 // URL returns the base URL of the HTTP API for clients on this machine.
 func (p *Platform) URL() string {
 	host, port, err := net.SplitHostPort(p.address)
-	// it listens on every address, which is none to ask for
+	// it listens on every address, and none of them is in the URL
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		return "http://" + net.JoinHostPort("localhost", port)
 	}
@@ -189,7 +190,7 @@ func (p *Platform) URL() string {
 func (p *Platform) Token() string { return p.token }
 
 // Done is closed when the platform has ended, because it was stopped or because a part of it ended by itself. Stop is
-// needed in either case.
+// required in either case.
 func (p *Platform) Done() <-chan struct{} { return p.ended }
 
 // Err returns nil while the platform runs and after it was stopped; otherwise what ended it.
@@ -202,7 +203,7 @@ func (p *Platform) Err() error {
 	}
 }
 
-// fail ends the platform's work and says why.
+// fail ends the platform's work with the reason.
 func (p *Platform) fail(err error) { p.end(err) }
 
 func (p *Platform) end(err error) {
@@ -215,11 +216,11 @@ func (p *Platform) end(err error) {
 	})
 }
 
-// onStop has the function run when the platform stops, before those that came earlier.
+// onStop registers a function for the platform's stop; the last registered runs first.
 func (p *Platform) onStop(f func(context.Context) error) { p.closers = append(p.closers, f) }
 
-// Stop takes no more requests, lets those under way finish for as long as the context and a few seconds allow, stops
-// what goes on by itself, and gives everything back. Stopping again returns the first answer.
+// Stop accepts no more requests and lets running ones finish for as long as the context and a few seconds allow. It
+// then stops the background work and releases all resources. Stopping again returns the first answer.
 func (p *Platform) Stop(ctx context.Context) error {
 	p.stopping.Do(func() {
 		p.hub.close()
@@ -239,7 +240,7 @@ func (p *Platform) Stop(ctx context.Context) error {
 	return p.stopped
 }
 
-// shutServer cuts off the requests that do not finish in time: that a client is slow is no error of ours.
+// shutServer cuts off the requests that do not finish in time: a slow client is no error of the platform.
 func (p *Platform) shutServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, finishBound)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// The ports as the consumers get them: each effect goes on to the adapter, and once it is there the hub is told. What
-// has to be done about an effect, such as looking at the schedules again, hangs on done.
+// The ports of the consumers. Each effect goes to the adapter first, and then the hub receives it. done triggers the
+// work that follows from an effect, such as reading the schedules again.
 
 type observedScheduler struct {
 	schedule.Scheduler
@@ -106,7 +106,7 @@ type blobTold struct {
 	Bytes int    `json:"bytes,omitempty"`
 }
 
-// line is a value as one line of JSON.
+// line returns a value as one line of JSON.
 func line(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -17,24 +17,25 @@ import (
 	scheduler "nexus/pkg/schedule/eventbridge"
 )
 
-// Remote names the services that a deployment has besides its table. An empty name is one that is not known.
+// Remote names the services of a deployment other than its table. An empty name means unknown.
 type Remote struct {
 	ArchiveBucket                                                            string
 	BusName                                                                  string
 	ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN string
 }
 
-// RemotePorts are the ports through which an operator's tool reaches a deployment; nil is a service that was not named.
+// RemotePorts are the ports through which an operator's tool reaches a deployment; nil for a service that was not
+// named.
 type RemotePorts struct {
 	Copies    blob.Store
 	Bus       bus.Bus
 	Scheduler *scheduler.Scheduler
 }
 
-// patience is how often a call is tried. An operator's tool has time, and the functions come first.
+// patience bounds how often a call is tried. An operator's tool has time, and the functions have priority.
 const patience = 10
 
-// NewRemotePorts returns the services that are named, with the region and credentials of the environment. It is not for
+// NewRemotePorts returns the named services, with the region and credentials of the environment. It is not for
 // functions.
 func NewRemotePorts(d Remote) (out RemotePorts, err error) {
 	transport := http.DefaultTransport
@@ -63,7 +64,8 @@ func NewRemotePorts(d Remote) (out RemotePorts, err error) {
 	return out, nil
 }
 
-// deployedConfig is for the clients of a service at the region's endpoint, or at that of the environment.
+// deployedConfig returns the configuration for clients of a service at the region's endpoint, or at that of the
+// environment.
 func deployedConfig(service string, transport http.RoundTripper) aws.Config {
 	cfg := serviceConfig("", transport)
 	cfg.BaseEndpoint = nil

@@ -8,7 +8,7 @@ import (
 	"nexus/pkg/api/docs"
 )
 
-// routes is the whole surface: the API as it is deployed, its documentation page, and /dev/.
+// routes returns the whole surface: the API as it is deployed, its documentation page, and /dev/.
 func (p *Platform) routes() (http.Handler, error) {
 	page, err := docs.New(api.Document(p.registry))
 	if err != nil {
@@ -25,8 +25,8 @@ func (p *Platform) routes() (http.Handler, error) {
 	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
 }
 
-// authenticate tells the user by the bearer token. On this machine everybody is believed; from elsewhere the token has
-// to have the secret of this start, too.
+// authenticate determines the user by the bearer token. On this machine every token is trusted; from elsewhere it must
+// also contain the secret of this start.
 func (p *Platform) authenticate() func(*http.Request) (string, bool) {
 	if p.token == "" {
 		return api.BearerIsUser

@@ -12,13 +12,13 @@ import (
 )
 
 // schedulePlace is an entry with its place in the list of schedules: by instant, then by name, then by number. The
-// number tells apart what has both in common: former calls of a schedule, and the schedule.
+// number distinguishes entries with the same instant and name: former calls of a schedule, and the schedule.
 type schedulePlace struct {
 	schedulelocal.Entry
 	number int
 }
 
-// schedulePlaces puts the entries in their places. Those of one name have to come in their order.
+// schedulePlaces assigns the entries their places. Those of one name must be in their order.
 func schedulePlaces(all []schedulelocal.Entry) []schedulePlace {
 	places := make([]schedulePlace, len(all))
 	for i, e := range all {

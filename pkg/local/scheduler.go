@@ -15,7 +15,7 @@ import (
 	schedulelocal "nexus/pkg/schedule/local"
 )
 
-// driverPause is how long a driver waits before it tries again what failed.
+// driverPause is how long a driver waits before it tries again after a failure.
 const driverPause = time.Second
 
 // schedulerDriver calls schedules when they are due by the platform's clock.
@@ -27,11 +27,11 @@ type schedulerDriver struct {
 	log       *slog.Logger
 }
 
-// wake has the driver look at the schedules again.
+// wake makes the driver read the schedules again.
 func (d *schedulerDriver) wake() {
 	select {
 	case d.poked <- struct{}{}:
-	default: // one look is due already
+	default: // a read is already pending
 	}
 }
 
@@ -53,7 +53,7 @@ func (d *schedulerDriver) run(ctx context.Context) {
 	}
 }
 
-// fire calls everything that is due now and waits for the calls that somebody else is making.
+// fire makes all due calls and waits for those that another goroutine is making.
 func (d *schedulerDriver) fire(ctx context.Context) (int, error) {
 	fired, err := d.scheduler.Fire(ctx, d.clock.Now())
 	if err != nil && ctx.Err() == nil {
@@ -62,7 +62,7 @@ func (d *schedulerDriver) fire(ctx context.Context) (int, error) {
 	return fired, err
 }
 
-// waitFor returns when the time is up (never, if it is negative), when one of the channels says something, or when the
+// waitFor returns when the time is up (never, if it is negative), when one of the channels is ready, or when the
 // context ends.
 func waitFor(ctx context.Context, d time.Duration, closed <-chan struct{}, said <-chan struct{}) {
 	var up <-chan time.Time
@@ -79,8 +79,8 @@ func waitFor(ctx context.Context, d time.Duration, closed <-chan struct{}, said 
 	}
 }
 
-// notifyTarget makes the notifier what a schedule calls. A payload that the notifier did not write can never succeed:
-// it is kept where failures are kept, as the deployed function's failure destination does.
+// notifyTarget makes the notifier the target of schedules. A payload that the notifier did not write can never
+// succeed: it is stored with the other failures, as the deployed function's failure destination does.
 func notifyTarget(
 	notify func(context.Context, []byte) error, blobs blob.Store, now func() time.Time, log *slog.Logger,
 ) schedulelocal.Target {

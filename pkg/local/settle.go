@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// settleBound is how long a settling may take where Options do not say it.
+	// settleBound is the default bound of Settle.
 	settleBound = 30 * time.Second
-	// settlePause is the wait before what failed is tried again, and between two looks where nothing tells.
+	// settlePause is the wait before a repetition after a failure, and between two reads if no channel signals changes.
 	settlePause = 20 * time.Millisecond
-	// quietRounds is how often in a row nothing may have happened for the platform to count as settled.
+	// quietRounds is how many consecutive rounds without work make the platform count as idle.
 	quietRounds = 2
 )
 
-// UnsettledError says what is still to be done.
+// UnsettledError lists the remaining work.
 type UnsettledError struct {
 	Behind []string
 	cause  error
@@ -29,13 +29,15 @@ func (e *UnsettledError) Error() string { return "not settled: " + strings.Join(
 // Unwrap returns why the wait ended.
 func (e *UnsettledError) Unwrap() error { return e.cause }
 
-// Settle waits until every consumer has caught up with the stream and nothing is due, carrying out at once whatever is:
-// each mapping has reached the head, nothing is in flight, every schedule and every expiry that was due is done, and
-// the head has not moved meanwhile; twice in a row. It returns an *UnsettledError when the context ends before that,
-// and the reason when the platform does.
+// Settle waits until the platform is idle, and carries out due work at once. It is idle when, twice in a row:
+//   - every mapping has reached the head of the stream, and nothing is in flight;
+//   - every due schedule and expiry is done;
+//   - the head has not moved since the round began.
 //
-// A service behind an endpoint does not say where its stream ends. There a mapping counts as caught up when it has read
-// every shard once more since it was asked and found nothing; it is asked twice, so every shard was empty two times.
+// It returns an *UnsettledError when the context ends before that, and the reason when the platform does.
+//
+// A service at an endpoint does not report the end of its stream. There a mapping counts as caught up when it has read
+// every shard again since the call and found nothing. Settle requires that twice, so every shard was empty two times.
 func (p *Platform) Settle(ctx context.Context) error {
 	var before map[string]string
 	for quiet := 0; quiet < quietRounds; {
@@ -64,12 +66,12 @@ func (p *Platform) Settle(ctx context.Context) error {
 	return nil
 }
 
-// round waits for the mappings and then carries out what is due; did says whether there was anything.
+// round waits for the mappings and then carries out due work; did says whether there was any.
 func (p *Platform) round(ctx context.Context) (head map[string]string, did bool, err error) {
 	select {
 	case <-p.walked:
 	case <-p.ended:
-		return nil, false, errEnded // and what is to be known may never be
+		return nil, false, errEnded // the heads may never be known
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	}
@@ -79,11 +81,11 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 	}
 	_, errFire := p.schedules.fire(ctx)
 	_, errSweep := p.sweeps.sweep(ctx)
-	// The drivers may have been at work as well.
+	// The drivers may have worked as well.
 	return head, p.carriedOut() != before, errors.Join(errFire, errSweep)
 }
 
-// catchUp waits until all mappings are where the stream ends, and returns where that was.
+// catchUp waits until all mappings have reached the end of the stream, and returns that position.
 func (p *Platform) catchUp(ctx context.Context) (map[string]string, error) {
 	if p.backend.heads == nil {
 		for _, r := range p.readers {
@@ -128,10 +130,10 @@ func readToTheEnd(ctx context.Context, r *reader) error {
 	}
 }
 
-// behind says in words what is not done, for whoever waited in vain.
+// behind describes the remaining work, for the error of a wait that ended too early.
 func (p *Platform) behind() []string {
 	var out []string
-	// A context of its own: the caller's is over.
+	// A separate context: the caller's has ended.
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	var heads map[string]string
@@ -166,7 +168,7 @@ func (p *Platform) behind() []string {
 	return out
 }
 
-// carriedOut counts what became due and was done since the start, by whomever.
+// carriedOut counts the due work done since the start, by any part.
 type carriedOut struct{ fired, swept int64 }
 
 func (p *Platform) carriedOut() carriedOut {

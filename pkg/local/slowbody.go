@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// bodyBound is how long a client may take to send a request's body.
+	// bodyBound bounds how long a client may take to send a request's body.
 	bodyBound = 10 * time.Second
-	// answerBound is how long a client may take to read an answer, from its first byte.
+	// answerBound bounds how long a client may take to read an answer, from its first byte.
 	answerBound = 30 * time.Second
-	// streamBound is how long a client may take to read each part of an answer that goes on.
+	// streamBound bounds how long a client may take to read each part of a continuing answer.
 	streamBound = 10 * time.Second
 )
 
-// withBodyDeadline bounds the time that clients may take for bodies and answers. Timeouts of the server would end long
-// answers, such as that of /dev/stream, as well, and count the time that the system itself takes.
+// withBodyDeadline bounds the time that clients may take for bodies and answers. Timeouts of the server would also end
+// long answers, such as that of /dev/stream, and count the time that the system itself takes.
 func withBodyDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
@@ -30,8 +30,8 @@ func withBodyDeadline(next http.Handler) http.Handler {
 	})
 }
 
-// timelyBody lifts the deadline at the body's end: from then on the server watches the connection, and would take the
-// deadline for the client having gone.
+// timelyBody lifts the deadline at the body's end: from then on the server watches the connection, and would treat the
+// deadline as a disconnected client.
 type timelyBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
@@ -46,14 +46,14 @@ func (b *timelyBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// timelyAnswer sets the deadline when the answer begins, and of one that goes on before each part.
+// timelyAnswer sets the deadline when the answer begins, and for a continuing one before each part.
 type timelyAnswer struct {
 	http.ResponseWriter
 	connection    *http.ResponseController
 	begun, goesOn bool
 }
 
-// goOn says that the answer is sent in parts for as long as it takes.
+// goOn declares that the answer is sent in parts for an unlimited time.
 func goOn(w http.ResponseWriter) {
 	if a, ok := w.(*timelyAnswer); ok {
 		a.goesOn = true
@@ -72,7 +72,7 @@ func (a *timelyAnswer) Write(p []byte) (int, error) {
 	return a.ResponseWriter.Write(p)
 }
 
-// Unwrap is how a [http.ResponseController] finds the connection.
+// Unwrap lets a [http.ResponseController] find the connection.
 func (a *timelyAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 func (a *timelyAnswer) extend() {

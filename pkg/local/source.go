@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/eventsource"
 )
 
-// watchedSource is a mapping's source that passes on what it reads to a watcher, and remembers when it last found a
-// shard read to its end: where nobody says where the stream ends, that is the only sign of having caught up.
+// watchedSource is a mapping's source that passes its records to a watcher. It records when it last read a shard to
+// its end: if the stream's end is unknown, only that shows that the mapping has caught up.
 type watchedSource struct {
 	eventsource.Source
 	watch func(shard string, records []change.Record)
@@ -53,7 +53,7 @@ func (s *watchedSource) mark() uint64 {
 	return s.reads
 }
 
-// emptySince reports whether a read of the shard that began behind the mark found nothing.
+// emptySince reports whether a read of the shard that began after the mark found nothing.
 func (s *watchedSource) emptySince(mark uint64, shard string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

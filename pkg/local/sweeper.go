@@ -11,8 +11,8 @@ import (
 // sweepPause is the least time between two sweeps of the driver: rows that expire one by one are removed together.
 const sweepPause = time.Second
 
-// sweepDriver removes rows when they expire by the platform's clock. Nothing is looked for in the table: the expiries
-// say when there is something to do.
+// sweepDriver removes rows when they expire by the platform's clock. It does not search the table: the expiries tell
+// it when there is work.
 type sweepDriver struct {
 	sweepRows func(ctx context.Context, at time.Time) (int, error) // nil where the service sweeps
 	rows      *expiries
@@ -23,8 +23,8 @@ type sweepDriver struct {
 	removed  atomic.Int64 // rows since the start
 }
 
-// run drives until the context ends. It begins with a sweep whatever is known to have expired: what a crash left open
-// in an earlier one is what readers of the stream may be waiting for.
+// run drives until the context ends. It begins with a sweep even if no expired row is known: readers of the stream may
+// wait for an intent that a crash left open.
 func (d *sweepDriver) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := d.sweep(ctx); err == nil {
@@ -36,7 +36,7 @@ func (d *sweepDriver) run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		moved, news := d.clock.Moved(), d.rows.news()
-		wait := time.Duration(-1) // for news alone
+		wait := time.Duration(-1) // wait only for a signal
 		if next, any := d.rows.next(false); any {
 			if wait = next.Sub(d.clock.Now()); wait <= 0 {
 				if _, err := d.sweep(ctx); err != nil && ctx.Err() == nil {
@@ -50,7 +50,7 @@ func (d *sweepDriver) run(ctx context.Context) {
 	}
 }
 
-// sweep removes what has expired by now and returns how many rows.
+// sweep removes the rows that have expired by now and returns their number.
 func (d *sweepDriver) sweep(ctx context.Context) (int, error) {
 	if d.sweepRows == nil {
 		return 0, nil

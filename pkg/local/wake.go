@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// wakingStore has the stream's readers look at once after each write, rather than at their next poll: a poll's interval
-// is most of what would pass between a write and what follows from it. They are woken after an error as well, because
+// wakingStore makes the stream's readers read at once after each write, rather than at their next poll: a poll's
+// interval would be most of the time between a write and its effects. It wakes them after an error as well, because
 // the write may be there.
 type wakingStore struct {
 	table.Store

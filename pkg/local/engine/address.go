@@ -11,15 +11,15 @@ import (
 	"strconv"
 )
 
-// Internal is the base URL under which a client of [Engine.Transport] asks for the engine. It names no address, so that
-// no error, log line or parked record of the client can tell one.
+// Internal is the base URL under which a client of [Engine.Transport] addresses the engine. It names no address, so
+// that no error, log line or parked record of the client can reveal one.
 const Internal = "http://engine.invalid"
 
-// Secluded says whether the engine listens at an address that a page in a browser cannot find. The engine answers pages
-// of every origin, so the address is all that keeps them away.
+// Secluded says whether the engine listens at an address that a page in a browser cannot find. The engine answers
+// pages of every origin, so only the unknown address protects it.
 const Secluded = runtime.GOOS == "linux"
 
-// address is where an engine listens.
+// address is an engine's host and port.
 type address struct {
 	host string
 	port int
@@ -35,13 +35,13 @@ func chooseHost() string {
 	}
 	var random [3]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	// Not below 127.1: other programs use addresses there. Nothing ends in 0 or 255, which look like a network's own.
+	// Not below 127.1: other programs use addresses there. No address ends in 0 or 255, which look like a network's own.
 	const lowest, last = 1, 254
 	return net.IPv4(127, max(lowest, random[0]), random[1], 1+random[2]%last).String()
 }
 
-// freeAddress asks the system for a port of the host that nobody uses. Another process may take it before the engine
-// does; the engine then ends with an error and the start tries another.
+// freeAddress asks the system for an unused port of the host. Another process may take it before the engine does; the
+// engine then ends with an error and the start tries another.
 func freeAddress(ctx context.Context) (address, error) {
 	host := chooseHost()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort(host, "0"))
@@ -52,8 +52,8 @@ func freeAddress(ctx context.Context) (address, error) {
 	return address{host, port}, listener.Close()
 }
 
-// directTo returns a transport that connects to the address alone, whatever host is asked for, and keeps the address
-// out of its errors.
+// directTo returns a transport that connects to the address alone, for any requested host, and removes the address
+// from its errors.
 func directTo(where address) *http.Transport {
 	direct := directTransport()
 	direct.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {

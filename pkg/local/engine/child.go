@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// errPortTaken: the engine ended because its port was in use.
+// errPortTaken says that the engine ended because its port was in use.
 var errPortTaken = errors.New("port taken by another process")
 
 // child is one process of the engine. One goroutine owns it from its start to its end.
@@ -27,13 +27,13 @@ type child struct {
 	done    chan struct{} // closed when the process has ended and its output was read
 
 	mu      sync.Mutex
-	asked   bool   // its end was asked for
+	asked   bool   // its end was requested
 	last    string // the last line it wrote
 	exit    error
 	readied sync.Once
 }
 
-// startChild starts the binary in a process group of its own, so that an interrupt at the terminal reaches only its
+// startChild starts the binary in a separate process group, so that an interrupt at the terminal reaches only its
 // owner, which then stops it in order.
 func startChild(binary string, args []string, log *slog.Logger) (*child, error) {
 	c := &child{ready: make(chan struct{}), done: make(chan struct{})}
@@ -45,8 +45,8 @@ func startChild(binary string, args []string, log *slog.Logger) (*child, error) 
 	return c, nil
 }
 
-// own starts the process and waits for its end on one system thread: the signal that Linux sends to a child when its
-// parent dies belongs to the thread that made the child, and must not come while the process lives.
+// own starts the process and waits for its end on one system thread. Linux sends a child a signal when the thread that
+// made it ends, and that must not happen while the process runs.
 func (c *child) own(binary string, args []string, log *slog.Logger, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -77,7 +77,8 @@ func (c *child) own(binary string, args []string, log *slog.Logger, started chan
 	close(c.done)
 }
 
-// read follows one of the process's outputs. The engine writes what it has to say, also that it listens, to either.
+// read follows one of the process's outputs. The engine writes its messages, including the one that it listens, to
+// either.
 func (c *child) read(from io.Reader, log *slog.Logger) {
 	for lines := bufio.NewScanner(from); lines.Scan(); {
 		text := strings.TrimSpace(lines.Text())
@@ -96,8 +97,8 @@ func (c *child) read(from io.Reader, log *slog.Logger) {
 	_, _ = io.Copy(io.Discard, from)
 }
 
-// awaitReady waits until the process says that it listens, and asks it once. The word of the process comes first: on
-// the port alone another engine might answer.
+// awaitReady waits until the process reports that it listens, and calls it once. The report comes first: on the port
+// alone another engine might answer.
 func (c *child) awaitReady(ctx context.Context, where address) error {
 	select {
 	case <-c.ready:
@@ -116,7 +117,7 @@ func (c *child) awaitReady(ctx context.Context, where address) error {
 	return nil
 }
 
-// probe asks the process that listens at the address for the engine's version; it is empty if it is no engine.
+// probe asks the process at the address for the engine's version; it is empty if it is no engine.
 func probe(ctx context.Context, where address) (version string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+where.String()+"/", nil)
 	if err != nil {
@@ -131,7 +132,7 @@ func probe(ctx context.Context, where address) (version string, err error) {
 	return answer.Header.Get("X-Dynoxide-Version"), nil
 }
 
-// failure says why the process ended, nil if it was asked to. It must only be called once done is closed.
+// failure says why the process ended, nil if its end was requested. It must only be called once done is closed.
 func (c *child) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +149,8 @@ func (c *child) failure() error {
 	return fmt.Errorf("engine ended: %w: %s", c.exit, c.last)
 }
 
-// end asks the process to end, kills it after the bound, and waits. A process that had already ended by itself is not
-// made good by this: its failure stays.
+// end asks the process to end, kills it after the bound, and waits. If the process had already ended by itself, its
+// failure remains.
 func (c *child) end(bound time.Duration) error {
 	select {
 	case <-c.done:

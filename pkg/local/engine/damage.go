@@ -14,7 +14,7 @@ import (
 	"modernc.org/sqlite" // it also registers the driver "sqlite"
 )
 
-// ErrDamaged: a file of the data directory cannot be read any more. The error says which, and what to do.
+// ErrDamaged says that a file of the data directory can no longer be read. The error names the file and the remedy.
 var ErrDamaged = errors.New("is damaged")
 
 // Damaged returns an ErrDamaged about the file.
@@ -22,8 +22,8 @@ func Damaged(file string, cause error, whatToDo string) error {
 	return fmt.Errorf("%s %w: %w. %s", file, ErrDamaged, cause, whatToDo)
 }
 
-// checkBound bounds the look at the file before a start. It takes about a second for each gigabyte and more on a slow
-// disk.
+// checkBound bounds the check of the file before a start. It takes about a second for each gigabyte, and more on a
+// slow disk.
 const checkBound = 2 * time.Minute
 
 // maxFindings bounds what a check reports.
@@ -32,8 +32,8 @@ const maxFindings = 3
 const restoreCopy = "Put a copy of its directory back, or move the data directory away to begin with an empty table; " +
 	"a copy may be older than the other files, that is noticed and put right"
 
-// checkFile looks at each page of the engine's file, before an engine does. An engine that meets a damaged page later
-// ends in the middle of its work. A file that is not there is a new one.
+// checkFile checks each page of the engine's file before an engine starts. An engine that reads a damaged page later
+// ends in the middle of its work. A missing file is a new one.
 func checkFile(ctx context.Context, file string) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -53,13 +53,13 @@ func checkFile(ctx context.Context, file string) error {
 	return nil
 }
 
-// saysDamaged knows the database's result codes SQLITE_CORRUPT and SQLITE_NOTADB, without what extends them.
+// saysDamaged recognises the database's result codes SQLITE_CORRUPT and SQLITE_NOTADB, without their extensions.
 func saysDamaged(code int) bool {
 	const corrupt, notADatabase, primary = 11, 26, 0xff
 	return code&primary == corrupt || code&primary == notADatabase
 }
 
-// quickCheck returns what is wrong with the file's pages.
+// quickCheck returns the faults of the file's pages.
 func quickCheck(ctx context.Context, file string) (findings []string, err error) {
 	db, err := openFile(file)
 	if err != nil {

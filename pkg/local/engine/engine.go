@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// startBound is how long an engine may take until it answers, once its file was looked at; it takes milliseconds.
+	// startBound bounds the time until an engine answers, once its file was checked; it takes milliseconds.
 	startBound = 15 * time.Second
-	// stopBound is how long an engine that was asked to end may take before it is killed. Its file survives that.
+	// stopBound bounds the time for an engine to end before it is killed. Its file survives that.
 	stopBound = 5 * time.Second
-	// portAttempts bounds how often a start picks another port because someone took the one just found free.
+	// portAttempts bounds how often a start picks another port because a process took the one just found free.
 	portAttempts = 8
 
 	dataFile = "dynamodb.sqlite"
@@ -28,9 +28,9 @@ const (
 type Config struct {
 	// Binary is the path of the engine, as [Find] returns it.
 	Binary string
-	// DataDir keeps the engine's file; it is made if it is not there. Empty means data that end with the engine: a
-	// directory of its own that [Engine.Stop] removes. (The engine's own memory mode is not used, because its stream
-	// cannot be given the index without which writes become slower with every write.)
+	// DataDir contains the engine's file; it is made if it is missing. Empty means data that end with the engine: a
+	// temporary directory that [Engine.Stop] removes. The engine's own memory mode is not used: its stream cannot be
+	// given the index without which each write is slower than the last.
 	DataDir string
 	// Log receives what the engine prints. Nil discards it.
 	Log *slog.Logger
@@ -42,7 +42,7 @@ type Engine struct {
 	where     address
 	lock      *dataLock
 	dir       string
-	ephemeral string // the directory to remove in the end; empty if the data are kept
+	ephemeral string // the directory to remove at the end; empty if the data stay
 	direct    *http.Transport
 	heads     struct {
 		sync.Mutex
@@ -53,9 +53,9 @@ type Engine struct {
 	stopped  error
 }
 
-// Start starts the engine and returns when it answers. The context bounds the start alone, not the engine's life. An
-// engine left behind on the same data by an owner that was killed is stopped first; [ErrInUse] means that another live
-// process owns the data, [ErrDamaged] that its file cannot be read.
+// Start starts the engine and returns when it answers. The context bounds the start alone, not the engine's life. It
+// first stops an engine that a killed owner left on the same data. [ErrInUse] means that another live process owns the
+// data, [ErrDamaged] that its file cannot be read.
 func Start(ctx context.Context, config Config) (*Engine, error) {
 	log := config.Log
 	if log == nil {
@@ -134,19 +134,19 @@ func (e *Engine) launch(ctx context.Context, binary, file string, log *slog.Logg
 	return nil
 }
 
-// Endpoint returns the base URL for other tools on this machine. It is a secret to pages in a browser (see [Secluded]):
-// it belongs into no answer and no log.
+// Endpoint returns the base URL for other tools on this machine. It must stay secret from pages in a browser (see
+// [Secluded]): put it into no answer and no log.
 func (e *Engine) Endpoint() string { return "http://" + e.where.String() }
 
-// Transport returns a new transport that leads to the engine alone, for clients that ask for [Internal]. Its owner
+// Transport returns a new transport that connects to the engine alone, for clients that address [Internal]. Its owner
 // closes its idle connections.
 func (e *Engine) Transport() *http.Transport { return directTo(e.where) }
 
-// DataDir returns the absolute path of the directory that holds the engine's data. Whoever keeps something that belongs
-// to them, as a sweeper does, keeps it there.
+// DataDir returns the absolute path of the directory of the engine's data. Files that belong to the data, such as a
+// sweeper's, go there.
 func (e *Engine) DataDir() string { return e.dir }
 
-// Done is closed when the engine has ended, for whatever reason.
+// Done is closed when the engine has ended, for any reason.
 func (e *Engine) Done() <-chan struct{} { return e.child.done }
 
 // Err returns nil while the engine runs and after [Engine.Stop]; otherwise why it ended.
@@ -159,8 +159,8 @@ func (e *Engine) Err() error {
 	}
 }
 
-// Stop ends the engine, waits for its end, and gives the data free. When the context ends first, or after a few
-// seconds, the engine is killed, which its file survives. Stopping again returns the first answer.
+// Stop ends the engine, waits for its end, and releases the data. When the context ends first, or after a few seconds,
+// the engine is killed, which its file survives. Stopping again returns the first answer.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.stopping.Do(func() {
 		bound := stopBound
@@ -184,5 +184,5 @@ func (e *Engine) release() error {
 	return errors.Join(errs...)
 }
 
-// Kill ends the engine at once, as a crash would: [Engine.Err] then reports it. It is there for tests of what follows.
+// Kill ends the engine at once, as a crash would: [Engine.Err] then reports it. It is for tests of the consequences.
 func (e *Engine) Kill() error { return e.child.signal(os.Kill) }

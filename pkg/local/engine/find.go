@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// BinaryVariable is the environment variable that names the engine's binary and goes before every other place.
+// BinaryVariable is the environment variable that names the engine's binary. It has priority over every other place.
 const BinaryVariable = "NEXUS_ENGINE"
 
-// ErrNotInstalled: the engine's binary is in none of the places where [Find] looks.
+// ErrNotInstalled says that the engine's binary is in none of the places where [Find] looks.
 var ErrNotInstalled = errors.New(`the local DynamoDB engine is not installed: run "make engine"`)
 
 const binaryName = "dynoxide"
 
-// Find returns the path of the engine's binary: what $NEXUS_ENGINE names, else bin/dynoxide beside the nearest go.mod
-// above the working directory, else the file beside the running executable. It returns [ErrNotInstalled] if there is
-// none. A path in the variable that leads nowhere is an error of its own: whoever set it meant that file.
+// Find returns the path of the engine's binary: the value of $NEXUS_ENGINE, else bin/dynoxide beside the nearest
+// go.mod above the working directory, else the file beside the running executable. It returns [ErrNotInstalled] if
+// there is none. A missing file named by the variable is a separate error, because the user meant that file.
 func Find() (string, error) {
 	if path := os.Getenv(BinaryVariable); path != "" {
 		if err := checkExecutable(path); err != nil {

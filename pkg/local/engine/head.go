@@ -11,15 +11,15 @@ import (
 	"strconv"
 )
 
-// headWindow is how many records a look back for the head reads at first; each further look doubles it.
+// headWindow is how many records a search for the head reads at first, backwards; each further read doubles it.
 const (
 	headWindow    = 4
 	maxHeadWindow = 1000
 )
 
-// Head returns the sequence number of the last record that a reader of the stream will see, in the form in which
-// readers see it; empty if there is none. Records that [Transport] leaves out do not count: a reader that has come this
-// far has read everything written before the call. The service has no such call.
+// Head returns the sequence number of the last record that a reader of the stream will see, in the readers' form;
+// empty if there is none. It ignores records that [Transport] leaves out: a reader at this position has read
+// everything written before the call. The service has no such call.
 func (e *Engine) Head(ctx context.Context, streamARN string) (string, error) {
 	shard, last, err := e.lastWritten(ctx, streamARN)
 	if err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) Head(ctx context.Context, streamARN string) (string, error) {
 	return visible.String(), nil
 }
 
-// headSeen is the last record written to a stream when its head was asked for, and the last visible one up to there.
+// headSeen is the last record of a stream at the last request for its head, and the last visible one up to there.
 type headSeen struct{ written, visible position }
 
 // position is a sequence number of the engine: whole numbers from 1; 0 is before the first.
@@ -59,9 +59,9 @@ func (p position) String() string {
 	return padSequence(strconv.FormatInt(int64(p), 10))
 }
 
-// lastWritten reads the end of the log. What the engine calls the end of its one shard is the greatest sequence number
-// as text ("9" after "22"), so it is taken from where a reader of what comes next would begin: the engine's iterators
-// are JSON in base64 and hold the position behind which they read.
+// lastWritten reads the end of the log. The engine reports the end of its one shard as the greatest sequence number by
+// text ("9" after "22"). So lastWritten uses the position of an iterator for new records: the engine's iterators are
+// JSON in base64 and contain the position after which they read.
 func (e *Engine) lastWritten(ctx context.Context, streamARN string) (shard string, last position, err error) {
 	var description struct {
 		StreamDescription struct {
@@ -92,8 +92,8 @@ func (e *Engine) lastWritten(ctx context.Context, streamARN string) (shard strin
 	return shards[0].ShardID, *iterator.Position, nil
 }
 
-// lastVisible looks back from the last record written to the last one that changed something. It goes no further than
-// what was found before.
+// lastVisible searches backwards from the last record written to the last one that changed something. It stops at the
+// previous result.
 func (e *Engine) lastVisible(ctx context.Context, arn, shard string, last position, known headSeen) (position, error) {
 	for window := position(headWindow); ; window = min(window*2, maxHeadWindow) {
 		first := max(last-window+1, known.written+1)
@@ -149,7 +149,7 @@ func (e *Engine) visibleIn(ctx context.Context, arn, shard string, first, last p
 	return visible, nil
 }
 
-// askStreams calls the engine without the SDK, whose types do not say what the engine says beyond the service.
+// askStreams calls the engine without the SDK, whose types lack the engine's additional members.
 func (e *Engine) askStreams(ctx context.Context, operation string, input, output any) (err error) {
 	content, err := json.Marshal(input)
 	if err != nil {
@@ -161,7 +161,7 @@ func (e *Engine) askStreams(ctx context.Context, operation string, input, output
 	}
 	request.Header.Set(targetHeader, "DynamoDBStreams_20120810."+operation)
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	request.Header.Set("X-Amz-Date", "20000101T000000Z") // the engine wants a signature's form and checks none
+	request.Header.Set("X-Amz-Date", "20000101T000000Z") // the engine requires a signature's form and checks none
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20000101/"+DefaultRegion+
 		"/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0")
 	response, err := e.direct.RoundTrip(request)

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// busyBound is how long work on the file waits for the engine to finish a write of its own.
+// busyBound bounds how long work on the file waits for a write of the engine.
 const busyBound = 10 * time.Second
 
-// streamIndexes are what the engine's lookups by sequence number need. Without them each write to a table with a stream
-// reads the whole stream, so that writing becomes slower with every write.
+// streamIndexes are indexes for the engine's lookups by sequence number. Without them each write to a table with a
+// stream reads the whole stream, so that each write is slower than the last.
 var streamIndexes = [...]string{
 	`CREATE INDEX IF NOT EXISTS nexus_stream_by_sequence
 		ON _stream_records (table_name, CAST(sequence_number AS INTEGER))`,
@@ -18,8 +18,8 @@ var streamIndexes = [...]string{
 		ON _stream_records (table_name, shard_id, CAST(sequence_number AS INTEGER))`,
 }
 
-// addStreamIndexes adds the indexes to the file of an engine that runs: the engine makes the table of stream records
-// when it first opens the file, and takes notice of a changed schema by itself.
+// addStreamIndexes adds the indexes to the file of a running engine: the engine makes the table of stream records when
+// it first opens the file, and detects a changed schema by itself.
 func addStreamIndexes(ctx context.Context, file string) (err error) {
 	db, err := openFile(file)
 	if err != nil {

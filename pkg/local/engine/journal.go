@@ -13,11 +13,11 @@ import (
 	"nexus/pkg/item"
 )
 
-// sweepFile stands beside the engine's file: the stream keeps its records for ever, and so must be kept which of the
-// removals in it were sweeps.
+// sweepFile is beside the engine's file. The stream keeps its records for ever, so the record of which removals were
+// sweeps must also stay.
 const sweepFile = "sweeps.ndjson"
 
-// fate is what became of the intent to sweep a row.
+// fate is the outcome of the intent to sweep a row.
 type fate string
 
 const (
@@ -26,7 +26,7 @@ const (
 	dropped  fate = "dropped"  // the row changed, or its user removed it
 )
 
-// journalLine is one line of the journal. The last line about a removal holds.
+// journalLine is one line of the journal. The last line about a removal counts.
 type journalLine struct {
 	Fate    fate        `json:"fate"`
 	PK      string      `json:"pk"`
@@ -45,8 +45,7 @@ type journal struct {
 	size int64 // of the whole lines
 }
 
-// openJournal reads the fates written so far. A last line that a crash cut off is removed: nothing was done on its
-// word.
+// openJournal reads the fates written so far. It removes a last line that a crash cut off: no action followed it.
 func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 	path := filepath.Join(dir, sweepFile)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -83,8 +82,8 @@ func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 	return &journal{file: file, size: whole}, fates, nil
 }
 
-// add writes one line for each removal. An intent is on the disk when it returns. Its end need not be: should the
-// machine lose it, the intent is open again and comes to the same end.
+// add writes one line for each removal. An intent is on the disk when it returns. Its end need not be: if the machine
+// loses it, the intent is open again and reaches the same end.
 func (j *journal) add(f fate, removals ...Removal) error {
 	var lines bytes.Buffer
 	encoder := json.NewEncoder(&lines)

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// ErrInUse: another live process owns the data directory.
+// ErrInUse says that another live process owns the data directory.
 var ErrInUse = errors.New("data directory in use")
 
 const (
 	lockFile = "engine.lock"
-	// leftBehindBound is how long an engine left behind may take to end once it was killed.
+	// leftBehindBound bounds how long a remaining engine may take to end once it was killed.
 	leftBehindBound = 5 * time.Second
 	pollInterval    = 5 * time.Millisecond
 )
 
-// dataLock is the right to run an engine on a data directory. The system's lock on the file says whether an owner
-// lives, and goes with the owner however it dies; the file's content says which engine the owner ran, because that one
-// may live on.
+// dataLock is the right to run an engine on a data directory. The system's lock on the file shows whether an owner is
+// alive, and ends with the owner in any case. The file's content says which engine the owner ran, because the engine
+// may still run.
 type dataLock struct {
 	file *os.File
 	held holding
@@ -34,15 +34,15 @@ type dataLock struct {
 // holding is the content of the lock file.
 type holding struct {
 	Owner process `json:"owner"`
-	// Host and Port are where the engine was to listen; no port if none was started. They are written before the engine
-	// starts. An earlier release wrote no host: see formerHost.
+	// Host and Port are the engine's address; no port if none was started. They are written before the engine starts. An
+	// earlier release wrote no host: see formerHost.
 	Host string `json:"host,omitempty"`
 	Port int    `json:"port,omitempty"`
 	// Engine is written once the engine has started.
 	Engine *process `json:"engine,omitempty"`
 }
 
-// lockData takes the data directory and stops the engine that a killed owner left behind on it.
+// lockData takes the data directory and stops the engine that a killed owner left on it.
 func lockData(ctx context.Context, dir string) (*dataLock, error) {
 	path := filepath.Join(dir, lockFile)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -79,26 +79,26 @@ func (l *dataLock) take(ctx context.Context, dir string) error {
 	return l.write()
 }
 
-// formerHost is where the engines of a release listened whose lock file names no host.
+// formerHost is the host of engines of a release whose lock file names none.
 const formerHost = "127.0.0.1"
 
-// announced returns where the holding's engine was to listen, and whether one was started.
+// announced returns the address of the holding's engine, and whether one was started.
 func (h holding) announced() (address, bool) {
 	return address{cmp.Or(h.Host, formerHost), h.Port}, h.Port != 0
 }
 
-// announce writes down where an engine is about to listen. If the owner is killed before it could write which process
-// that is, the next one at least knows where to look.
+// announce records the address of an engine before its start. If the owner is killed before it could record the
+// process, the next owner at least has the address.
 func (l *dataLock) announce(where address) error {
 	l.held.Host, l.held.Port, l.held.Engine = where.host, where.port, nil
 	return l.write()
 }
 
-// record writes down which process the engine is.
+// record records the engine's process.
 func (l *dataLock) record(ctx context.Context, pid int) error {
 	engine, err := identifyStarted(ctx, pid)
 	if errors.Is(err, errNoProcess) {
-		return nil // it has ended already; whoever waits for it learns why
+		return nil // it has ended already; the waiting caller gets the reason
 	}
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (l *dataLock) record(ctx context.Context, pid int) error {
 	return l.write()
 }
 
-// release says that no engine is left and gives the directory free. The file stays: removing it would let two owners
+// release records that no engine is left and releases the directory. The file stays: removing it would let two owners
 // hold locks on two files of the same name. Closing alone would not unlock at once: a process that is just being
 // started holds a copy of every open file until it runs its own program.
 func (l *dataLock) release() error {
@@ -176,7 +176,7 @@ func stopLeftBehind(ctx context.Context, before holding) error {
 	}
 }
 
-// refuseUnknown looks for an engine whose owner was killed between starting it and writing down its process.
+// refuseUnknown looks for an engine whose owner was killed between starting it and recording its process.
 func refuseUnknown(ctx context.Context, before holding) error {
 	where, any := before.announced()
 	if !any {

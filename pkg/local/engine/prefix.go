@@ -7,13 +7,14 @@ import (
 	"regexp"
 )
 
-// afterPrefix sorts behind whatever may follow a prefix in a key: the last code point, which no key contains.
+// afterPrefix sorts after every possible continuation of a prefix in a key: the last code point, which no key
+// contains.
 const afterPrefix = "\U0010FFFF"
 
 var beginsWith = regexp.MustCompile(`begins_with\s*\(\s*([#\w]+)\s*,\s*(:\w+)\s*\)`)
 
-// exactPrefix asks for the sort keys between a prefix and its end where a query asks for those that begin with it: the
-// engine's begins_with takes upper and lower case for the same letter. Filters compare exactly and stay as they are.
+// exactPrefix replaces a query for sort keys with a prefix by one for the keys between the prefix and its end: the
+// engine's begins_with ignores case. Filters compare exactly and stay unchanged.
 func exactPrefix(content []byte) ([]byte, error) {
 	if !bytes.Contains(content, []byte("begins_with")) {
 		return content, nil

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// process identifies one process for good. A pid alone does not: the system gives it out again.
+// process identifies one process for good. A pid alone does not: the system reuses it.
 type process struct {
 	PID int `json:"pid"`
 	// Started is the system's own notation of the process's start, compared as text.
@@ -22,7 +22,7 @@ type process struct {
 	Command string `json:"command"`
 }
 
-// errNoProcess: no process has the pid.
+// errNoProcess says that no process has the pid.
 var errNoProcess = errors.New("no such process")
 
 // identify describes the process that has the pid now.
@@ -33,8 +33,8 @@ func identify(ctx context.Context, pid int) (process, error) {
 	return identifyByPS(ctx, pid)
 }
 
-// identifyStarted describes a process that was started just now. For a moment after that the kernel has not set up its
-// command line yet and shows an empty one, by which nobody would know it again.
+// identifyStarted describes a process that was just started. For a moment the kernel has not set up its command line
+// and shows an empty one, which would not match later.
 func identifyStarted(ctx context.Context, pid int) (process, error) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

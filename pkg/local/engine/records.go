@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// recordPage is a GetRecords answer. What is not looked at stays as it came.
+// recordPage is a GetRecords answer. Other members stay unchanged.
 type recordPage struct {
 	Records           []record `json:"Records"`
 	NextShardIterator string   `json:"NextShardIterator,omitempty"`
@@ -41,7 +41,7 @@ type recordBody struct {
 	StreamViewType              string          `json:"StreamViewType,omitempty"`
 }
 
-// identityOut is a userIdentity with the keys of the service's API reference. Reading takes any spelling of them.
+// identityOut is a userIdentity with the keys of the service's API reference. Reading accepts any spelling of them.
 type identityOut struct {
 	PrincipalID string `json:"PrincipalId"`
 	Type        string `json:"Type"`

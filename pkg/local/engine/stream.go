@@ -10,13 +10,12 @@ import (
 const (
 	// sequenceDigits is the length of the service's shortest sequence numbers.
 	sequenceDigits = 21
-	// engineRegion is what the engine calls its region.
+	// engineRegion is the engine's name of its region.
 	engineRegion = "dynoxide"
 	arnPrefix    = "arn:aws:dynamodb:"
 )
 
-// padSequence gives a sequence number of the engine the form of the service's, in which order is that of length, then
-// text.
+// padSequence converts a sequence number of the engine to the service's form, which is ordered by length, then text.
 func padSequence(sequence string) string {
 	if sequence == "" || len(sequence) >= sequenceDigits {
 		return sequence
@@ -33,7 +32,7 @@ func stripSequence(sequence string) string {
 	return stripped
 }
 
-// streamRequest turns a request about a stream into the engine's words.
+// streamRequest converts a request about a stream to the engine's form.
 func (t *transport) streamRequest(content []byte) ([]byte, error) {
 	var fields map[string]any
 	if err := decodeExact(content, &fields); err != nil {
@@ -59,7 +58,7 @@ func (t *transport) regions(answer []byte) ([]byte, error) {
 	return json.Marshal(t.swapRegions(fields))
 }
 
-// description is a DescribeStream answer: the region, the form of sequence numbers, and an open shard that does not
+// description converts a DescribeStream answer: the region, the form of sequence numbers, and an open shard without an
 // end.
 func (t *transport) description(answer []byte) ([]byte, error) {
 	var fields map[string]any
@@ -102,7 +101,7 @@ func swapRegion(arn, from, to string) string {
 	return arn
 }
 
-// decodeExact keeps numbers as the text that came.
+// decodeExact preserves numbers as text.
 func decodeExact(content []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()

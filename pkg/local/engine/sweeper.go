@@ -15,8 +15,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// ExpiredRows finds the rows whose ttl is at or before the instant. Rows that it misses are found the next time; rows
-// that have not expired are passed over.
+// ExpiredRows finds the rows whose ttl is at or before the instant. A later call finds rows that it misses; the sweep
+// ignores rows that have not expired.
 type ExpiredRows func(ctx context.Context, at time.Time) ([]item.Item, error)
 
 // SweptStore is the part of the store that a sweep needs.
@@ -25,13 +25,13 @@ type SweptStore interface {
 	Delete(ctx context.Context, d table.Delete) error
 }
 
-// Sweeper removes expired rows, as the service's TTL does, and remembers which removals were its own.
+// Sweeper removes expired rows, as the service's TTL does, and records which removals were its own.
 //
-// A row is deleted under the ttl and the version that were seen, after the intent to do so is durable. The intent ends
-// as swept or dropped; while it is open, [Sweeper.Swept] waits, so that nobody reads the removal's record before it is
-// known whose it is. A row that is gone may have been removed by someone else while an attempt of the sweep's, or its
-// answer, was lost: a user's delete leaves a row that says so ([entity.GoneKey]), a sweep does not. A removal therefore
-// counts as an expiry exactly if no user asked for it. Repeating a sweep is safe.
+// It deletes a row under the ttl and the version that it read, after the intent to do so is durable. The intent ends
+// as swept or dropped; while it is open, [Sweeper.Swept] waits, so that no reader gets the removal's record before its
+// cause is known. A user may have removed a row while an attempt of the sweep, or its answer, was lost. A user's
+// delete leaves a row that records it ([entity.GoneKey]), a sweep does not. A removal therefore counts as an expiry
+// exactly if no user requested it. Repeating a sweep is safe.
 type Sweeper struct {
 	store SweptStore
 	find  ExpiredRows
@@ -53,11 +53,11 @@ func NewSweeper(dir string, store SweptStore, find ExpiredRows) (*Sweeper, error
 	return &Sweeper{store: store, find: find, journal: j, fates: fates, moved: make(chan struct{})}, nil
 }
 
-// Close gives the journal free. No sweep may run or follow.
+// Close closes the journal. No sweep may run or follow.
 func (s *Sweeper) Close() error { return s.journal.close() }
 
-// Sweep removes the rows that have expired at the instant, earliest first, and returns how many. Intents that an
-// earlier sweep or a crash left open are settled first. After an error the rest is left to the next sweep.
+// Sweep removes the rows that have expired at the instant, earliest first, and returns their number. It first ends
+// intents that an earlier sweep or a crash left open. After an error the rest is left to the next sweep.
 func (s *Sweeper) Sweep(ctx context.Context, at time.Time) (int, error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -136,7 +136,7 @@ func (s *Sweeper) carryOut(ctx context.Context, removals []Removal) (count int, 
 	return count, nil
 }
 
-// remove deletes one row and says what became of the intent.
+// remove deletes one row and returns the fate of the intent.
 func (s *Sweeper) remove(ctx context.Context, r Removal) (fate, error) {
 	version := table.Missing(entity.AttrVersion)
 	if r.Version != "" {
@@ -155,12 +155,12 @@ func (s *Sweeper) remove(ctx context.Context, r Removal) (fate, error) {
 			return dropped, nil
 		}
 	}
-	// Also a success says only that the row is gone: a repetition of a lost attempt may have found it so.
+	// Even a success only means that the row is gone: a repetition of a lost attempt may have found it gone.
 	return s.whoRemoved(ctx, r.Key)
 }
 
-// whoRemoved decides on a row that is gone. Only a user's delete of an entity leaves a trace; whatever else has a ttl
-// is removed by nobody but the sweep.
+// whoRemoved decides why a row is gone. Only a user's delete of an entity leaves a trace; only the sweep removes other
+// rows with a ttl.
 func (s *Sweeper) whoRemoved(ctx context.Context, key item.Key) (fate, error) {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {

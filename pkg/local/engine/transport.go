@@ -21,20 +21,22 @@ const (
 	targetHeader = "X-Amz-Target"
 	crcHeader    = "X-Amz-Crc32"
 
-	// readAttempts is how often a read is sent whose answer breaks off on the way: about one large one in a thousand does.
+	// readAttempts bounds how often a read is sent whose answer is cut off on the way: about one large one in a thousand
+	// is.
 	readAttempts = 3
-	// maxAnswerBytes bounds an answer that is held in memory; the service's largest, of a batch read, is 16 MB.
+	// maxAnswerBytes bounds an answer in memory; the service's largest, of a batch read, is 16 MB.
 	maxAnswerBytes = 64 << 20
 )
 
-// Removal is what a stream record says of a removed row: the key and, of its last image, what a sweep depends on.
+// Removal is the part of a removed row's stream record that a sweep depends on: the key, and attributes of its last
+// image.
 type Removal struct {
 	Key item.Key
-	// TTL and Version are the row's attributes as they stood; empty where it had none.
+	// TTL and Version are the row's last attributes; empty if it had none.
 	TTL, Version item.Number
 }
 
-// Removals knows which rows were removed because they had expired. [Sweeper] is one.
+// Removals reports which rows were removed because they had expired. [Sweeper] is one.
 type Removals interface {
 	// Swept reports whether the removal was an expiry. It waits while that is being decided, until the context ends.
 	Swept(ctx context.Context, removal Removal) (bool, error)
@@ -48,16 +50,16 @@ type Options struct {
 	Removals Removals
 }
 
-// Transport returns a round tripper for SDK clients that makes the engine look as the service does:
+// Transport returns a round tripper for SDK clients that makes the engine behave as the service does:
 //
-//   - a MODIFY record whose images are equal is left out, so that a page may come back with fewer records, or none;
-//   - the service's identity is spelt as the SDK reads it, and stands in the records of rows that were swept;
+//   - a MODIFY record whose images are equal is left out, so that a page may have fewer records, or none;
+//   - the service's identity is spelt as the SDK reads it, and is in the records of rows that were swept;
 //   - sequence numbers have 21 digits, an event's id is not its sequence number, ARNs and records name the region;
 //   - the open shard has no ending sequence number ([Engine.Head] gives the last record's);
-//   - a query by a prefix of the sort key tells upper from lower case;
-//   - a read whose answer breaks off is sent again.
+//   - a query by a prefix of the sort key distinguishes upper and lower case;
+//   - a read whose answer is cut off is sent again.
 //
-// Everything else passes as it is. Base carries the requests; nil means a transport without proxies.
+// Everything else passes unchanged. Base carries the requests; nil means a transport without proxies.
 func Transport(base http.RoundTripper, options Options) http.RoundTripper {
 	if base == nil {
 		base = directTransport()
@@ -68,7 +70,7 @@ func Transport(base http.RoundTripper, options Options) http.RoundTripper {
 	return &transport{base: base, region: options.Region, removals: options.Removals}
 }
 
-// directTransport keeps as many idle connections as a busy local system uses; the default transport keeps two.
+// directTransport holds as many idle connections as a busy local system uses; the default transport holds two.
 func directTransport() *http.Transport {
 	direct := http.DefaultTransport.(*http.Transport).Clone()
 	direct.Proxy = nil
@@ -159,7 +161,7 @@ func describesTable(operation string) bool {
 	return false
 }
 
-// exchange sends the request and reads the whole answer, again from the start if it breaks off.
+// exchange sends the request and reads the whole answer, again from the start if it is cut off.
 func (t *transport) exchange(request *http.Request, content []byte, attempts int) (*http.Response, []byte, error) {
 	for attempt := 1; ; attempt++ {
 		response, answer, err := t.once(request, content)

@@ -1,4 +1,4 @@
-// Command empty is the function that the others are measured against: the same runtime package, and nothing to do.
+// Command empty is the baseline for the cold starts of the other functions: the same runtime package, and no work.
 package main
 
 import (

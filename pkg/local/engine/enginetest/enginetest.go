@@ -1,7 +1,7 @@
 // Package enginetest gives tests a local DynamoDB engine.
 //
-// It promises one engine per test binary, started on first use and ended when no running test uses it any more, and
-// that a missing engine fails the test with the command that installs it. It never skips a test.
+// It promises one engine per test binary, started on first use and ended when no running test uses it any more. A
+// missing engine fails the test with the command that installs it. It must never skip a test.
 package enginetest
 
 import (
@@ -28,8 +28,8 @@ var shared struct {
 	users   int
 }
 
-// Start returns the endpoint of the test binary's engine for as long as the test runs. It may be called by any number
-// of tests, in parallel. The data end with the last of them; a test takes a table of its own, see [TableName].
+// Start returns the endpoint of the test binary's engine for as long as the test runs. Any number of tests may call
+// it, in parallel. The data end with the last of them; each test uses a separate table, see [TableName].
 func Start(t testing.TB) (endpoint string) {
 	t.Helper()
 	running, err := acquire(t.Context())
@@ -102,7 +102,7 @@ func Table(t testing.TB) (endpoint, name string) {
 	return endpoint, name
 }
 
-// Client returns an SDK client for the endpoint, through the transport that puts the engine's deviations right.
+// Client returns an SDK client for the endpoint, through the transport that corrects the engine's deviations.
 func Client(endpoint string) *dynamodb.Client {
 	return dynamo.NewClient(aws.Config{
 		BaseEndpoint: aws.String(endpoint),
