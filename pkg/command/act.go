@@ -8,18 +8,18 @@ import (
 	"nexus/pkg/item"
 )
 
-// CustomCommand is how another product adds a command of its own on one of its entities: what the command is called,
-// and what becomes of the entity. It goes the way of every change: one read, one write under the version read, begun
-// again if another write came between, ttl removed, everything derived again, the whole entity validated.
-// [ErrOwnCommands] for a type that has commands of its own.
+// CustomCommand lets another product add a command on one of its entities: the command's name, and its effect on the
+// entity. It works like every change: one read, and one write under the version read. It starts again if another write
+// came between, removes the ttl, derives everything again, and validates the whole entity. [ErrOwnCommands] for a type
+// with separate commands.
 type CustomCommand struct {
-	// Name tells this command from others under the same idempotency key.
+	// Name distinguishes this command from others under the same idempotency key.
 	Name string
 	Type *entity.Type
 	ID   string
-	// Arguments tell one request from another under the same idempotency key; anything that encodes as JSON.
+	// Arguments distinguish requests under the same idempotency key; anything that encodes as JSON.
 	Arguments []any
-	// Apply returns what becomes of the entity, as its user sees it now, without changing what it is given; the same means
+	// Apply returns the changed entity, given as its user sees it now, without changing its input; an equal result means
 	// that there is nothing to do. It may run several times. A [StateError] (409) or *entity.ValidationError (422)
 	// refuses.
 	Apply func(before item.Item, now time.Time) (after item.Item, err error)
@@ -39,7 +39,7 @@ func (cmd CustomCommand) run(ctx context.Context, c call) (Result, error) {
 	}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
-		wantsMeta: cmd.Type.NeedsPreferences != nil, // what Apply will ask for, nobody knows before
+		wantsMeta: cmd.Type.NeedsPreferences != nil, // whether Apply needs them is unknown before it runs
 		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
 			after, err := cmd.Apply(before, c.now)
 			return after, nil, err

@@ -12,12 +12,12 @@ import (
 	"nexus/pkg/table"
 )
 
-// call is one request on its way.
+// call is the state of one request.
 type call struct {
 	*Service
 	user     string
 	expected *int64
-	now      time.Time            // in whole seconds, as everything is stored
+	now      time.Time            // in whole seconds, as in every stored row
 	receipt  *idempotency.Receipt // nil without an idempotency key
 }
 
@@ -35,10 +35,10 @@ func (s *Service) newCall(r Request) (call, error) {
 	return c, err
 }
 
-// second is the time in whole seconds, as everything is stored.
+// second returns the time in whole seconds, as in every stored row.
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
-// check refuses a reference that no entity can have. It must come before any key is built of it.
+// check refuses a reference that no entity can have. It must run before any key is built of it.
 func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
 	if t == nil || !t.HasCollection() {
 		return entity.Ref{}, &NotFoundError{Ref: entity.Ref{ID: id}}
@@ -50,8 +50,8 @@ func (c call) check(t *entity.Type, id string) (entity.Ref, error) {
 	return ref, nil
 }
 
-// expects returns a [StaleError] if the entity, as its user sees it, was changed by a user since the version expected,
-// or has not come to it. What the system wrote since is no conflict (docs/contracts.md, "Concurrency").
+// expects returns a [StaleError] if a user has changed the entity since the expected version, or if the entity has not
+// reached it. Writes of the system since then are no conflict (docs/contracts.md, "Concurrency").
 func (c call) expects(t *entity.Type, ref entity.Ref, seen item.Item) error {
 	if c.expected == nil || entity.HoldsAt(seen, *c.expected) {
 		return nil
@@ -59,8 +59,8 @@ func (c call) expects(t *entity.Type, ref entity.Ref, seen item.Item) error {
 	return &StaleError{Ref: ref, Current: seen.Int(entity.AttrVersion), Type: t, Item: seen}
 }
 
-// overtaken says what a failed condition on an entity's version means, by the row that was there: nothing is there for
-// its user; the version expected is past; or, and that is errMoved, another attempt is to decide.
+// overtaken interprets a failed condition on an entity's version, by the row that was there. The user has no such
+// entity; or the expected version is past; or, with errMoved, another attempt must decide.
 func (c call) overtaken(t *entity.Type, ref entity.Ref, row item.Item) error {
 	if row == nil {
 		return &NotFoundError{Ref: ref}
@@ -88,11 +88,11 @@ func (c call) read(ctx context.Context, keys []item.Key) (map[item.Key]item.Item
 	return found, nil
 }
 
-// errMoved ends an attempt whose row was changed by somebody else between the read and the write.
+// errMoved ends an attempt whose row another writer changed between the read and the write.
 var errMoved = fmt.Errorf("the row changed meanwhile: %w", table.ErrConflict)
 
-// repeat runs one attempt after another until one is final: no other write came in between. Between two of them it
-// pauses, for a random time, and each attempt has the time of its own beginning.
+// repeat runs attempts until one is final: no other write came in between. It pauses between two attempts for a random
+// time, and each attempt uses the time of its own beginning.
 func (c call) repeat(ctx context.Context, attempt func(c call) (Result, error)) (Result, error) {
 	var err error
 	for n := range maxAttempts {

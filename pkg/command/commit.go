@@ -10,21 +10,21 @@ import (
 	"nexus/pkg/table"
 )
 
-// step is one action of a command's write, with what it means when its condition does not hold. Old is the row that was
+// step is one action of a command's write, with the error that its failed condition means. Old is the row that was
 // there; nil if there was none.
 type step struct {
 	action table.Action
 	failed func(old item.Item) error
 }
 
-// effect is what a command did, for the receipt.
+// effect describes what a command did, for the receipt.
 type effect struct {
 	done    string
 	ref     entity.Ref
 	version int64
 }
 
-// commit writes the steps and the receipt, all or none. The row that an update left comes back where the store tells
+// commit writes the steps and the receipt, all or none. It returns the row that an update left, if the store returns
 // it; otherwise nil.
 func (c call) commit(ctx context.Context, steps []step, e effect) (item.Item, error) {
 	row, err := c.write(ctx, steps, e)
@@ -33,7 +33,7 @@ func (c call) commit(ctx context.Context, steps []step, e effect) (item.Item, er
 		return row, err
 	}
 	if f, ok := failed.At(len(steps)); ok {
-		// The receipt is the last action: whatever else failed, failed because of what the twin did.
+		// The receipt is the last action: a twin's receipt explains every other failure.
 		if err := c.receipt.Check(f.Old, c.now); err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func wrapWrite(e effect, err error) error {
 	return fmt.Errorf("write %s: %w", e.ref, err)
 }
 
-// newLink is a link that an item gets, at its position in the list.
+// newLink is a link that an item gets, with its position in the list.
 type newLink struct {
 	index  int
 	target entity.Ref
@@ -98,7 +98,7 @@ func newLinks(before, after item.Item) []newLink {
 // maxTargets bounds the targets read for one command: an item has fewer links than that.
 const maxTargets = 50
 
-// targetKeys are the keys of the links' targets, without those that no entity can have.
+// targetKeys returns the keys of the links' targets, without those that no entity can have.
 func (c call) targetKeys(links []entity.Link) []item.Key {
 	var keys []item.Key
 	for _, l := range links {
@@ -109,8 +109,8 @@ func (c call) targetKeys(links []entity.Link) []item.Key {
 	return keys
 }
 
-// checkTargets sees to it that every new link leads to an entity that lives, by the rows read, and returns the steps
-// that hold it to that when the link is written.
+// checkTargets refuses a link whose target is missing, expired or undone in the rows read. It returns one existence
+// check per target for the write.
 func (c call) checkTargets(
 	links []newLink, rows map[item.Key]item.Item, pointer func(index int) string,
 ) ([]step, error) {
@@ -129,8 +129,8 @@ func (c call) checkTargets(
 	return steps, nil
 }
 
-// withTargetChecks adds the checks of links' targets to the steps that write. A transaction names each row once, so a
-// row that the steps write themselves, under a condition that it is there, is not checked again.
+// withTargetChecks adds the checks of links' targets to the steps that write. A transaction names each row once. So it
+// omits the check of a row that a step writes under the condition that it exists.
 func withTargetChecks(steps, targets []step) []step {
 	written := map[item.Key]bool{}
 	for _, s := range steps {
@@ -144,7 +144,7 @@ func withTargetChecks(steps, targets []step) []step {
 	return steps
 }
 
-// pointerToTarget names the target of one of the document's links.
+// pointerToTarget returns the pointer to the target of one of the document's links.
 func pointerToTarget(index int) string {
 	return fmt.Sprintf("/%s/%d/%s", entity.AttrLinks, index, entity.LinkTargetID)
 }

@@ -10,11 +10,11 @@ import (
 	"nexus/pkg/table"
 )
 
-// Create makes a new entity, at version 1. [ErrOwnCommands] for a type that has commands of its own.
+// Create makes a new entity, at version 1. [ErrOwnCommands] for a type with separate commands.
 type Create struct {
 	Type *entity.Type
-	// ID is the client's own choice: the type's prefix and a UUID. Empty lets the server choose. It may as well come in
-	// Fields, under the type's id attribute.
+	// ID is the client's own choice: the type's prefix and a UUID. Empty lets the server choose. Fields may contain it
+	// instead, under the type's id attribute.
 	ID string
 	// Fields is the decoded JSON document: string, bool, json.Number, nil, []any and map[string]any.
 	Fields map[string]any
@@ -31,14 +31,14 @@ func typeName(t *entity.Type) string {
 	return t.Name
 }
 
-// creation is a create whose document was read.
+// creation is a create whose document was parsed.
 type creation struct {
 	typ       *entity.Type
 	id        string
 	chosen    bool // by the client
 	fields    item.Item
 	wantsMeta bool
-	bare      item.Item // the entity as it is without regard to preferences
+	bare      item.Item // the entity without regard to preferences
 }
 
 func (cmd Create) run(ctx context.Context, c call) (Result, error) {
@@ -59,7 +59,7 @@ func (cmd Create) create(ctx context.Context, c call) (Result, error) {
 	return c.repeat(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
 }
 
-// prepare checks all that can be known before anything is read: most requests that are wrong are wrong here.
+// prepare makes all checks that need no read: most invalid requests fail here.
 func (cmd Create) prepare(c call) (creation, error) {
 	id, fields, wrongID := cmd.identify()
 	patch, broken := cmd.Type.Parse(fields)
@@ -73,7 +73,7 @@ func (cmd Create) prepare(c call) (creation, error) {
 	return n, entity.Invalid(wrongID, broken, unsettled, cmd.Type.Validate(n.bare), c.registry.CheckLinks(n.bare))
 }
 
-// identify takes the client's id out of the document, in which it is no field like the others.
+// identify removes the client's id from the document, in which it is a special field.
 func (cmd Create) identify() (id string, fields map[string]any, wrong []entity.FieldError) {
 	id, fields = cmd.ID, cmd.Fields
 	raw, inFields := fields[cmd.Type.IDAttr]
@@ -96,7 +96,7 @@ func (cmd Create) identify() (id string, fields map[string]any, wrong []entity.F
 	return id, fields, wrong
 }
 
-// item is the entity as it will be stored.
+// item returns the entity as it will be stored.
 func (n creation) item(c call, preferences item.Item) item.Item {
 	it := n.typ.NewItem(c.user, n.id, n.fields, c.now, preferences)
 	if n.typ.Dues != nil && len(n.typ.Dues(it)) > 0 {
@@ -158,7 +158,8 @@ func (n creation) absent(ref entity.Ref, key item.Key, reason string) step {
 	}
 }
 
-// read gets what the entity depends on, and the receipt with it because that costs no further round trip.
+// read reads the rows on which the entity depends, and the receipt with them, because that costs no further round
+// trip.
 func (n creation) read(ctx context.Context, c call) (map[item.Key]item.Item, error) {
 	keys := c.targetKeys(entity.LinksOf(n.fields))
 	if n.wantsMeta {

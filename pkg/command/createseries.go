@@ -9,8 +9,8 @@ import (
 )
 
 // CreateSeries makes a series, at version 1: as [Create] does, or out of an event. An event that becomes a series is
-// deleted; the series has its fields as far as Fields says nothing else, its links, and its UID in iCalendar, where the
-// two are revisions of one thing. That needs the expected version, which is the event's.
+// deleted. The series takes its fields unless Fields sets them, its links, and its UID in iCalendar, where the two are
+// revisions of one thing. That needs the expected version, which is the event's.
 type CreateSeries struct {
 	// Fields is the decoded JSON document, as for [Create]; with FromEventID a merge patch of the event's fields.
 	Fields map[string]any
@@ -91,7 +91,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	if err := entity.Invalid(wrong, unsettled, n.typ.Validate(n.bare), c.registry.CheckLinks(n.bare)); err != nil {
 		return Result{}, err
 	}
-	delete(rows, key) // the event goes: no link leads to it
+	delete(rows, key) // the event is deleted: no link may lead to it
 	targets, err := c.checkTargets(newLinks(before, n.bare), rows, pointerToTarget)
 	if err != nil {
 		return Result{}, err
@@ -114,7 +114,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	return Result{Type: n.typ, Ref: ref, Item: n.bare, Created: true}, nil
 }
 
-// creation is the series that the event becomes.
+// creation returns the series that replaces the event.
 func (p promotion) creation(c call, event item.Item) (creation, []entity.FieldError) {
 	t := c.masterType()
 	fields := item.Item{}

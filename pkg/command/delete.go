@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// attrDeletedAt is when the entity of a GONE row was deleted.
+	// attrDeletedAt is the deletion time of a GONE row's entity.
 	attrDeletedAt = product.AttrDeletedAt
 	// attrBecameID in the GONE row of an event is the id of the series that it became: the two have one UID in iCalendar.
 	attrBecameID = "becameId"
 )
 
-// Delete removes an entity for good; its id never comes back. It needs the expected version. [ErrOwnCommands] for a
-// type that has commands of its own.
+// Delete removes an entity for good; its id is never used again. It needs the expected version. [ErrOwnCommands] for a
+// type with separate commands.
 type Delete struct {
 	Type *entity.Type
 	ID   string
@@ -46,7 +46,7 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	return c.repeat(ctx, func(c call) (Result, error) {
 		steps := []step{r.item(c), r.gone(c)}
 		steps = append(steps, r.kept(c)...)
-		// A removal counts as a version of its own.
+		// A removal counts as a version.
 		if _, err := c.commit(ctx, steps, effect{doneDelete, ref, r.version + 1}); err != nil {
 			return Result{}, err
 		}
@@ -54,15 +54,15 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	})
 }
 
-// removal is a delete that reads nothing first. It takes the entity for one at the version expected, without ttl and
-// with nothing kept beside it, as nearly all are; the failed condition brings the row, which decides.
+// removal is a delete that reads nothing first. It assumes an entity at the expected version, without ttl and without
+// a KEPT row, which is true for nearly all; a failed condition returns the row, which decides.
 type removal struct {
 	typ     *entity.Type
 	ref     entity.Ref
 	version int64
-	// Of the row as it was last seen; nil for none.
+	// Of the row as it was last read; nil for none.
 	ttl, beside item.Value
-	// became is the id of what the entity goes on as; "" for nothing.
+	// became is the id of the series that the entity became; "" for none.
 	became string
 }
 
@@ -92,7 +92,7 @@ func (r *removal) item(c call) step {
 	}
 }
 
-// kept deletes what lies beside the entity.
+// kept deletes the entity's KEPT row.
 func (r *removal) kept(c call) []step {
 	if r.beside == nil {
 		return nil
@@ -103,7 +103,7 @@ func (r *removal) kept(c call) []step {
 	}}
 }
 
-// goneRow is what stays of an entity that is deleted at a version: its removal counts as the next.
+// goneRow returns the row that remains of an entity that is deleted at a version: its removal counts as the next.
 func goneRow(user, id string, version int64, now time.Time) item.Item {
 	row := entity.GoneKey(user, id).Item()
 	row.SetTime(attrDeletedAt, now)

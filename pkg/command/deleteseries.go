@@ -3,7 +3,7 @@ package command
 import "context"
 
 // DeleteSeries removes a series with all of its exceptions for good. It needs the expected version. Once the series is
-// gone nobody sees its exceptions; their rows follow.
+// gone, its exceptions are invisible; their rows are deleted afterwards.
 type DeleteSeries struct{ ID string }
 
 func (cmd DeleteSeries) content() []any { return []any{"deleteSeries", cmd.ID} }

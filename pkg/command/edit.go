@@ -18,23 +18,23 @@ type edit struct {
 	ref entity.Ref
 	// versioned commands must say which version they change.
 	versioned bool
-	// wantsMeta says that apply, or the type's own rules, look at USER_META.
+	// wantsMeta says that apply, or the type's own rules, read USER_META.
 	wantsMeta bool
 	// links are those that the entity may get; their targets are read together with it.
 	links []entity.Link
 	// pointer names a link's target in the request.
 	pointer func(index int) string
-	// absent is what the entity is while it has no row; nil if there must be one.
+	// absent replaces an entity that has no row; nil if there must be one.
 	absent item.Item
-	// untouched attributes are never written, whatever becomes of the entity.
+	// untouched attributes are never written.
 	untouched []string
 	// takenOff attributes are removed with every write, whether or not the row had them when it was read.
 	takenOff []string
-	// guard, if there is one, runs before each attempt's write with the row and what is to become of it. It returns tests
-	// that the row must pass besides that of its version.
+	// guard, if set, runs before each attempt's write with the stored row and the new one. It returns tests that the row
+	// must pass in addition to that of its version.
 	guard func(ctx context.Context, stored, after item.Item) ([]table.Test, error)
-	// apply returns what becomes of the entity, which it must not change in place, with what is wrong about the request;
-	// no entity if it cannot tell.
+	// apply returns the changed entity, which must be a new one, with the faults of the request; no entity if it cannot
+	// be determined.
 	apply applied
 }
 
@@ -131,7 +131,7 @@ func (c call) answerTwin(ctx context.Context, err error, stored item.Item) (Resu
 	return Result{}, err
 }
 
-// seen returns the entity as its user sees it, if it is there and has the version expected.
+// seen returns the entity as its user sees it, if it exists and has the expected version.
 func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 	if stored == nil {
 		stored = e.absent
@@ -146,7 +146,7 @@ func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 	return before, c.expects(e.typ, e.ref, before)
 }
 
-// next is the entity to store, checked as a whole.
+// next returns the entity to store, checked as a whole.
 func (c call) next(e edit, before, merged, meta item.Item, wrong []entity.FieldError) (item.Item, error) {
 	after := e.typ.NextVersion(entity.ByUser, c.user, before, merged, c.now, meta.Map(product.AttrPreferences))
 	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
@@ -158,7 +158,7 @@ func (c call) next(e edit, before, merged, meta item.Item, wrong []entity.FieldE
 	return after, nil
 }
 
-// change is the step from what is stored (which time may have moved on from for its reader) to after.
+// change returns the step from the stored row (which readers may see otherwise because of time) to after.
 func (c call) change(e edit, stored, after item.Item, tests ...table.Test) step {
 	condition := table.AtVersion(stored.Int(entity.AttrVersion))
 	condition.Tests = append(condition.Tests, tests...)
@@ -187,7 +187,7 @@ func (c call) remember(ctx context.Context, e effect) error {
 	return err
 }
 
-// userMeta is USER_META by the rows read, or its defaults if there is none yet.
+// userMeta returns USER_META from the rows read, or its defaults if there is none yet.
 func (c call) userMeta(rows map[item.Key]item.Item) item.Item {
 	if meta := rows[entity.MetaKey(c.user)]; meta != nil {
 		return meta

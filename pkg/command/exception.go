@@ -17,8 +17,8 @@ import (
 type exceptionEdit struct {
 	masterID, date string
 	links          []entity.Link
-	// apply returns the fields that the occurrence's row is to have, modifiedFields with them; none to undo the exception.
-	// Plain is the occurrence as the series has it, and o as it is.
+	// apply returns the new fields of the occurrence's row, including modifiedFields; none to undo the exception. Plain
+	// is the occurrence without its exception, and o the present one.
 	apply func(plain item.Item, o series.Occurrence) (item.Item, []entity.FieldError)
 }
 
@@ -54,7 +54,7 @@ func (e exceptionEdit) keys(c call) (master, instance item.Key) {
 		entity.ItemKey(c.user, entity.Ref{Type: entity.TypeInstance, ID: id})
 }
 
-// find returns the occurrence by the rows read.
+// find returns the occurrence from the rows read.
 func (e exceptionEdit) find(c call, rows map[item.Key]item.Item) (occurrence, error) {
 	masterKey, key := e.keys(c)
 	o := occurrence{
@@ -111,7 +111,7 @@ func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, er
 	return c.writeException(ctx, e, o, before, after, rows)
 }
 
-// nextException is the row that an occurrence is to have, checked as a whole; nil if it needs none.
+// nextException returns the new row of an occurrence, checked as a whole; nil if it needs none.
 func (c call) nextException(e exceptionEdit, o occurrence) (item.Item, []entity.FieldError, error) {
 	t := c.instanceType()
 	base, err := open(o.master)
@@ -132,7 +132,7 @@ func (c call) nextException(e exceptionEdit, o occurrence) (item.Item, []entity.
 	if o.row != nil {
 		kept := after.Clone()
 		copyFields(kept, o.row, []string{entity.AttrCreatedAt, product.AttrDueSetAt, product.AttrSequence, product.AttrKept})
-		if o.Owns(product.AttrKept) { // no client can say it, so it stays the occurrence's own
+		if o.Owns(product.AttrKept) { // no client can set it, so it stays the occurrence's own
 			names := append(kept.Strings(product.AttrModifiedFields), product.AttrKept)
 			kept[product.AttrModifiedFields] = inOrder(t, names)
 		}
@@ -141,8 +141,8 @@ func (c call) nextException(e exceptionEdit, o occurrence) (item.Item, []entity.
 	return after, slices.Concat(wrong, t.Validate(after), c.registry.CheckLinks(after)), nil
 }
 
-// writeException writes the row together with the series' count of such writes, so that whoever splits or reshapes the
-// series sees it or is seen by it.
+// writeException writes the row together with the series' count of such writes. So of a write to the exception and a
+// split or reshape of the series, the later one detects the earlier.
 func (c call) writeException(
 	ctx context.Context, e exceptionEdit, o occurrence, before, after item.Item, rows map[item.Key]item.Item,
 ) (Result, error) {
@@ -183,7 +183,7 @@ func (c call) writeException(
 	return res, nil
 }
 
-// sameOccurrence reports whether nothing was changed that anybody sees.
+// sameOccurrence reports whether the change is invisible.
 func sameOccurrence(t *entity.Type, before, after item.Item) bool {
 	for _, f := range t.Fields {
 		switch f.Name {
@@ -197,8 +197,8 @@ func sameOccurrence(t *entity.Type, before, after item.Item) bool {
 	return true
 }
 
-// duesMoved reports whether a change moves, adds or removes an instant at which somebody is to be reminded, or makes it
-// the occurrence's own rather than the series'.
+// duesMoved reports whether a change moves, adds or removes the instant of a reminder, or makes it the occurrence's
+// own rather than the series'.
 func duesMoved(o series.Occurrence, before item.Item, now series.Occurrence, after item.Item) bool {
 	for _, name := range append(product.SpanFields(), product.AttrReminderMinutes) {
 		if !item.Equal(before[name], after[name]) {
@@ -217,8 +217,8 @@ func putRow(stored, after item.Item) step {
 	return step{action: table.Diff(stored, after, table.AtVersion(stored.Int(entity.AttrVersion))), failed: moved}
 }
 
-// countException is the step that tells the series of a write of one of its instances. It is bookkeeping: neither
-// version nor updatedAt change.
+// countException returns the step that counts a write of an instance in its series. It is bookkeeping: neither version
+// nor updatedAt change.
 func countException(master item.Item) step {
 	return step{
 		action: table.Update{
@@ -232,8 +232,8 @@ func countException(master item.Item) step {
 	}
 }
 
-// hasRoom refuses an exception beyond the bound. Rows are counted first, which costs less than to read them; the first
-// exception of a series is not even that.
+// hasRoom refuses an exception beyond the bound. It counts the rows first, which costs less than reading them; the
+// first exception of a series needs not even that.
 func (c call) hasRoom(ctx context.Context, o occurrence) error {
 	if !o.master.Bool(product.AttrHasExceptions) {
 		return nil
@@ -268,7 +268,7 @@ func (c call) hasRoom(ctx context.Context, o occurrence) error {
 	return full
 }
 
-// replayInstance answers a repeated request about an occurrence with what it is now.
+// replayInstance answers a repeated request about an occurrence with its present state.
 func (c call) replayInstance(ctx context.Context, res Result) (Result, error) {
 	masterID, date, err := entity.ParseInstanceID(res.Ref.ID)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"nexus/pkg/table"
 )
 
-// DelegatedCommand is a command whose write another package makes. What it gets here is its receipt: a repetition under
-// the same idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write come
-// back wrapped.
+// DelegatedCommand is a command whose write another package makes. This package adds its receipt: a repetition under
+// the same idempotency key is answered with the entity as it is now, and has no second effect. Errors of Write are
+// returned wrapped.
 type DelegatedCommand struct {
-	// Name tells the command from others about the same entity.
+	// Name distinguishes the command from others about the same entity.
 	Name string
 	Type *entity.Type
 	ID   string
-	// Write carries the command out in one transaction and returns the entity as it left it. More are actions that must be
+	// Write carries the command out in one transaction and returns the resulting entity. More are actions that must be
 	// the last of that transaction; if one of them fails, the [*table.ConditionError] counts from the first of them.
 	Write func(ctx context.Context, more ...table.Action) (item.Item, error)
 }
@@ -56,7 +56,8 @@ func (cmd DelegatedCommand) run(ctx context.Context, c call) (Result, error) {
 func (cmd DelegatedCommand) attempt(ctx context.Context, c call, ref entity.Ref) (Result, error) {
 	var more []table.Action
 	if c.receipt != nil {
-		// The version is known only once the write is planned; 0 lets a replay take whatever it reads, and it reads later.
+		// The version is known only once the write is planned; 0 lets a replay accept any version that it reads, and it
+		// reads later.
 		more = append(more, c.receiptOf(doneChange, ref, 0))
 	}
 	it, err := cmd.Write(ctx, more...)

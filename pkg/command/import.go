@@ -10,30 +10,31 @@ import (
 	"nexus/pkg/item"
 )
 
-// Imported is one thing that another calendar knows: an event, a series with its exceptions, a task, a reminder.
+// Imported is one item of another calendar: an event, a series with its exceptions, a task, a reminder.
 type Imported struct {
 	Type *entity.Type
-	// UID is the name that it has everywhere, Sequence its revision.
+	// UID is its name in all calendars, Sequence its revision.
 	UID      string
 	Sequence int64
-	// Stamp is when the other calendar wrote this, which tells revisions of one sequence apart; zero for unknown.
+	// Stamp is the time at which the other calendar wrote this, which distinguishes revisions of one sequence; zero for
+	// unknown.
 	Stamp time.Time
-	// Known is the id under which it may have left here once; "" if it never did.
+	// Known is the id that it has here if it was exported from here; "" if it was not.
 	Known string
-	// ID is the id that a thing of that UID gets for the k-th time, by the prefix of its type.
+	// ID returns the id of the k-th entity made for that UID, by the prefix of its type.
 	ID func(prefix string, k int) string
-	// Fields are all that the other calendar says, in the form of [entity.Type.Parse]; what it can say and does not is
-	// [item.Null]. Fields that it cannot say are not there, and stay as they are.
+	// Fields are all fields that the other calendar can express, in the form of [entity.Type.Parse]; absent ones are
+	// [item.Null]. Fields that it cannot express are missing here, and stay unchanged.
 	Fields item.Item
-	// Kept is what it says besides and no field holds; it is stored beside the entity. "" for nothing.
+	// Kept is the rest of its content, which no field holds; it is stored beside the entity. "" for none.
 	Kept string
-	// CreatedAt and CompletedAt are taken over if they lie in the past; zero for unknown.
+	// CreatedAt and CompletedAt are used if they are in the past; zero for unknown.
 	CreatedAt, CompletedAt time.Time
 	// Exceptions are those of a series. OnlyExceptions says that the series itself is not part of the import.
 	Exceptions     []Exception
 	OnlyExceptions bool
-	// Says reports whether what is stored, told to the other calendar, is just what this says. Kept is what lies beside
-	// the items, by their keys.
+	// Says reports whether an export of the stored items equals this import. Kept is the text stored beside the items, by
+	// their keys.
 	Says func(stored item.Item, kept map[item.Key]string, instances []item.Item) bool
 }
 
@@ -41,21 +42,21 @@ type Imported struct {
 type Exception struct {
 	// Date is the date YYYYMMDD of the occurrence in the zone of its series, "" for a series that has none.
 	Date func(tzid string) string
-	// Sequence is the revision of what is said about the occurrence.
+	// Sequence is the revision of the occurrence's content.
 	Sequence int64
-	// Stamp is when that was written, as of an [Imported].
+	// Stamp is the time at which that was written, as in an [Imported].
 	Stamp time.Time
-	// Fields are those of the occurrence as a whole: what it has of its own is told by comparing it with its series.
+	// Fields are those of the occurrence as a whole: a comparison with its series finds its own.
 	Fields item.Item
-	// Kept is what is said of the occurrence and no field holds, as of an [Imported].
+	// Kept is the content of the occurrence that no field holds, as in an [Imported].
 	Kept string
 }
 
-// Outcome is what became of something imported.
+// Outcome is the outcome of one import.
 type Outcome int
 
 const (
-	Unchanged Outcome = iota // it was there already and says the same
+	Unchanged Outcome = iota // it existed with the same content
 	Created
 	Updated
 	Refused
@@ -71,32 +72,31 @@ type ImportResult struct {
 }
 
 var (
-	// ErrOutdated: the entity has a later revision than the one imported (RFC 5546 §2.1.5).
+	// ErrOutdated says that the entity has a later revision than the imported one (RFC 5546 §2.1.5).
 	ErrOutdated = errors.New("a later revision of it is stored already")
-	// ErrNoSeries: exceptions were imported of a series that is not there.
+	// ErrNoSeries says that the series of imported exceptions does not exist.
 	ErrNoSeries = errors.New("its series is not there")
-	// ErrNoOccurrence: the series has no occurrence on the exception's date.
+	// ErrNoOccurrence says that the series has no occurrence on the exception's date.
 	ErrNoOccurrence = errors.New("its series has no occurrence on that date")
-	// ErrTwice: another exception of the same occurrence was imported with it.
+	// ErrTwice says that another exception of the same occurrence was imported with it.
 	ErrTwice = errors.New("another one is for the same occurrence")
-	// ErrManyExceptions: the series has as many exceptions as it may have.
+	// ErrManyExceptions says that the series already has the maximum of exceptions.
 	ErrManyExceptions = fmt.Errorf("its series would have more than %d exceptions", maxExceptions)
-	// ErrManyLives: it was imported and deleted too often.
+	// ErrManyLives says that it was imported and deleted too often.
 	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", maxLives)
 )
 
-// maxLives bounds how often a thing of one UID is imported and deleted again: each time takes a read more.
+// maxLives bounds how often a thing of one UID is imported and deleted again: each time costs another read.
 const maxLives = 200
 
-// Import creates and changes what another calendar knows, each UID and type once, and answers for each what became of
-// it. Something that is here already and says the same is not written at all, so an import that was cut short is
-// finished by repeating it. Each thing, with its exceptions as far as a transaction holds them, is written whole or not
-// at all.
+// Import creates and changes the items of another calendar, each UID and type once, and returns the outcome of each.
+// It does not write an item that exists with the same content, so a repetition finishes an interrupted import. It
+// writes each item whole or not at all, with its exceptions as far as they fit into the transaction.
 //
-// An entity takes the revision of the import; one whose own is later stays as it is. Exceptions that an import does not
-// name stay unless it brings a later revision of their series. Nobody is reminded of what was due before the import.
+// An entity takes the revision of the import; one whose own is later stays unchanged. Exceptions that an import does
+// not name stay unless it has a later revision of their series. No reminder fires for an instant before the import.
 //
-// The error says that the store gave up in between; what was done until then stays.
+// The error says that the store gave up in between; the writes until then stay.
 func (s *Service) Import(ctx context.Context, user string, things []Imported) ([]ImportResult, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
@@ -104,8 +104,8 @@ func (s *Service) Import(ctx context.Context, user string, things []Imported) ([
 	return (&Steps{call: call{Service: s, user: user}}).Import(ctx, things)
 }
 
-// Import is [Service.Import] as one of the steps: it keeps the lease while it runs. [ErrInProgress] if another has
-// taken over.
+// Import is [Service.Import] as one of the steps: it renews the lease while it runs. [ErrInProgress] if another
+// request has taken over.
 func (s *Steps) Import(ctx context.Context, things []Imported) ([]ImportResult, error) {
 	s.call.now = s.call.second()
 	run, err := s.call.newImport(ctx)
@@ -131,7 +131,7 @@ func (s *Steps) Import(ctx context.Context, things []Imported) ([]ImportResult, 
 	return results, run.flush(ctx, &pack, things, results)
 }
 
-// pack is works that one transaction makes together: most are a few actions.
+// pack is a group of works that one transaction carries out: most are a few actions.
 type pack struct {
 	indexes []int
 	works   []work
@@ -153,7 +153,7 @@ func (p *pack) add(i int, w work) {
 	p.indexes, p.works, p.steps = append(p.indexes, i), append(p.works, w), p.steps+len(w.steps)
 }
 
-// flush writes a pack. If anything in it was changed by somebody else, each work is done again by itself.
+// flush writes a pack. If another writer changed any of its rows, each work is done again by itself.
 func (r *importing) flush(ctx context.Context, p *pack, things []Imported, results []ImportResult) error {
 	works := *p
 	*p = pack{}
@@ -182,7 +182,7 @@ func (r *importing) flush(ctx context.Context, p *pack, things []Imported, resul
 	return nil
 }
 
-// alone carries out one thing with a reading of its own, and again if somebody else's write came between.
+// alone carries out one thing with a separate reading, and again if another write came between.
 func (r *importing) alone(ctx context.Context, thing Imported) (ImportResult, error) {
 	for n := range maxAttempts {
 		if n > 0 && r.pause(ctx, n-1) != nil {

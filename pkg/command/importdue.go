@@ -7,8 +7,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// asks says in the row of an exception, which replaces the stored one if there is one, that somebody asked for its
-// instants now, if it moves, adds or removes one: as a command about that occurrence does.
+// asks marks, in the row of an exception, that its instants were requested now, if the row moves, adds or removes one,
+// as a command about that occurrence does. The row replaces the stored one, if there is one.
 func (e *exceptions) asks(stored, row item.Item) {
 	_, date, err := entity.ParseInstanceID(row.Str(product.AttrEventID))
 	if err != nil {
@@ -25,7 +25,7 @@ func (e *exceptions) asks(stored, row item.Item) {
 	}
 }
 
-// undo makes an occurrence what the series has it for.
+// undo removes an occurrence's exception.
 func (e *exceptions) undo(row item.Item) {
 	bare := e.undone(row)
 	e.asks(row, bare)

@@ -50,7 +50,7 @@ func (r *importing) plan(thing Imported, p place) work {
 	return work{result: result, steps: append(steps, keepStep(p.stored, after, thing.Kept)...)}
 }
 
-// planNew creates a thing, in the place of what it was before if that is there as another type.
+// planNew creates a thing. It replaces an entity of another type with the same UID, if there is one.
 func (r *importing) planNew(thing Imported, p place) work {
 	var links item.Value
 	var steps []step
@@ -97,7 +97,7 @@ func (r *importing) planNew(thing Imported, p place) work {
 	return w
 }
 
-// first is the entity to create.
+// first returns the entity to create.
 func (r *importing) first(thing Imported, id string, links item.Value) (item.Item, error) {
 	t := thing.Type
 	merged, unsettled := t.Merge(nil, thing.Fields)
@@ -118,15 +118,15 @@ func (r *importing) first(thing Imported, id string, links item.Value) (item.Ite
 	return it, entity.Invalid(unsettled, t.Validate(it))
 }
 
-// changed is the entity as the import leaves it; nil if it stays as it is.
+// changed returns the entity after the import; nil if it stays unchanged.
 func (r *importing) changed(thing Imported, before item.Item) (item.Item, error) {
 	t := thing.Type
 	fields := thing.Fields
 	if isAlive(before) && fields.Str(entity.AttrStatus) == product.StatusPending {
 		fields = fields.Clone()
-		delete(fields, entity.AttrStatus) // a snooze is no other calendar's business
+		delete(fields, entity.AttrStatus) // another calendar does not affect a snooze
 		if r.countsFrom(fields, before) {
-			delete(fields, product.AttrTriggerUtc) // where it is in its series stays
+			delete(fields, product.AttrTriggerUtc) // its position in its series stays
 		}
 	}
 	merged, unsettled := t.Merge(before, fields)
@@ -145,13 +145,13 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 	return it, entity.Invalid(unsettled, t.Validate(it))
 }
 
-// isAlive says that a reminder is still to come.
+// isAlive reports whether a reminder is still to come.
 func isAlive(it item.Item) bool {
 	status := it.Str(entity.AttrStatus)
 	return status == product.StatusPending || status == product.StatusSnoozed
 }
 
-// countsFrom says that a recurring reminder has the rule and the first trigger that the import names.
+// countsFrom reports whether a recurring reminder has the imported rule and first trigger.
 func (r *importing) countsFrom(fields, stored item.Item) bool {
 	bare := item.Item{}
 	for _, name := range []string{product.AttrTriggerUtc, product.AttrTzid} {
@@ -164,7 +164,7 @@ func (r *importing) countsFrom(fields, stored item.Item) bool {
 		item.Equal(told[product.AttrTzid], stored[product.AttrTzid])
 }
 
-// tell gives the entity what the import knows besides a client's fields, and derives everything anew, in the same
+// tell adds the import's values that are no client's fields to the entity, and derives everything again, in the same
 // version.
 func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
 	told[product.AttrSequence] = item.Int(thing.Sequence)
@@ -180,18 +180,18 @@ func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
 	return next
 }
 
-// moveOn takes a recurring reminder past what was due before the import.
+// moveOn moves a recurring reminder past the occurrences before the import.
 func (r *importing) moveOn(it item.Item) {
 	if !it.Has(product.AttrRRule) {
 		return
 	}
 	triggers, err := product.CompileReminder(it)
 	if err != nil {
-		return // the whole entity is validated, and refused for it
+		return // the validation of the whole entity refuses it
 	}
 	zone, err := entity.LoadZone(r.meta.Str(product.AttrDefaultTzid))
 	if err != nil {
-		zone = time.UTC // for a reminder that floats: it is a few hours off at most, and only in what is skipped
+		zone = time.UTC // for a floating reminder: the error is a few hours at most, and only in what is skipped
 	}
 	triggers = triggers.In(zone)
 	next, ok := triggers.Next(r.now.Add(-time.Second))
@@ -211,5 +211,6 @@ func (r *importing) moveOn(it item.Item) {
 
 func (r *importing) preferences() item.Item { return r.meta.Map(product.AttrPreferences) }
 
-// isPast: files hold times of creation in the future and in the year 1, which say nothing.
+// isPast reports whether a time of creation is plausible: files contain meaningless ones in the future and in the year
+// 1.
 func (r *importing) isPast(at time.Time) bool { return at.Year() >= 1900 && !at.After(r.now) }

@@ -15,7 +15,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// importing is one import on its way.
+// importing is the state of one import.
 type importing struct {
 	call
 	meta item.Item
@@ -31,10 +31,10 @@ func (c call) newImport(ctx context.Context) (*importing, error) {
 	return &importing{call: c, meta: c.userMeta(rows)}, nil
 }
 
-// work is what is to be written for one thing.
+// work holds the writes for one thing.
 type work struct {
 	result ImportResult
-	// before are instances to undo first, steps the write that commits, more the transactions behind it; then the idle
+	// before are instances to undo first, steps the write that commits, more the transactions after it. Then the idle
 	// instances of the series after are undone, and those of the series gone deleted.
 	before, idle []item.Item
 	steps        []step
@@ -48,7 +48,7 @@ func (w work) isSingle() bool {
 
 func refusal(err error) work { return work{result: ImportResult{Outcome: Refused, Err: err}} }
 
-// transact writes steps; done is false if a condition did not hold, or the rows were held by somebody else.
+// transact writes steps; done is false if a condition did not hold, or another writer had locked the rows.
 func (r *importing) transact(ctx context.Context, steps []step) (done bool, err error) {
 	if err := r.alive(ctx); err != nil {
 		return false, err
@@ -89,25 +89,25 @@ func (r *importing) carryOut(ctx context.Context, w work) (done bool, err error)
 	return true, r.strip(ctx, w.idle)
 }
 
-// place is where a thing is, or will be.
+// place is the present or future place of a thing.
 type place struct {
 	ref    entity.Ref
-	stored item.Item // nil if it is not there
-	dead   bool      // it had too many lives
-	// other is what the same UID was as another type, such as an event that has become a series since.
+	stored item.Item // nil if it does not exist
+	dead   bool      // it was imported and deleted too often
+	// other is the entity of the same UID with another type, such as an event that has become a series since.
 	other     item.Item
 	otherType *entity.Type
-	instances []item.Item // of the series that is there, as either
+	instances []item.Item // of the existing series, of either type
 	kept      map[item.Key]string
 }
 
-// counterparts are the types as which a UID may stand here, apart from its own.
+// counterparts lists, for each type, the other types that an entity of its UID may have here.
 var counterparts = map[string]string{
 	product.TypeEvent: entity.TypeMaster, entity.TypeMaster: product.TypeEvent,
 	product.TypeTask: product.TypeReminder, product.TypeReminder: product.TypeTask,
 }
 
-// prepare reads what is there of the things, a round trip for many, and decides what to write.
+// prepare reads the present state of the things, many in a round trip, and decides what to write.
 func (r *importing) prepare(ctx context.Context, things []Imported) ([]work, error) {
 	places, err := r.locate(ctx, things)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *importing) prepare(ctx context.Context, things []Imported) ([]work, err
 	return works, nil
 }
 
-// readers is how many series are read side by side.
+// readers is the number of series that are read in parallel.
 const readers = 8
 
 func (r *importing) locate(ctx context.Context, things []Imported) ([]place, error) {
@@ -182,7 +182,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	return places, err
 }
 
-// follow finds the series that events of the UIDs have become: a series that is there, or one in the place of an event.
+// follow finds the series that events of the UIDs have become: an existing series, or one that replaced an event.
 func (r *importing) follow(ctx context.Context, places []place, searches, others []search, of []int) error {
 	became := map[int]item.Key{} // by the place
 	for i, s := range searches {
@@ -216,11 +216,11 @@ func (r *importing) follow(ctx context.Context, places []place, searches, others
 	return nil
 }
 
-// search looks for the id of a thing: the one that it has, or else the first that is not gone.
+// search looks for the id of a thing: its present id, or else the first that is not gone.
 type search struct {
 	thing  Imported
 	typ    *entity.Type
-	k      int // how often it lived before; or one of the constants below
+	k      int // the number of its earlier imports; or one of the constants below
 	id     string
 	stored item.Item
 	found  bool
@@ -229,10 +229,10 @@ type search struct {
 
 const (
 	unsearched    = -1
-	searchedKnown = -2 // the id under which it may have left here
+	searchedKnown = -2 // the id under which it was exported from here
 )
 
-// next moves on to the next id that the thing may have; false if there is none.
+// next moves to the next possible id of the thing; false if there is none.
 func (s *search) next() bool {
 	switch s.k {
 	case unsearched:
@@ -254,7 +254,7 @@ func (s *search) next() bool {
 	return true
 }
 
-// find settles all searches, a round trip for each life.
+// find finishes all searches, one round trip for each step.
 func (r *importing) find(ctx context.Context, searches []search) error {
 	for {
 		var keys []item.Key
@@ -289,5 +289,5 @@ func (s *search) look(r *importing, rows map[item.Key]item.Item) {
 		s.became = gone.Str(attrBecameID)
 	}
 	isFree := row == nil && rows[entity.GoneKey(r.user, s.id)] == nil && rows[entity.ColdKey(r.user, s.id)] == nil
-	s.found = isFree && s.k >= 0 // an id that was once given here is never given again
+	s.found = isFree && s.k >= 0 // an id that was used here is never used again
 }

@@ -20,7 +20,7 @@ func (r *importing) planSeries(thing Imported, p place, after item.Item, isNewer
 		if old, err := open(p.stored, p.instances...); err == nil {
 			w.before = old.Idle()
 		}
-		// Stripped now, so that what follows finds them as they will be.
+		// Undone now, so that the following code finds them in their later state.
 		p.instances = r.asUndone(p.instances, w.before)
 		if changed, err := open(after, p.instances...); err == nil {
 			w.idle = changed.Idle()
@@ -36,7 +36,7 @@ func (r *importing) planSeries(thing Imported, p place, after item.Item, isNewer
 	})
 }
 
-// asUndone are the rows with those among them that will be undone first as they will be then.
+// asUndone returns the rows, in which those to be undone first already have their later state.
 func (r *importing) asUndone(rows, undone []item.Item) []item.Item {
 	out := slices.Clone(rows)
 	for i, row := range out {
@@ -54,7 +54,7 @@ func (r *importing) planExceptions(thing Imported, p place) work {
 	})
 }
 
-// stock is the instances of a series by date.
+// stock holds the instances of a series by date.
 type stock struct {
 	rows map[string]item.Item
 	// keep those that the import does not name.
@@ -71,8 +71,7 @@ func (r *importing) instancesByDate(p place, keep bool) *stock {
 	return s
 }
 
-// withExceptions adds the exceptions to the work about a series. Commit makes the steps that write the series as it is
-// handed in.
+// withExceptions adds the exceptions to the work about a series. Commit makes the steps that write the given series.
 func (r *importing) withExceptions(
 	w work, thing Imported, master item.Item, known *stock, commit func(item.Item) []step,
 ) work {
@@ -117,8 +116,8 @@ func (r *importing) withExceptions(
 	return w
 }
 
-// chunks cuts what is written of occurrences into transactions of at most so many actions. What belongs to one
-// occurrence stays together.
+// chunks divides the writes of occurrences into transactions of at most so many actions. Writes of one occurrence stay
+// together.
 func chunks(occurrences [][]step, most int) [][]step {
 	var all [][]step
 	room := 0
@@ -204,7 +203,8 @@ func saysTheSame(row, fields item.Item) bool {
 	return true
 }
 
-// own is what an instance holds: its times, and what differs from the series. Links are no other calendar's business.
+// own returns the fields of an instance: its times, and the differences from the series. Another calendar does not
+// affect links.
 func (e *exceptions) own(told, usual, row item.Item) item.Item {
 	fields := item.Item{
 		product.AttrMasterID: usual[product.AttrMasterID], product.AttrRecurrenceID: usual[product.AttrRecurrenceID],
@@ -239,7 +239,7 @@ func (e *exceptions) own(told, usual, row item.Item) item.Item {
 	return fields
 }
 
-// write creates or changes the instance, with what is kept beside it.
+// write creates or changes the instance and the text beside it.
 func (e *exceptions) write(result ImportResult, row, fields item.Item, kept string) ImportResult {
 	t := e.instanceType()
 	var it item.Item
@@ -267,7 +267,7 @@ func (e *exceptions) write(result ImportResult, row, fields item.Item, kept stri
 		result.Outcome = Updated
 		sequence, stamp := merged[product.AttrSequence], merged[product.AttrStamp]
 		it = e.nextInstance(e.series.Master(), row, merged)
-		it.Set(product.AttrSequence, sequence) // as the import has them, though it did change something
+		it.Set(product.AttrSequence, sequence) // as in the import, although it did change something
 		it.Set(product.AttrStamp, stamp)
 		e.asks(row, it)
 		action = table.Diff(row, it, table.AtVersion(row.Int(entity.AttrVersion)))
@@ -282,7 +282,7 @@ func (e *exceptions) write(result ImportResult, row, fields item.Item, kept stri
 	return result
 }
 
-// undoOthers undoes what a later revision of the series does not name any more; the user's own links stay.
+// undoOthers undoes the exceptions that a later revision of the series no longer names; the user's own links stay.
 func (e *exceptions) undoOthers() {
 	for _, date := range slices.Sorted(maps.Keys(e.known.rows)) {
 		row := e.known.rows[date]

@@ -10,13 +10,13 @@ import (
 	"nexus/pkg/series"
 )
 
-// PutInstance says what one occurrence of a series has of its own: the fields given, of which null is deliberately
-// empty. All others are the series', whatever the occurrence had before; without any field it is as the series has it
-// again. A start without an end keeps the length. It needs the expected version: the occurrence's own if it differs
-// from the series already, else the series'.
+// PutInstance sets the own fields of one occurrence of a series: the fields given, of which null means deliberately
+// empty. It takes all others from the series, also those that it overrode before; without any field the occurrence has
+// no exception any more. A start without an end preserves the length. It needs the expected version: the occurrence's
+// own if it already differs from the series, else the series'.
 type PutInstance struct {
 	MasterID string
-	// Date YYYYMMDD is the local date that the series gives the occurrence, wherever it was moved.
+	// Date YYYYMMDD is the local date that the series gives the occurrence, even after a move.
 	Date string
 	// Fields is the decoded JSON document, as for [Create].
 	Fields map[string]any
@@ -41,8 +41,8 @@ func (cmd PutInstance) run(ctx context.Context, c call) (Result, error) {
 	})
 }
 
-// CancelInstance cancels one occurrence of a series. What else it has of its own stays. It needs the expected version,
-// as [PutInstance] does.
+// CancelInstance cancels one occurrence of a series. Its other own fields stay. It needs the expected version, as
+// [PutInstance] does.
 type CancelInstance struct{ MasterID, Date string }
 
 func (cmd CancelInstance) content() []any { return []any{"cancelInstance", cmd.MasterID, cmd.Date} }
@@ -88,7 +88,7 @@ func inOrder(t *entity.Type, names []string) item.List {
 	return list
 }
 
-// ownFields is what an occurrence stores when the patch is what it has of its own; nil if that is nothing.
+// ownFields returns the fields that an occurrence stores for a patch of its own fields; nil if none is left.
 func ownFields(t *entity.Type, plain, patch item.Item, date string) (item.Item, []entity.FieldError) {
 	if len(patch) == 0 {
 		return nil, nil

@@ -10,12 +10,12 @@ import (
 	"nexus/pkg/table"
 )
 
-// AttrKeptText of a KEPT row is what another calendar says of the item and no field of it holds, as package ical writes
-// it. The item names it by its digest in [product.AttrKept], so it is read only where there is something, and a change
-// of it is a change of the item. Both are written, and deleted, in one transaction.
+// AttrKeptText of a KEPT row is the part of another calendar's text that no field of the item holds, as package ical
+// writes it. The item names it by its digest in [product.AttrKept], so it is read only if it exists, and a change of
+// it changes the item. Both are written, and deleted, in one transaction.
 const AttrKeptText = "text"
 
-// setKept says in the item what is to lie beside it.
+// setKept records in the item the digest of its KEPT row's text.
 func setKept(it item.Item, text string) {
 	if text == "" {
 		delete(it, product.AttrKept)
@@ -24,7 +24,7 @@ func setKept(it item.Item, text string) {
 	it[product.AttrKept] = item.String(idempotency.Digest([]byte(text))[:32])
 }
 
-// keepStep is the step that writes the text beside the item; none if what is stored says it already.
+// keepStep returns the step that writes the text beside the item; none if the stored one is equal.
 func keepStep(stored, it item.Item, text string) []step {
 	key := entity.KeptKey(it.Key())
 	switch {
@@ -38,7 +38,7 @@ func keepStep(stored, it item.Item, text string) []step {
 	return []step{{action: table.Put{Item: row}}}
 }
 
-// dropKept is the step that deletes what lies beside an item that goes; none if nothing does.
+// dropKept returns the step that deletes the KEPT row of a deleted item; none if it has none.
 func dropKept(it item.Item) []step {
 	if !it.Has(product.AttrKept) {
 		return nil
@@ -46,7 +46,7 @@ func dropKept(it item.Item) []step {
 	return []step{{action: table.Delete{Key: entity.KeptKey(it.Key())}}}
 }
 
-// moveKept is the step that lays a text beside another item, which takes it over; none for none.
+// moveKept returns the step that moves a text to the item that replaces its own; none for an empty text.
 func (c call) moveKept(text string, to item.Item) []step {
 	steps := keepStep(nil, to, text)
 	for i := range steps {
@@ -55,8 +55,8 @@ func (c call) moveKept(text string, to item.Item) []step {
 	return steps
 }
 
-// readKept returns what lies beside the items, by their keys. The rows are those of one reading: an item that changes
-// meanwhile fails the condition on its version.
+// readKept returns the texts stored beside the items, by their keys. They belong to the same read: an item that
+// changes later fails the condition on its version.
 func (c call) readKept(ctx context.Context, items ...item.Item) (map[item.Key]string, error) {
 	var keys, of []item.Key
 	for _, it := range items {

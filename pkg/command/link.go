@@ -8,8 +8,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// AddLink adds a link to an entity, or gives the link that it has to the target another relation. The target must
-// exist.
+// AddLink adds a link to an entity, or changes the relation of its link to the target. The target must exist.
 type AddLink struct {
 	Type     *entity.Type
 	ID       string
@@ -51,7 +50,7 @@ func (cmd AddLink) run(ctx context.Context, c call) (Result, error) {
 	})
 }
 
-// RemoveLink removes the link from an entity to the target. A link that is not there is removed already.
+// RemoveLink removes the link from an entity to the target. A missing link counts as removed.
 type RemoveLink struct {
 	Type   *entity.Type
 	ID     string
@@ -87,7 +86,7 @@ func indexOf(links []entity.Link, target entity.Ref) int {
 	return slices.IndexFunc(links, func(l entity.Link) bool { return l.Target == target })
 }
 
-// withLinks is the entity with these links, if its type has any.
+// withLinks returns the entity with these links, if its type has any.
 func withLinks(t *entity.Type, before item.Item, links []entity.Link) (item.Item, []entity.FieldError, error) {
 	var wrong []entity.FieldError
 	if _, ok := t.Field(entity.AttrLinks); !ok {

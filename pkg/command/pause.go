@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// maxAttempts bounds how often a command begins again because another write came between its read and its write. With
-	// the pauses below, thirty that change one row at once all succeed, and the last attempt ends some five seconds after
-	// the first.
+	// maxAttempts bounds how often a command starts again because another write came between its read and its write. With
+	// the pauses below, thirty concurrent changes of one row all succeed, and the last attempt ends some five seconds
+	// after the first.
 	maxAttempts = 12
-	// firstPause bounds the pause behind the first attempt; each further bound is twice the one before.
+	// firstPause bounds the pause after the first attempt; each further bound is twice the one before.
 	firstPause = 20 * time.Millisecond
 	// longestPause bounds them all.
 	longestPause = time.Second
@@ -26,7 +26,7 @@ func (s *Service) pause(ctx context.Context, attempt int) error {
 }
 
 // RandomPause returns the [Config.Pause] of programs. It waits in real time for a part of most that chance, a number
-// from 0 to 1, decides. Where the context's deadline comes before the end of the pause by the clock now, it returns
+// from 0 to 1, decides. If the context's deadline is before the end of the pause by the clock now, it returns
 // [context.DeadlineExceeded] at once, so that the caller can still answer.
 func RandomPause(chance func() float64, now func() time.Time) func(ctx context.Context, most time.Duration) error {
 	return func(ctx context.Context, most time.Duration) error {

@@ -19,14 +19,14 @@ const (
 	attrItemVersion = "itemVersion"
 )
 
-// What a receipt says was done, in its status.
+// The effects in a receipt's status.
 const (
 	doneCreate = "CREATED"
 	doneChange = "CHANGED"
 	doneDelete = "DELETED"
 )
 
-// receiptOf returns the action that writes the receipt of what was done to an entity.
+// receiptOf returns the action that writes the receipt of an effect on an entity.
 func (c call) receiptOf(done string, ref entity.Ref, version int64) table.Put {
 	return c.receipt.Put(item.Item{
 		entity.AttrStatus: item.String(done), attrItemType: item.String(ref.Type), attrItemID: item.String(ref.ID),
@@ -34,7 +34,8 @@ func (c call) receiptOf(done string, ref entity.Ref, version int64) table.Put {
 	}, c.now)
 }
 
-// replay answers as the receipt says, with the entity as it is now. Item is the entity's row if it was read already.
+// replay answers according to the receipt, with the entity as it is now. Item is the entity's row if it was read
+// already.
 func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error) {
 	t := c.registry.ByName(receipt.Str(attrItemType))
 	if t == nil {
@@ -69,8 +70,8 @@ func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error)
 	return res, nil
 }
 
-// unwritten completes the answer about an entity that has no row: USER_META still has its defaults then, anything else
-// has gone.
+// unwritten completes the answer about an entity without a row: USER_META then has its defaults, any other entity has
+// gone.
 func (c call) unwritten(res Result, done string) Result {
 	if res.Type == c.meta {
 		res.Item = product.NewUserMeta(c.user, c.now)
@@ -80,8 +81,8 @@ func (c call) unwritten(res Result, done string) Result {
 	return res
 }
 
-// recheck looks for the receipt once more after a refusal: a twin may have been at work between two reads, and what it
-// did is then what the refusal is about.
+// recheck reads the receipt again after a refusal: a twin may have run between two reads, and its effect may be the
+// reason for the refusal.
 func (c call) recheck(ctx context.Context, refusal error) (Result, error) {
 	row, err := c.store.Get(ctx, c.receipt.Key)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {

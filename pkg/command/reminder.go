@@ -16,16 +16,16 @@ const (
 	maxSnooze        = 366 * 24 * time.Hour
 )
 
-// SnoozeReminder puts off the present occurrence of a reminder (findPresent). The trigger of a recurring one moves on
-// behind it. Only a PENDING or SNOOZED reminder can be snoozed. Exactly one of Minutes and UntilUtc is given.
+// SnoozeReminder postpones the present occurrence of a reminder (findPresent). The trigger of a recurring one moves
+// past it. Only a PENDING or SNOOZED reminder can be snoozed. Exactly one of Minutes and UntilUtc is given.
 type SnoozeReminder struct {
 	ID string
 	// Minutes from now: 1 to 40320.
 	Minutes *int64
 	// UntilUtc is an RFC 3339 time with offset, after now and within 366 days.
 	UntilUtc string
-	// OccurrenceUtc is the occurrence that the user saw, an RFC 3339 time with offset; empty if the caller does not say.
-	// If another is the present one, the command is refused with a [StateError].
+	// OccurrenceUtc is the occurrence that the user saw, an RFC 3339 time with offset; empty if the caller omits it. If
+	// another is the present one, the command is refused with a [StateError].
 	OccurrenceUtc string
 }
 
@@ -61,7 +61,7 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 	})
 }
 
-// until is the end of the snooze, in whole seconds.
+// until returns the end of the snooze, in whole seconds.
 func (cmd SnoozeReminder) until(now time.Time) (time.Time, []entity.FieldError) {
 	wrong := func(pointer, format string, args ...any) (time.Time, []entity.FieldError) {
 		return time.Time{}, []entity.FieldError{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}}
@@ -88,13 +88,13 @@ func (cmd SnoozeReminder) until(now time.Time) (time.Time, []entity.FieldError) 
 	return wrong("/minutes", "is required unless there is untilUtc")
 }
 
-// CompleteReminder ends a reminder as done; of a recurring one its present occurrence alone, unless Series asks for
-// all, or none is left behind it. One that is completed already stays as it is.
+// CompleteReminder ends a reminder as done. For a recurring one it ends the present occurrence only, unless Series
+// ends all, or none follows it. A completed one stays unchanged.
 type CompleteReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
 	Series bool
-	// OccurrenceUtc is that of [SnoozeReminder].
+	// OccurrenceUtc has the meaning of that of [SnoozeReminder].
 	OccurrenceUtc string
 }
 
@@ -106,13 +106,12 @@ func (cmd CompleteReminder) run(ctx context.Context, c call) (Result, error) {
 	return c.end(ctx, ending{cmd.ID, product.StatusCompleted, cmd.Series, cmd.OccurrenceUtc})
 }
 
-// DismissReminder ends a reminder without its being done, as [CompleteReminder] does. One that is dismissed already
-// stays as it is.
+// DismissReminder ends a reminder without its being done, as [CompleteReminder] does. A dismissed one stays unchanged.
 type DismissReminder struct {
 	ID string
 	// Series asks to end all occurrences; for a one-time reminder that is the same.
 	Series bool
-	// OccurrenceUtc is that of [SnoozeReminder].
+	// OccurrenceUtc has the meaning of that of [SnoozeReminder].
 	OccurrenceUtc string
 }
 
@@ -158,7 +157,7 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 				return nil, nil, err
 			}
 			if snoozeEnded(before, c.now) {
-				after.SetTime(product.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to note
+				after.SetTime(product.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to record
 			}
 			if !isLast {
 				after[entity.AttrStatus] = item.String(product.StatusPending)
@@ -171,7 +170,7 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 	})
 }
 
-// act is an edit of a reminder that depends on its state rather than on its version.
+// act makes an edit of a reminder that depends on its state rather than on its version.
 func (c call) act(
 	ctx context.Context, id string,
 	apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error),
@@ -182,14 +181,14 @@ func (c call) act(
 		return Result{}, err
 	}
 	return c.edit(ctx, edit{
-		typ: t, ref: ref, wantsMeta: true, // which occurrence is the present one depends on the user's zone
+		typ: t, ref: ref, wantsMeta: true, // the user's zone decides which occurrence is the present one
 		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
 			return apply(ref, before, meta)
 		},
 	})
 }
 
-// withSeen adds the occurrence that the user saw to what makes two requests the same.
+// withSeen adds the occurrence that the user saw to the content that identifies equal requests.
 func withSeen(content []any, occurrence string) []any {
 	if occurrence == "" {
 		return content
@@ -197,7 +196,7 @@ func withSeen(content []any, occurrence string) []any {
 	return append(content, occurrence)
 }
 
-// parseSeen returns the occurrence that the user saw, zero if the request does not say.
+// parseSeen returns the occurrence that the user saw, zero if the request omits it.
 func parseSeen(occurrence string) (time.Time, []entity.FieldError) {
 	if occurrence == "" {
 		return time.Time{}, nil
@@ -220,7 +219,7 @@ func (c call) present(ref entity.Ref, before, meta item.Item, saw time.Time) (pr
 	return o, err
 }
 
-// snoozeEnded reports whether a snooze in force has come to its end: it rings, and its delivery is not closed yet.
+// snoozeEnded reports whether a snooze in force has ended: it fires, and its delivery is not closed yet.
 func snoozeEnded(reminder item.Item, now time.Time) bool {
 	until, ok := reminder.Map(product.AttrSnoozeState).Time(product.SnoozeUntilUtc)
 	return ok && !until.After(now)

@@ -17,13 +17,14 @@ import (
 const (
 	// maxExceptions bounds the occurrences of a series that differ from it at one time.
 	maxExceptions = 500
-	// maxInstances bounds the dates of a series on which something was ever changed, undone again or not.
+	// maxInstances bounds the dates of a series on which anything was ever changed, whether undone or not.
 	maxInstances = 5000
 	// maxInstancePages bounds the pages read of them; one has 1 MB, and the largest instance about 50 KB.
 	maxInstancePages = 300
-	// maxTidied is how many instances one transaction writes: 4 MB hold as many of the largest.
+	// maxTidied is the number of instances that one transaction writes: the largest of that number fit into 4 MB.
 	maxTidied = 48
-	// maxReplaced is how many instances go in the transaction that replaces their series, each with what lies beside it.
+	// maxReplaced is the number of instances that are deleted in the transaction that replaces their series, each with
+	// its KEPT row.
 	maxReplaced = 23
 )
 
@@ -40,7 +41,7 @@ func (c call) checkSeries(masterID string) (entity.Ref, error) {
 	return ref, err
 }
 
-// instances returns the rows of a series' instances as they are, also those that count for nobody.
+// instances returns the rows of a series' instances, including undone ones.
 func (c call) instances(ctx context.Context, masterID string) ([]item.Item, error) {
 	q := table.Query{Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)}}
 	rows, err := table.All(ctx, c.store, q, maxInstancePages)
@@ -50,13 +51,13 @@ func (c call) instances(ctx context.Context, masterID string) ([]item.Item, erro
 	return rows, nil
 }
 
-// open returns a series for questions about dates, for which no zone of a viewer matters.
+// open returns a series for questions about dates, which do not depend on a reader's zone.
 func open(master item.Item, instances ...item.Item) (*series.Series, error) {
 	return series.New(master, time.UTC, instances...)
 }
 
-// exceptionsAt tests that no instance of the series was written since its master was read: each write of one that
-// counts adds to exceptionsVersion in the same transaction.
+// exceptionsAt tests that no instance of the series was written since its master was read: each write of a valid one
+// adds to exceptionsVersion in the same transaction.
 func exceptionsAt(master item.Item) table.Test {
 	if v := master[product.AttrExceptionsVersion]; v != nil {
 		return table.Equal(product.AttrExceptionsVersion, v)
@@ -69,23 +70,24 @@ func unchanged(master item.Item) table.Condition {
 	return table.Exists(table.Equal(entity.AttrVersion, item.Int(master.Int(entity.AttrVersion))), exceptionsAt(master))
 }
 
-// isUndone reports whether a row is that of an occurrence which is its series' again.
+// isUndone reports whether a row belongs to an occurrence whose exception was undone.
 func isUndone(row item.Item) bool {
 	return row.Str(entity.AttrType) == entity.TypeInstance && !row.Has(product.AttrModifiedFields)
 }
 
-// undone is what stays of an instance that counts for nobody.
+// undone returns the remainder of an undone instance.
 func (c call) undone(row item.Item) item.Item { return product.Undone(c.user, row, c.now) }
 
-// firstInstance is the row of an occurrence that differs from its series from now on. Until now it had the series'
-// version, so its own begins behind that: of two who change it under the version of the series only the first succeeds.
+// firstInstance returns the row of an occurrence that differs from its series from now on. Until now it had the
+// series' version, so its own versions begin after that. Of two writers that change it under the version of the series
+// only the first succeeds.
 func (c call) firstInstance(master item.Item, id string, fields item.Item) item.Item {
 	it := c.instanceType().NewItem(c.user, id, fields, c.now, nil)
 	it[entity.AttrVersion] = item.Int(master.Int(entity.AttrVersion) + 1)
 	return it
 }
 
-// nextInstance is a row that is changed. One that was undone had the series' version again, so it goes on behind that.
+// nextInstance returns a changed row. An undone one had the series' version again, so it continues after that.
 func (c call) nextInstance(master, row, after item.Item) item.Item {
 	it := c.instanceType().NextVersion(entity.ByUser, c.user, row, after, c.now, nil)
 	if !row.Has(product.AttrModifiedFields) {
@@ -94,18 +96,17 @@ func (c call) nextInstance(master, row, after item.Item) item.Item {
 	return it
 }
 
-// strip undoes instances whose dates the series has lost. Nobody sees them, so nobody waits for it; each is written
-// under the version read. An instance that changed meanwhile was stripped meanwhile: whoever gives a series dates back
-// strips first what speaks of them.
+// strip undoes instances whose dates the series has lost. They are invisible, so no reader depends on it; each is
+// written under the version read. It may skip an instance that changed since, because that was stripped: a command
+// that restores a series' dates first strips the instances of those dates.
 func (c call) strip(ctx context.Context, rows []item.Item) error {
 	return c.inChunks(ctx, rows, func(row item.Item) table.Action {
 		return table.Diff(row, c.undone(row), table.AtVersion(row.Int(entity.AttrVersion)))
 	})
 }
 
-// drop deletes the instances of a series that was deleted. No version is asked for, because nobody writes them any
-// more. What is kept of an instance goes before it or with it: a call that dies leaves no such row without its
-// instance.
+// drop deletes the instances of a series that was deleted. It needs no version, because no command writes them any
+// more. The KEPT row of an instance goes before it or with it: a crash leaves no such row without its instance.
 func (c call) drop(ctx context.Context, masterID string) error {
 	rows, err := c.instances(ctx, masterID)
 	if err != nil {
@@ -130,7 +131,7 @@ func (c call) inChunks(ctx context.Context, rows []item.Item, action func(item.I
 	return nil
 }
 
-// tidyChunk writes what it can: rows whose condition fails are left to whoever changed them.
+// tidyChunk writes the rows whose condition holds, and leaves the others to the writer that changed them.
 func (c call) tidyChunk(ctx context.Context, rows []item.Item, action func(item.Item) table.Action) error {
 	var err error
 	for n := range maxAttempts {
@@ -163,9 +164,8 @@ func (c call) tidyChunk(ctx context.Context, rows []item.Item, action func(item.
 	return fmt.Errorf("tidy %d instances, given up: %w", len(rows), err)
 }
 
-// tidy finishes what a command about a series left when it was cut short: instances that nobody sees any more are
-// undone, those of a deleted series deleted. Without a GONE row a missing series may be one that a split is about to
-// make.
+// tidy finishes an interrupted command about a series: it undoes invisible instances, and deletes those of a deleted
+// series. Without a GONE row a missing series may be one that a split is about to make.
 func (c call) tidy(ctx context.Context, masterID string) error {
 	masterKey := entity.ItemKey(c.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
 	goneKey := entity.GoneKey(c.user, masterID)
@@ -191,9 +191,9 @@ func (c call) tidy(ctx context.Context, masterID string) error {
 	return c.strip(ctx, s.Idle())
 }
 
-// finish ends a command about a series that commits first and tidies up afterwards. A repetition of such a command,
-// which its receipt answers or which finds the series changed or gone already, may be one of a command that was cut
-// short in between, so it tidies, too.
+// finish ends a command about a series that commits first and tidies up afterwards. A repetition is answered by its
+// receipt, or finds the series already changed or gone. The first run may have been interrupted in between, so a
+// repetition tidies, too.
 func (c call) finish(ctx context.Context, masterID string, res Result, err error) (Result, error) {
 	var (
 		stale   *StaleError
@@ -209,8 +209,8 @@ func (c call) finish(ctx context.Context, masterID string, res Result, err error
 	return res, err
 }
 
-// unfinished is what is answered when the command was committed and its tidying was not done: that it may have been
-// carried out, and is to be repeated.
+// unfinished returns the error of a command that was committed and not tidied: it may have been carried out, and must
+// be repeated.
 func unfinished(err error) error {
 	return fmt.Errorf("%w: %w", table.ErrUnavailable, err)
 }

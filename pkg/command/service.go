@@ -12,13 +12,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config is what a [Service] works with. Every field is required.
+// Config holds the dependencies of a [Service]. Every field is required.
 type Config struct {
 	Store    table.Store
 	Registry *entity.Registry
 	// Now is the clock that dates every write.
 	Now func() time.Time
-	// NewID returns a new UUIDv4 in lower case: the part of a server-made id behind its prefix.
+	// NewID returns a new UUIDv4 in lower case: the part of a server-made id after its prefix.
 	NewID func() string
 	// Pause waits between two attempts of a command, for a random part of most or until the context ends. An error ends
 	// the command. Programs have [RandomPause].
@@ -33,7 +33,7 @@ type Service struct {
 	newID    func() string
 	wait     func(ctx context.Context, most time.Duration) error
 	meta     *entity.Type
-	// compressors are *gzip.Writer that have done their work: one takes 800 KB.
+	// compressors holds idle *gzip.Writer: each takes 800 KB.
 	compressors sync.Pool
 }
 
@@ -54,9 +54,9 @@ type Request struct {
 	// User is the authenticated user's id.
 	User string
 	// ExpectedVersion is the version that the client has seen (If-Match). [Update], [Delete], [UpdateMe] and the commands
-	// about series need it; the other changes take it if it is there.
+	// about series need it; the other changes use it if it is set.
 	ExpectedVersion *int64
-	// AnyVersion stands for the version that the entity has, whatever it is (If-Match: *). ExpectedVersion is nil then.
+	// AnyVersion accepts any present version of the entity (If-Match: *). ExpectedVersion is nil then.
 	AnyVersion bool
 	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable
 	// characters.
@@ -70,24 +70,24 @@ type Request struct {
 type Command interface {
 	// run carries the command out.
 	run(ctx context.Context, c call) (Result, error)
-	// content is what makes two requests the same: the command's name and its parts, for JSON.
+	// content returns what identifies equal requests: the command's name and its parts, for JSON.
 	content() []any
 }
 
-// Result is what a command answers.
+// Result is the answer to a command.
 type Result struct {
 	Type *entity.Type
 	Ref  entity.Ref
 	// Item is the entity as a reader sees it now; nil if Deleted.
 	Item item.Item
-	// Ended is the series that was split, as it is now, beside the one that goes on in Item; nil if it has gone since.
+	// Ended is the series that was split, as it is now; Item is the one that continues it. Nil if it has gone since.
 	Ended item.Item
 	// Created says that the command made the entity (201).
 	Created bool
-	// Deleted says that the entity is not there any more (204): the command removed it, or the request is a replay and the
+	// Deleted says that the entity no longer exists (204): the command removed it, or the request is a replay and the
 	// entity has gone since.
 	Deleted bool
-	// Removal is the version that the command's removal of the entity counts as; 0 if it removed nothing.
+	// Removal is the version of the entity's removal by the command; 0 if it removed nothing.
 	Removal int64
 	// Replayed says that the command had been carried out before under the same idempotency key.
 	Replayed bool
@@ -95,15 +95,14 @@ type Result struct {
 
 // Do carries out one command. Errors that a caller decides on:
 //
-//   - [*NotFoundError] (404), also for a link target, and for an id that has not the form of its type's ids: no such
-//     entity can exist
+//   - [*NotFoundError] (404), also for a link target, and for a malformed id, which no entity can have
 //   - [*StaleError] (412) and [ErrNoVersion] (428)
-//   - [*entity.ValidationError] (422), with everything that is wrong
+//   - [*entity.ValidationError] (422), with all faults
 //   - [idempotency.ErrKeyReused] (422) and [idempotency.ErrKey] (400), about the idempotency key
 //   - [*StateError] (409)
 //   - [entity.ErrID] for a malformed user id (400)
 //   - [table.ErrThrottled], [table.ErrUnavailable], [table.ErrConflict] (503): try again later; only after
-//     ErrUnavailable the command may have been carried out
+//     ErrUnavailable may the command have been carried out
 func (s *Service) Do(ctx context.Context, r Request) (Result, error) {
 	if err := entity.CheckUserID(r.User); err != nil {
 		return Result{}, fmt.Errorf("user: %w", err)
@@ -118,11 +117,11 @@ func (s *Service) Do(ctx context.Context, r Request) (Result, error) {
 	return r.Command.run(ctx, c)
 }
 
-// maxVersionsTried bounds how often a command at any version is carried out again because others write meanwhile.
+// maxVersionsTried bounds how often a command at any version is repeated because of other writes.
 const maxVersionsTried = 10
 
-// atAnyVersion carries the command out at the version that the entity has: the refusal of another one says which that
-// is, so nothing is read for it. Version 0 is that of what nobody has written yet.
+// atAnyVersion carries the command out at the entity's present version. The refusal of a wrong version names the
+// present one, so it needs no read. Version 0 is that of an entity without a row.
 func (c call) atAnyVersion(ctx context.Context, cmd Command) (Result, error) {
 	version := int64(0)
 	for range maxVersionsTried {

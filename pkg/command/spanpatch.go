@@ -8,9 +8,9 @@ import (
 	"nexus/pkg/product"
 )
 
-// mergeSpan merges a patch into an occurrence whose times are there: what a patch of an occurrence says is when it
-// begins, so that its length stays unless the patch has an end. One that turns from times to a day, or back, leaves the
-// fields of its former kind; without a date it stays on its own.
+// mergeSpan merges a patch into an occurrence with times. A patch of an occurrence sets its start, so that its length
+// stays unless the patch has an end. An occurrence that changes from times to a day, or back, loses the fields of its
+// former kind; without a date it stays on its own.
 func mergeSpan(t *entity.Type, before, patch item.Item, date string) (item.Item, []entity.FieldError) {
 	base := before.Clone()
 	allDay, says := patch[product.AttrIsAllDay].(item.Bool)
@@ -42,7 +42,7 @@ func remove(it item.Item, names ...string) {
 	}
 }
 
-// keepLength gives an occurrence that was moved the end that it had.
+// keepLength adjusts the end of a moved occurrence so that its length stays.
 func keepLength(before, after, patch item.Item) {
 	was, is := product.EventSpan(before), product.EventSpan(after)
 	end := is.Start.Add(was.End.Sub(was.Start))
@@ -57,7 +57,7 @@ func keepLength(before, after, patch item.Item) {
 	}
 }
 
-// touchesSpan reports whether a patch says anything about when an occurrence is.
+// touchesSpan reports whether a patch changes the times of an occurrence.
 func touchesSpan(patch item.Item) bool {
 	return slices.ContainsFunc(product.SpanFields(), patch.Has)
 }

@@ -10,12 +10,12 @@ import (
 	"nexus/pkg/series"
 )
 
-// splitPlan is what becomes of a series that is split.
+// splitPlan holds the results of a split.
 type splitPlan struct {
 	ended, following item.Item
 	taken            []item.Item         // the following series' instances
-	left             []item.Item         // the ended series' instances that it has no date for any more
-	kept             map[item.Key]string // what lies beside the series and its instances, by their keys
+	left             []item.Item         // the ended series' instances whose dates it has lost
+	kept             map[item.Key]string // the texts beside the series and its instances, by their keys
 }
 
 func (w *splitting) plan(ctx context.Context, s *series.Series) (splitPlan, error) {
@@ -64,7 +64,7 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 	return at, nil
 }
 
-// ended is the series up to the split.
+// ended returns the series up to the split.
 func (w *splitting) ended(s *series.Series, at series.Occurrence) item.Item {
 	before := s.Master()
 	after := before.Clone()
@@ -89,7 +89,7 @@ func setDates(it item.Item, name string, dates []string, keep func(string) bool)
 	it.Set(name, list)
 }
 
-// following is the series from the split on, with the changes.
+// following returns the series from the split on, with the changes.
 func (w *splitting) following(s *series.Series, at series.Occurrence) (item.Item, error) {
 	t := w.masterType()
 	fields, plain := item.Item{}, s.Item(at)
@@ -119,7 +119,7 @@ func (w *splitting) following(s *series.Series, at series.Occurrence) (item.Item
 	return it, nil
 }
 
-// underChanges makes a validation error speak of the request, in which the series' fields stand in changes.
+// underChanges converts the pointers of a validation error to the request, in which the series' fields are in changes.
 func underChanges(err error) error {
 	invalid, ok := err.(*entity.ValidationError)
 	if !ok {
@@ -152,8 +152,9 @@ func (w *splitting) divide(s *series.Series, following item.Item) (taken, left [
 	return taken, left, nil
 }
 
-// take is an exception as one of the following series, of which plain is the occurrence without it; nil if nothing is
-// left of its own. At the split itself what the changes name is what its user has just said.
+// take converts an exception to one of the following series, of which plain is the occurrence without it; nil if no
+// own field is left. At the split itself, the fields in the changes are not the exception's own, because the user has
+// just set them.
 func (w *splitting) take(o series.Occurrence, following, plain item.Item) item.Item {
 	t := w.instanceType()
 	names := o.Exception.Strings(product.AttrModifiedFields)

@@ -16,15 +16,15 @@ import (
 	"nexus/pkg/table"
 )
 
-// SplitSeries ends a series before one of its occurrences and lets a new one go on from there, with changes: "this and
-// all following". It needs the expected version. Later exceptions go along if their dates are occurrences of the new
-// series. The result is the new series, with the old one beside it.
+// SplitSeries ends a series before one of its occurrences, and a new series continues from there, with changes: "this
+// and all following". It needs the expected version. Later exceptions move to the new series if their dates are
+// occurrences of it. The result is the new series, with the old one beside it.
 type SplitSeries struct {
 	ID string
 	// Date YYYYMMDD is the local date of the first occurrence that is to change.
 	Date string
-	// Changes is a merge patch, as for [UpdateSeries], of the series as it would go on unchanged from that occurrence. A
-	// start without an end keeps the length.
+	// Changes is a merge patch, as for [UpdateSeries], of the series as it would continue unchanged from that occurrence.
+	// A start without an end preserves the length.
 	Changes map[string]any
 }
 
@@ -32,7 +32,7 @@ func (cmd SplitSeries) content() []any {
 	return []any{"splitSeries", cmd.ID, cmd.Date, cmd.Changes}
 }
 
-// Places of a split in the request.
+// Places of a split's fields in the request.
 const (
 	pointerToDate    = "/date"
 	pointerToChanges = "/changes"
@@ -69,15 +69,15 @@ func (cmd SplitSeries) run(ctx context.Context, c call) (Result, error) {
 	return c.finish(ctx, cmd.ID, res, err)
 }
 
-// followerID is the id of the series that goes on: derived, so that a repetition finds what an attempt that was cut
-// short has left.
+// followerID returns the id of the new series. It is derived, so that a repetition finds the rows of an interrupted
+// attempt.
 func followerID(masterID string, version int64, date string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d %s", masterID, version, date)).String()
 }
 
-// splitting is one split on its way. Its order is what makes it one: the new series' instances are written first, which
-// nobody sees as long as there is no such series; then one transaction ends the old series and makes the new one; then
-// the old series' instances behind the split, which nobody sees any more, are undone.
+// splitting is the state of one split. Its order makes it atomic. First it writes the new series' instances, which are
+// invisible without their series. Then one transaction ends the old series and makes the new one. Last, it undoes the
+// old series' instances after the split, which are now invisible.
 type splitting struct {
 	call
 	ref     entity.Ref
@@ -86,7 +86,7 @@ type splitting struct {
 	patch   item.Item // the changes, parsed
 	broken  []entity.FieldError
 	id      string // of the new series
-	// wasTaken says that the new series was met before the split.
+	// wasTaken says that the new series was found before the split.
 	wasTaken bool
 }
 
@@ -143,8 +143,8 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	return Result{Type: e.typ, Ref: ref, Item: p.following, Ended: p.ended, Created: true}, nil
 }
 
-// taken is what a new series that is there already means. The two rows are not read at one instant, so a twin may have
-// made it; but then the old one has another version when it is read again.
+// taken interprets an existing new series. The two rows are not read at one instant, so a twin may have made it; the
+// old one then has another version when it is read again.
 func (w *splitting) taken() error {
 	if !w.wasTaken {
 		w.wasTaken = true
@@ -155,10 +155,10 @@ func (w *splitting) taken() error {
 	}
 }
 
-// moved is what a failed condition of a split means: the series, or one of its instances, was written meanwhile.
+// moved interprets a failed condition of a split: the series, or one of its instances, was written in between.
 func (w *splitting) moved(item.Item) error { return errMoved }
 
-// exceptions returns the series with its exceptions. Those that are idle as it stands are undone on the way.
+// exceptions returns the series with its exceptions. It undoes those that are idle in the present series.
 func (w *splitting) exceptions(ctx context.Context, master item.Item) (*series.Series, error) {
 	if !master.Bool(product.AttrHasExceptions) {
 		return open(master)
@@ -174,16 +174,16 @@ func (w *splitting) exceptions(ctx context.Context, master item.Item) (*series.S
 	return s, w.strip(ctx, s.Idle())
 }
 
-// old is the series that was split, as it is now; nil if it has gone.
+// old returns the series that was split, as it is now; nil if it has gone.
 func (w *splitting) old(ctx context.Context) (item.Item, error) {
 	key := entity.ItemKey(w.user, w.ref)
 	rows, err := w.read(ctx, []item.Key{key})
 	return rows[key], err
 }
 
-// stage writes the instances of the new series. Each transaction holds the old series to being as it was read and the
-// new one to not being there, so that nobody who was overtaken writes into a series that lives. What an attempt before
-// has left is written over, under its version, or undone.
+// stage writes the instances of the new series. Each transaction checks that the old series is as it was read and that
+// the new one does not exist. So an attempt that was overtaken never writes into an existing series. It overwrites the
+// rows of an earlier attempt, under their version, or undoes them.
 func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) error {
 	if !before.Bool(product.AttrHasExceptions) {
 		return nil
@@ -231,7 +231,7 @@ func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) er
 	return nil
 }
 
-// keptOf is the row of what lies beside an instance of the new series, taken over from the old one's; nil for none.
+// keptOf returns the KEPT row of an instance of the new series, taken over from the old one's; nil for none.
 func (w *splitting) keptOf(p splitPlan, key item.Key) item.Item {
 	i := slices.IndexFunc(p.taken, func(it item.Item) bool { return it.Key() == key && it.Has(product.AttrKept) })
 	if i < 0 {
@@ -245,9 +245,9 @@ func (w *splitting) keptOf(p splitPlan, key item.Key) item.Item {
 	return row
 }
 
-// abandon deletes what an attempt has left that nobody can finish any more: the series was changed or deleted
-// since by somebody else. The split commits only at the version it was meant for, which never comes back, so a new
-// series that is not there now never will be.
+// abandon deletes the rows of an attempt that can no longer be finished, because another writer has changed or deleted
+// the series. The split commits only at the expected version, which never returns, so a new series that does not exist
+// now never will.
 func (w *splitting) abandon(ctx context.Context, refusal error) error {
 	var (
 		stale   *StaleError
@@ -265,5 +265,5 @@ func (w *splitting) abandon(ctx context.Context, refusal error) error {
 	return w.drop(ctx, w.id)
 }
 
-// justBefore is the last instant, in whole seconds, at which an occurrence may start and be before this one.
+// justBefore returns the last instant, in whole seconds, at which an earlier occurrence may start.
 func justBefore(start time.Time) time.Time { return start.Add(-time.Second) }

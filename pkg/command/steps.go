@@ -17,24 +17,24 @@ import (
 
 // Steps is a write of several steps under an idempotency key.
 type Steps struct {
-	// Answer is what the request was answered with when it was carried out before; nil if it is to be carried out now.
+	// Answer is the answer of an earlier execution of the request; nil if it must be carried out now.
 	Answer []byte
 	call   call
 	until  int64 // of the lease; 0 without a key
-	theirs int64 // until of the lease that another has, as it was met last
+	theirs int64 // until of another request's lease, as it was read last
 }
 
 const (
-	// stepsLease is how long one who carries out steps may be silent before another begins them again. Who is alive renews
-	// it when a third of it is over. Steps are harmless to repeat, also beside one that was only slow.
+	// stepsLease is how long a request may pause its steps before another begins them again. A running one renews the
+	// lease when a third of it is over. Steps are harmless to repeat, also beside one that was only slow.
 	stepsLease = 6 * time.Second
-	// stepsLook bounds the pause between two looks at a lease that another has, and maxLooks their number.
+	// stepsLook bounds the pause between two reads of another request's lease, and maxLooks their number.
 	stepsLook = 500 * time.Millisecond
 	maxLooks  = 60
-	// maxAnswer bounds an answer that is remembered, in bytes.
+	// maxAnswer bounds a stored answer, in bytes.
 	maxAnswer = 4 << 20
 
-	// doneSteps, in the status of a receipt, says that all steps were done; runningSteps that somebody is at them.
+	// doneSteps, in the status of a receipt, says that all steps were done; runningSteps that a request carries them out.
 	doneSteps       = "STEPS"
 	runningSteps    = "RUNNING"
 	attrLeaseUntil  = "leaseUntil"
@@ -42,13 +42,15 @@ const (
 	maxAnswerZipped = 350 << 10 // a row has 400 KB
 )
 
-// BeginSteps begins a write of several steps that is harmless to repeat. What is said of the request makes it the same
+// BeginSteps begins a write of several steps that is harmless to repeat. The request's values identify it as the same
 // as another under the same key. [idempotency.ErrKey] and [idempotency.ErrKeyReused] as for commands. Without a key
-// nothing is remembered.
+// nothing is stored.
 //
-// If another request under the key has begun them and not ended, BeginSteps looks for as long as the lease lasts. It
-// goes on with the answer if that comes, with the steps if the lease ends, and with [ErrInProgress] as soon as the
-// lease is renewed: then the other is alive.
+// If another request under the key has begun them and not ended, BeginSteps reads the receipt for as long as the lease
+// lasts:
+//   - If the answer is stored, it returns the answer.
+//   - If the lease ends, it begins the steps.
+//   - If the lease is renewed, it returns [ErrInProgress]: the other request is running.
 func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...any) (*Steps, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
@@ -80,7 +82,7 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 	return nil, ErrInProgress
 }
 
-// lease is the row of one who carries the steps out from now on.
+// lease returns the row of the request that carries the steps out from now on.
 func (s *Steps) lease() table.Put {
 	s.call.now = s.call.second()
 	put := s.call.receiptOf(runningSteps, entity.Ref{}, 0)
@@ -88,7 +90,7 @@ func (s *Steps) lease() table.Put {
 	return put
 }
 
-// begin takes the lease, or finds the answer, or meets another who has the lease.
+// begin takes the lease, or finds the answer or another request's lease.
 func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 	put := s.lease()
 	s.until = put.Item.Int(attrLeaseUntil)
@@ -113,7 +115,7 @@ func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 		s.theirs = old.Int(attrLeaseUntil)
 		return false, nil
 	}
-	put.If = table.Exists(table.Equal(attrLeaseUntil, old[attrLeaseUntil])) // whoever had it has fallen silent
+	put.If = table.Exists(table.Equal(attrLeaseUntil, old[attrLeaseUntil])) // its former owner did not renew it
 	err = s.call.store.Put(ctx, put)
 	if errors.As(err, &failed) {
 		return false, nil
@@ -124,7 +126,7 @@ func (s *Steps) begin(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// Alive renews the lease if a third of it is over. [ErrInProgress] if another has it by now.
+// Alive renews the lease if a third of it is over. [ErrInProgress] if another request has it now.
 func (s *Steps) Alive(ctx context.Context) error {
 	if s.call.receipt == nil || s.until-s.call.second().Unix() > int64(stepsLease*2/3/time.Second) {
 		return nil
@@ -143,7 +145,7 @@ func (s *Steps) Alive(ctx context.Context) error {
 	return nil
 }
 
-// End remembers the answer. Somebody who took over meanwhile remembers their own.
+// End stores the answer. A request that took over stores its own.
 func (s *Steps) End(ctx context.Context, answer []byte) error {
 	if s.call.receipt == nil {
 		return nil
@@ -158,7 +160,7 @@ func (s *Steps) End(ctx context.Context, answer []byte) error {
 	return s.settle("put", s.call.store.Put(ctx, put))
 }
 
-// Abandon gives the key free for a repetition at once, after a failure.
+// Abandon releases the key for a repetition at once, after a failure.
 func (s *Steps) Abandon(ctx context.Context) error {
 	if s.call.receipt == nil {
 		return nil

@@ -9,22 +9,22 @@ import (
 	"nexus/pkg/product"
 )
 
-// presentTrigger is the occurrence of a reminder on which an action acts.
+// presentTrigger is the occurrence of a reminder to which an action applies.
 type presentTrigger struct {
 	at    time.Time // the instant it was due
 	count int64     // how often it was snoozed before
-	// stored is how the trigger of a recurring reminder has it: an instant, or the reading of one that floats. Zero for
-	// one that its trigger has left behind already.
+	// stored is the trigger of a recurring reminder in its stored form: an instant, or the reading of a floating one.
+	// Zero if the trigger is already past the occurrence.
 	stored time.Time
 }
 
 // findPresent returns the present occurrence:
 //
-//   - the one that is snoozed;
-//   - else the last one of a recurring reminder that was due, if nothing rang yet, or if it follows the one that rang
-//     last and was due after that ring: it is later than lastFiredUtc, the later of the two;
-//   - else the one that rang last, which a snooze may have announced before it was due;
-//   - else the one of the trigger.
+//   - the snoozed one;
+//   - else the last one of a recurring reminder that was due, if none was delivered yet, or if it follows the last
+//     delivered one and was due after that delivery (it is later than lastFiredUtc, the later of the two);
+//   - else the last delivered one, which a snooze may have announced before it was due;
+//   - else the trigger's.
 //
 // It is never the first of all because the rule counts from there.
 func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
@@ -32,7 +32,7 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	if !ok {
 		return presentTrigger{}, fmt.Errorf("%s: reminder without trigger", it.Key())
 	}
-	// the trigger has left the occurrence behind, unless it was the last and the trigger had nowhere to go
+	// the trigger is past the occurrence, unless it was the last and the trigger could not move
 	var left time.Time
 	if product.TriggerDone(it) {
 		left = trigger
@@ -71,10 +71,9 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	return presentTrigger{at: trigger, stored: trigger}, nil
 }
 
-// rangLast returns the occurrence that rang last, which the trigger has left behind, or where it is done. The release
-// before
+// rangLast returns the last delivered occurrence, if the trigger is past it, or done. The release before
 //
-//   - sets a new trigger and leaves firedOccurrenceUtc at what rang of the one that is no more: nothing has rung yet;
+//   - sets a new trigger and leaves firedOccurrenceUtc at the old one's occurrence: nothing was delivered yet;
 //   - closes a delivery without firedOccurrenceUtc: it is lastFiredUtc, if that is an occurrence.
 func rangLast(it item.Item, zone *time.Location, now time.Time) (rang time.Time, hasRung bool, err error) {
 	trigger, _ := it.Time(product.AttrTriggerUtc)
@@ -92,7 +91,7 @@ func rangLast(it item.Item, zone *time.Location, now time.Time) (rang time.Time,
 		return time.Time{}, false, nil
 	}
 	if delivered.After(now) {
-		return delivered, true, nil // a snooze rang before its occurrence, of whatever rule
+		return delivered, true, nil // a snooze was delivered before its occurrence, of any rule
 	}
 	triggers, err := product.CompileReminder(it)
 	if err != nil {
@@ -121,8 +120,8 @@ func lastDue(it item.Item, zone *time.Location, now time.Time) (o presentTrigger
 	return presentTrigger{at: last.Start, stored: last.Start}, true, nil
 }
 
-// pass moves the trigger of a recurring reminder on behind the occurrence, unless it is past it already. isLast says
-// that none is left.
+// pass moves the trigger of a recurring reminder past the occurrence, unless it is past it already. isLast says that
+// none is left.
 func (o presentTrigger) pass(it item.Item) (isLast bool, err error) {
 	if !it.Has(product.AttrRRule) || o.stored.IsZero() {
 		return false, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // Update changes fields of an entity: a JSON Merge Patch (RFC 7396). It needs the expected version. A patch that
-// changes nothing writes nothing. [ErrOwnCommands] for a type that has commands of its own.
+// changes nothing writes nothing. [ErrOwnCommands] for a type with separate commands.
 type Update struct {
 	Type *entity.Type
 	ID   string

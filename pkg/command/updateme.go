@@ -8,7 +8,7 @@ import (
 )
 
 // UpdateMe changes the user's zone and preferences in USER_META: a JSON Merge Patch. It needs the expected version,
-// which is 0 until the user's first change: that one brings the row to version 1, whether or not a consumer wrote
+// which is 0 until the user's first change. That change gives the row version 1, whether or not a consumer wrote
 // statistics into it before.
 type UpdateMe struct {
 	Patch map[string]any
@@ -23,8 +23,8 @@ func (cmd UpdateMe) run(ctx context.Context, c call) (Result, error) {
 		absent:   product.NewUserMeta(c.user, c.now),
 		apply:    patch(c.meta, fields, broken),
 		takenOff: []string{product.AttrStatsWritten},
-		// The statistics are a consumer's, which writes them without changing the version: a command that set them could
-		// bring old ones back.
+		// A consumer owns the statistics and writes them without changing the version: a command that set them could restore
+		// old ones.
 		untouched: []string{product.AttrStats, product.AttrStatsVersion, product.AttrStatsHold, product.AttrStatsRepairs,
 			product.AttrStatsLast, product.AttrStatsForm},
 	})

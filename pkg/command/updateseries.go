@@ -13,8 +13,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. A start that
-// moves takes rule and end along, see [series.Follow], unless the patch has them. Exceptions whose dates are still
+// UpdateSeries changes fields of a series: a JSON Merge Patch (RFC 7396). It needs the expected version. When the
+// start moves, rule and end follow, see [series.Follow], unless the patch sets them. Exceptions whose dates are still
 // occurrences stay, the others are undone.
 type UpdateSeries struct {
 	ID string
@@ -44,7 +44,7 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 	})
 }
 
-// followStart lets a series follow its start in what the patch does not say.
+// followStart moves the rule and end of a series with its start, unless the patch sets them.
 func followStart(before, after item.Item, patch map[string]any) {
 	rule, end := series.Follow(before, after, slices.Collect(maps.Keys(patch))...)
 	if _, says := patch[product.AttrRRule]; !says {
@@ -53,11 +53,12 @@ func followStart(before, after item.Item, patch map[string]any) {
 	after.SetTime(product.AttrRRuleUntil, end)
 }
 
-// EndSeries ends a series: no occurrence starts after the instant. It needs the expected version. A series that ends
-// earlier already stays as it is; one of which no occurrence would be left is refused, because it is to be deleted.
+// EndSeries ends a series: no occurrence starts after the instant. It needs the expected version. A series that
+// already ends earlier stays unchanged. It refuses an end that leaves no occurrence, because such a series must be
+// deleted.
 type EndSeries struct {
 	ID string
-	// UntilUtc is RFC 3339, without offset for a series that floats or has whole days.
+	// UntilUtc is RFC 3339, without offset for a floating or all-day series.
 	UntilUtc string
 }
 
@@ -90,7 +91,7 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 	return res, renamePointer(err, "/"+product.AttrRRuleUntil, "/"+attrUntilUtc)
 }
 
-// refuseEmpty refuses an end that comes before the first occurrence.
+// refuseEmpty refuses an end before the first occurrence.
 func refuseEmpty(master item.Item) error {
 	s, err := open(master)
 	if err != nil {
@@ -104,7 +105,7 @@ func refuseEmpty(master item.Item) error {
 	})
 }
 
-// renamePointer makes a validation error speak of the request's field rather than the entity's.
+// renamePointer changes the field of a validation error from the entity's to the request's.
 func renamePointer(err error, from, to string) error {
 	var invalid *entity.ValidationError
 	if !errors.As(err, &invalid) {
@@ -119,14 +120,14 @@ func renamePointer(err error, from, to string) error {
 	return entity.Invalid(fields)
 }
 
-// recurrenceFields decide on which dates a series has.
+// recurrenceFields returns the fields that decide on which dates a series has.
 func recurrenceFields() []string {
 	return append(product.SpanFields(), product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 }
 
-// reshape carries out a change of a series that may cost exceptions their dates. The write of the series is the commit:
-// it takes exceptions out of sight, and afterwards they are undone. What an earlier change took out of sight is undone
-// before the commit, or the new shape of the series might bring it back.
+// reshape carries out a change of a series that may remove dates of exceptions. The write of the series is the commit:
+// it hides those exceptions, and afterwards they are undone. Exceptions that an earlier change hid are undone before
+// the commit, because the new shape of the series might show them again.
 func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 	var lost []item.Item
 	e.guard = func(ctx context.Context, stored, after item.Item) ([]table.Test, error) {
@@ -150,7 +151,8 @@ func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 	return c.finish(ctx, e.ref.ID, res, err)
 }
 
-// lost undoes the exceptions that are idle as the series stands, and returns those that will be once it has changed.
+// lost undoes the exceptions that are idle in the present series, and returns those that will be idle after the
+// change.
 func (c call) lost(ctx context.Context, before, after item.Item) ([]item.Item, error) {
 	rows, err := c.instances(ctx, before.Str(product.AttrMasterID))
 	if err != nil {
@@ -170,7 +172,7 @@ func (c call) lost(ctx context.Context, before, after item.Item) ([]item.Item, e
 	return changed.Idle(), nil
 }
 
-// exceptionRows are the rows of a series that count.
+// exceptionRows returns the valid exceptions of a series.
 func exceptionRows(s *series.Series) []item.Item {
 	var rows []item.Item
 	for _, o := range s.Exceptions() {

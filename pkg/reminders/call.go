@@ -14,8 +14,9 @@ import (
 // maxOffsetMinutes is four weeks, the longest offset an item can have (docs/data-model.md).
 const maxOffsetMinutes = 40320
 
-// call is the payload of a schedule: which item, and what was due when it was written. It names and does not copy: what
-// the item says is read when the call comes. OccurrenceUtc is the name that the occurrence has in its delivery.
+// call is the payload of a schedule: the item, and what was due when it was written. It names the item and copies
+// nothing: the notifier reads the item when the call comes. OccurrenceUtc is the name of the occurrence in its
+// delivery.
 type call struct {
 	UserID        string `json:"userId"`
 	ItemType      string `json:"itemType"`
@@ -40,8 +41,8 @@ func (c call) encode() []byte {
 	return text
 }
 
-// PayloadError says that a call's payload is not one that this package wrote, and which field shows it. Repeating the
-// call cannot help.
+// PayloadError says that this package did not write a call's payload, and which field shows it. Repeating the call
+// cannot help.
 type PayloadError struct{ Field, Reason string }
 
 func (e *PayloadError) Error() string {
@@ -51,8 +52,7 @@ func (e *PayloadError) Error() string {
 	return fmt.Sprintf("payload field %s %s", e.Field, e.Reason)
 }
 
-// parseCall reads a payload. Members it does not know are left alone: a schedule may have been written by a newer
-// version.
+// parseCall reads a payload. It ignores unknown members: a newer version may have written the schedule.
 func parseCall(registry *entity.Registry, payload []byte) (target, due, error) {
 	var c call
 	if len(payload) > schedule.MaxPayload {

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// markAllSent marks what was published as sent.
+// markAllSent marks the published deliveries as sent.
 func (r *run) markAllSent(ctx context.Context) error {
 	for _, f := range r.published {
 		if err := r.markSent(ctx, f); err != nil {
@@ -22,8 +22,8 @@ func (r *run) markAllSent(ctx context.Context) error {
 	return nil
 }
 
-// markSent marks the delivery as sent, and in the same transaction the delivery on the item, as far as the item as it
-// is now still has to do with it.
+// markSent marks the delivery as sent. The same transaction records the delivery on the item, as far as the present
+// item still concerns it.
 func (r *run) markSent(ctx context.Context, f delivery) error {
 	sent := table.Update{
 		Key: f.place(), Set: item.Item{attrState: item.String(stateSent)},
@@ -48,22 +48,22 @@ func (r *run) markSent(ctx context.Context, f delivery) error {
 		if !errors.As(err, &failed) {
 			return err
 		}
-		if failure, changed := failed.At(0); changed { // closed by another worker, unless a later release wrote it
+		if failure, changed := failed.At(0); changed { // another worker closed it, unless a later release wrote it
 			return entity.CheckForm(failure.Old, entity.AttrForm)
 		}
 	}
 	return ErrUnstable
 }
 
-// markDelivered returns the item as it is, and as the delivery leaves it; nil if it leaves it alone. Only a type that
-// keeps lastFiredUtc is touched, and only if the item still announces the delivered occurrence. Then
+// markDelivered returns the present item, and the item after the delivery; nil if the delivery does not change it. It
+// changes only a type with lastFiredUtc, and only if the item still announces the delivered occurrence. Then
 //
-//   - lastFiredUtc covers the due instant and the occurrence, which a snooze may end before;
-//   - the snooze that was delivered is over, and one to another instant stays;
-//   - the trigger of a recurring reminder moves on behind the occurrence, and that of another is over.
+//   - lastFiredUtc covers the due instant and the occurrence, which is later if a snooze ended before it;
+//   - the delivered snooze is over, and one to another instant stays;
+//   - the trigger of a recurring reminder moves past the occurrence, and that of a one-time reminder is over.
 //
-// A snooze that its user has ended since speaks for nothing: the rule may have its occurrence, still to come, for a
-// trigger that was set since.
+// A snooze that its user has ended since has no effect: the rule may have its occurrence, in the future, for a trigger
+// that was set since.
 func (r *run) markDelivered(ctx context.Context, f delivery) (before, after item.Item, err error) {
 	if !r.keeps(product.AttrLastFiredUtc) {
 		return nil, nil, nil
@@ -93,7 +93,7 @@ func (r *run) markDelivered(ctx context.Context, f delivery) (before, after item
 	}
 	r.setFired(after, f)
 	if r.keeps(product.AttrDoneTriggerUtc) && !isRecurring(r.target.typ, after) {
-		after[product.AttrDoneTriggerUtc] = after[product.AttrTriggerUtc] // there is one, and this was it
+		after[product.AttrDoneTriggerUtc] = after[product.AttrTriggerUtc] // there is a trigger, and this was it
 	}
 	if after.Equal(seen.item) {
 		return nil, nil, nil
@@ -106,7 +106,7 @@ func (r *run) keeps(attr string) bool {
 	return keeps
 }
 
-// passTrigger moves a recurring reminder on if the delivered occurrence is one that is not over.
+// passTrigger moves a recurring reminder past the delivered occurrence, if that is not over.
 func (s snapshot) passTrigger(after item.Item, f delivery) (bool, error) {
 	if !isRecurring(s.target.typ, s.item) || len(s.target.typ.Dues(s.item)) == 0 {
 		return false, nil
@@ -125,9 +125,9 @@ func (s snapshot) passTrigger(after item.Item, f delivery) (bool, error) {
 	return true, nil
 }
 
-// setFired notes which occurrence rang, and until when the trigger is done. It never goes back: an old delivery that is
-// seen through late must not open a newer one again. Of two that are done at one instant the later occurrence rang
-// last.
+// setFired records which occurrence was delivered, and until when the trigger is done. It never goes back: an old
+// delivery that is completed late must not reopen a newer one. Of two that are done at one instant the later
+// occurrence counts as delivered last.
 func (r *run) setFired(it item.Item, f delivery) {
 	done := f.due.at
 	if f.due.occurrence.After(done) {

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config is what both the consumer and the notifier work with. All of it is needed except Observe.
+// Config holds the dependencies of the consumer and the notifier. All of it is required except Observe.
 type Config struct {
 	Store     table.Store
 	Registry  *entity.Registry
@@ -18,30 +18,31 @@ type Config struct {
 	Bus       bus.Bus
 	Now       func() time.Time
 	Log       *slog.Logger
-	// Observe is told of everything that happened, for metrics. It must be safe for concurrent use and return at once.
+	// Observe receives every outcome, for metrics. It must be safe for concurrent use and return at once.
 	Observe func(Observation)
 }
 
-// Outcome is one thing that is counted.
+// Outcome is a counted result.
 type Outcome string
 
 const (
-	// Scheduled: a schedule was written; a repetition counts again.
+	// Scheduled says that a schedule was written; a repetition counts again.
 	Scheduled Outcome = "scheduled"
-	// Deleted: a schedule was deleted, or found gone.
+	// Deleted says that a schedule was deleted, or found gone.
 	Deleted Outcome = "deleted"
-	// Delivered: a reminder was published and its delivery is closed. A repetition after a crash does not count again.
+	// Delivered says that a reminder was published and its delivery is closed. A repetition after a crash does not count
+	// again.
 	Delivered Outcome = "delivered"
-	// Late: a due instant that had passed by more than two minutes got its delivery.
+	// Late says that a due instant that had passed by more than two minutes got its delivery.
 	Late Outcome = "late"
-	// Missed: a reminder was asked for in time and is more than 24 h late: it is not published any more. Counted for every
-	// record or call that finds it.
+	// Missed says that a reminder was requested in time and is more than 24 h late: it is no longer published. Every
+	// record or call that finds it counts it.
 	Missed Outcome = "missed"
-	// Dropped: a call of the scheduler came for something that is no longer due.
+	// Dropped says that the scheduler made a call for something that is no longer due.
 	Dropped Outcome = "dropped"
 )
 
-// Observation says what happened to which offset of which item.
+// Observation is the outcome for one offset of an item.
 type Observation struct {
 	Outcome       Outcome
 	User          string
@@ -50,7 +51,7 @@ type Observation struct {
 	Due           time.Time // zero for Deleted
 }
 
-// engine is what consumer and notifier share.
+// engine is the common part of consumer and notifier.
 type engine struct{ Config }
 
 func newEngine(c Config) engine {

@@ -15,7 +15,7 @@ import (
 // Name is the consumer's one noun.
 const Name = "reminders"
 
-// Consumer keeps the schedules of all items with reminders.
+// Consumer maintains the schedules of all items with reminders.
 type Consumer struct{ engine }
 
 var _ change.Consumer = (*Consumer)(nil)
@@ -26,7 +26,7 @@ func New(c Config) *Consumer { return &Consumer{newEngine(c)} }
 // Name implements [change.Consumer].
 func (*Consumer) Name() string { return Name }
 
-// Apply implements [change.Consumer]. Changes of one item are answered together, by one look at it.
+// Apply implements [change.Consumer]. It answers changes of one item together, after one read of it.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	outcomes := make([]change.Outcome, len(batch))
 	works := map[item.Key]*work{}
@@ -58,7 +58,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 	for _, w := range order {
 		outcome := outcomeOf(c.do(ctx, w))
 		for _, i := range w.places {
-			if outcomes[i].Err == nil || outcome.Verdict == change.Retry { // a change may ask for two things: both must be done
+			if outcomes[i].Err == nil || outcome.Verdict == change.Retry { // a change may require two works: both must be done
 				outcomes[i] = outcome
 			}
 		}
@@ -66,7 +66,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 	return outcomes
 }
 
-// work is what some changes of a batch ask for: a look at an item, or a walk.
+// work is the work that some changes of a batch require: reconciling one item, or a walk.
 type work struct {
 	item   target
 	scope  scope
@@ -79,13 +79,13 @@ func (c *Consumer) do(ctx context.Context, w *work) error {
 		return c.walk(ctx, *w.walk)
 	}
 	if len(w.scope) == 0 {
-		return nil // neither image wants a reminder, so there is none to set and none was set
+		return nil // neither image has reminders, so there is none to set and none was set
 	}
 	r := run{engine: c.engine, target: w.item, scope: w.scope}
 	return r.reconcile(ctx)
 }
 
-// outcomeOf parks what no repetition can mend, and repeats everything else.
+// outcomeOf parks errors that no repetition can resolve, and repeats all others.
 func outcomeOf(err error) change.Outcome {
 	if err == nil {
 		return change.Outcome{Verdict: change.Done}

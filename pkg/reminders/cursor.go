@@ -19,13 +19,13 @@ const (
 	attrDone     = "done"
 )
 
-// cursor is how far a walk has come.
+// cursor is the progress of a walk.
 type cursor struct {
 	key      item.Key
 	revision int64 // 0 before the row exists
-	// open are the items of the page being worked on: their ids and the offsets to look at.
+	// open are the items of the current page: their ids and the offsets to reconcile.
 	open map[string]scope
-	// itemType and after say where the next page begins; last says that there is none.
+	// itemType and after are the beginning of the next page; last says that there is none.
 	itemType, after string
 	last            bool
 	done            bool
@@ -58,8 +58,8 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 	return cur, nil
 }
 
-// moveCursor stores next in place of cur. If another worker was first, that one's cursor is returned: what it opened
-// stands in the row, and two lists of one page must not be mixed.
+// moveCursor stores next in place of cur. If another worker was first, it returns that worker's cursor: the row then
+// has that worker's open items, and two lists of one page must not be mixed.
 func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
 	next.revision = cur.revision + 1
 	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(deliveryRetention).Unix()), If: table.NotExists()}
@@ -77,7 +77,7 @@ func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, er
 	return c.readCursor(ctx, cur.key)
 }
 
-// row is every attribute but the key: each move writes them all.
+// row returns every attribute but the key: each move writes them all.
 func (cur cursor) row(ttl int64) item.Item {
 	open := item.Map{}
 	for id, s := range cur.open {

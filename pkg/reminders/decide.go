@@ -11,31 +11,32 @@ import (
 )
 
 const (
-	// leadTime is the least time between now and a schedule's instant: the scheduler may not call one that is past when it
-	// arrives.
+	// leadTime is the least time between now and a schedule's instant: the scheduler may not call one whose instant has
+	// passed when it arrives.
 	leadTime = 60 * time.Second
-	// lateLimit is how long after its instant a reminder is still worth delivering.
+	// lateLimit is the delay up to which a reminder is still delivered.
 	lateLimit = 24 * time.Hour
-	// deliveryRetention is how long a delivery is kept. What was due longer ago cannot be told from what was delivered.
+	// deliveryRetention is how long a delivery's row stays. Without it, an older due instant cannot be distinguished from
+	// a delivered one.
 	deliveryRetention = 30 * 24 * time.Hour
 )
 
-// plan is what a run is to do about some offsets of an item, in the order of its fields.
+// plan lists the actions of a run for some offsets of an item, in the order of its fields.
 type plan struct {
 	pending   []item.Item // rows of deliveries to be published again, and marked as sent
-	late      []delivery  // to be claimed, published and marked as sent; the user's preferences are still missing
+	late      []delivery  // to be claimed, published and marked as sent; the user's preferences are added later
 	schedules []wanted    // to be put
 	deletions []int64     // offsets whose schedules are to be deleted
 	missed    []due       // to be reported
 }
 
-// wanted is one schedule and the due instant it is for.
+// wanted is one schedule and its due instant.
 type wanted struct {
 	due      due
 	schedule schedule.Schedule
 }
 
-// decide returns the plan for the offsets. It is a pure function: the instant is the snapshot's.
+// decide returns the plan for the offsets. It is a pure function: the snapshot contains the instant.
 func decide(s snapshot, offsets scope) plan {
 	p := plan{pending: s.pendingDeliveries(offsets)}
 	for _, offset := range offsets.sorted() {
@@ -75,18 +76,18 @@ func (s snapshot) pendingDeliveries(offsets scope) []item.Item {
 	return pending
 }
 
-// dueState is what becomes of a due instant.
+// dueState is the state of a due instant.
 type dueState int
 
 const (
 	toCome dueState = iota
-	late            // past, wanted, and not delivered yet
+	late            // past, requested, and not delivered yet
 	missed          // past for too long, and not delivered
-	closed          // has a delivery, was delivered in another way, or past when it was asked for
+	closed          // has a delivery, was delivered otherwise, or was past when it was requested
 )
 
-// classify applies the late rule of docs/correctness.md. The rule stands on three things only: the clock, what the rows
-// say about the instant and when it was asked for, and whether its delivery exists.
+// classify applies the late rule of docs/correctness.md. The rule depends on three things only: the clock, the instant
+// and the time of its request in the rows, and whether its delivery exists.
 func (s snapshot) classify(d due) dueState {
 	switch {
 	case s.hasDelivery(d), !d.snooze && wasFired(s.item, d):
@@ -103,17 +104,17 @@ func (s snapshot) classify(d due) dueState {
 	return closed
 }
 
-// wasFired says that a trigger is done: it is over, or not later than the last delivery. A reminder that was snoozed
-// and delivered by the snooze does not fire its trigger as well.
+// wasFired reports whether a trigger is done: it is over, or not later than the last delivery. A snoozed reminder
+// whose snooze was delivered does not fire its trigger as well.
 func wasFired(it item.Item, d due) bool {
 	if product.TriggerDone(it) {
-		return true // wherever its user is: a floating one may be to come there
+		return true // in any zone: a floating one may be in the future there
 	}
 	last, ok := it.Time(product.AttrLastFiredUtc)
 	return ok && !d.at.After(last)
 }
 
-// deliveryOf returns the delivery of a late due instant: everything that its event says, but for the preferences.
+// deliveryOf returns the delivery of a late due instant: all values of its event except the preferences.
 func (s snapshot) deliveryOf(d due) delivery {
 	key := d.deliveryKey(s.target)
 	return delivery{
@@ -122,7 +123,7 @@ func (s snapshot) deliveryOf(d due) delivery {
 	}
 }
 
-// title is what the event says is due: of a series' occurrence its own title, if it has one.
+// title returns the title in the event: for a series' occurrence its own title, if it has one.
 func (s snapshot) title(d due) string {
 	row, master := s.item, s.master
 	if s.target.typ.Name == entity.TypeMaster {
@@ -131,7 +132,7 @@ func (s snapshot) title(d due) string {
 	if master == nil {
 		return s.item.Str(entity.AttrTitle)
 	}
-	if row.Has(entity.AttrTitle) { // an exception has none but its own
+	if row.Has(entity.AttrTitle) { // an exception has only its own
 		return row.Str(entity.AttrTitle)
 	}
 	return master.Str(entity.AttrTitle)

@@ -21,10 +21,11 @@ const (
 	attrDeliveryID = "deliveryId"
 	attrItemType   = "itemType"
 	attrItemID     = "itemId"
-	// attrItemVersion is the item's version that decided: a delivery is logged under that write's trace id.
+	// attrItemVersion is the item's version on which the decision was based: a delivery is logged under that write's
+	// trace id.
 	attrItemVersion   = "itemVersion"
 	attrOccurrenceUtc = "occurrenceUtc"
-	// attrStartUtc and attrDate are there for an occurrence of a series alone: elsewhere the start is the occurrence.
+	// attrStartUtc and attrDate exist only for an occurrence of a series; otherwise the start is the occurrence.
 	attrStartUtc      = "startUtc"
 	attrDate          = "occurrenceDate"
 	attrDueUtc        = "dueUtc"
@@ -34,13 +35,13 @@ const (
 	attrNotifySound   = "notifySound"
 )
 
-// lateAfter tells a reminder that was late from one that was merely delivered with the scheduler's precision of 60 s.
+// lateAfter distinguishes a late reminder from one within the scheduler's precision of 60 s.
 const lateAfter = 2 * time.Minute
 
 // States of a delivery.
 const (
-	statePending = "pending" // published perhaps
-	stateSent    = "sent"    // published, and everything behind it done
+	statePending = "pending" // perhaps published
+	stateSent    = "sent"    // published, and every later action done
 )
 
 // Preferences of a user that the event carries.
@@ -49,11 +50,11 @@ const (
 	prefSound   = "enableSoundNotifications"
 )
 
-// delivery is the row that guards one publication, and everything that its event says as it was when the row was put.
+// delivery is the row that guards one publication, with all values of its event from the time when the row was put.
 type delivery struct {
 	target     target
 	due        due
-	version    int64 // of the item; 0 in a row from before it was kept
+	version    int64 // of the item; 0 in a row of a release without it
 	deliveryID string
 	title      string
 	firedAt    time.Time
@@ -61,10 +62,10 @@ type delivery struct {
 	sound      bool
 }
 
-// endsSnooze says of the delivery of a reminder, whose triggers are due when they occur, that a snooze was delivered.
+// endsSnooze reports whether the delivery of a reminder is that of a snooze: triggers are due at their occurrence.
 func (f delivery) endsSnooze() bool { return !f.due.at.Equal(f.due.occurrence) }
 
-// place is the key of the delivery's row.
+// place returns the key of the delivery's row.
 func (f delivery) place() item.Key { return f.due.deliveryKey(f.target) }
 
 func (f delivery) row() item.Item {
@@ -125,9 +126,9 @@ func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 	return f, nil
 }
 
-// claim completes the delivery of a late due instant and puts it, in one transaction with a check of everything that
-// decided; of a series that is also the exception of that date, or that there is none. It is not ok if the decision no
-// longer stands, or if another worker was first: then the caller takes another snapshot.
+// claim completes the delivery of a late due instant and puts it, in one transaction with a check of every row on
+// which the decision was based. For a series that includes the exception of that date, or its absence. It is not ok if
+// one of them has changed, or if another worker was first: then the caller takes another snapshot.
 func (e engine) claim(ctx context.Context, s snapshot, f delivery) (claimed delivery, ok bool, err error) {
 	meta, user := s.meta, s.target.user
 	if meta == nil {
@@ -159,7 +160,7 @@ func (e engine) claim(ctx context.Context, s snapshot, f delivery) (claimed deli
 	return f, true, nil
 }
 
-// prefers returns a preference, or its default where USER_META was written before the preference existed.
+// prefers returns a preference, or its default if USER_META was written before the preference existed.
 func prefers(user string, meta item.Item, name string) bool {
 	preferences := meta.Map(product.AttrPreferences)
 	if !preferences.Has(name) {

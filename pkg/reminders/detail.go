@@ -17,9 +17,9 @@ type ReminderDue struct {
 	ItemType      string `json:"itemType"`
 	ItemID        string `json:"itemId"`
 	Title         string `json:"title"`
-	OccurrenceUtc string `json:"occurrenceUtc"` // when what is announced takes place
-	// OccurrenceDate is the local date YYYYMMDD that the rule gave the occurrence of a series: its name, wherever it
-	// moved.
+	OccurrenceUtc string `json:"occurrenceUtc"` // when the announced occurrence takes place
+	// OccurrenceDate is the local date YYYYMMDD that the rule gave the occurrence of a series: its name, even after a
+	// move.
 	OccurrenceDate string `json:"occurrenceDate,omitempty"`
 	DueUtc         string `json:"dueUtc"` // when the reminder was due: OffsetMinutes before, or the end of a snooze
 	OffsetMinutes  int64  `json:"offsetMinutes"`

@@ -9,21 +9,21 @@ import (
 	"nexus/pkg/product"
 )
 
-// due is one instant at which an item is to be announced, as a real instant.
+// due is one instant at which an item must be announced, as a real instant.
 type due struct {
 	offset int64
-	// occurrence names what is announced; it is part of the delivery's key. Of a series' occurrence it is the recurrence
-	// id, which stays the same wherever the occurrence moves, and in every zone.
+	// occurrence identifies what is announced; it is part of the delivery's key. For a series' occurrence it is the
+	// recurrence id, which stays the same after a move, and in every zone.
 	occurrence time.Time
-	start      time.Time // when what is announced takes place now
-	at         time.Time // the instant of the reminder, the offset taken off
-	// requestedAt is when somebody last asked for it: by a command, or, for a floating time, by moving to another zone.
+	start      time.Time // the present start of the announced occurrence
+	at         time.Time // the instant of the reminder: the start less the offset
+	// requestedAt is the time of its last request: by a command or, for a floating time, by a move to another zone.
 	requestedAt time.Time
 	snooze      bool
 	date        string // YYYYMMDD, of a series' occurrence
 }
 
-// computeDues returns the dues that decide about the offsets; others may be among them.
+// computeDues returns the dues that decide about the offsets, possibly with others.
 func (s snapshot) computeDues(offsets scope, hasDelivery func(due) bool) ([]due, error) {
 	switch {
 	case s.item == nil:
@@ -38,12 +38,12 @@ func (s snapshot) computeDues(offsets scope, hasDelivery func(due) bool) ([]due,
 	return s.itemDues(), nil
 }
 
-// isRecurring says that the item is a reminder whose trigger moves on.
+// isRecurring reports whether the item is a reminder whose trigger moves on.
 func isRecurring(t *entity.Type, it item.Item) bool {
 	return t.Name == product.TypeReminder && it.Has(product.AttrRRule)
 }
 
-// itemDues turns the dues of an item into instants.
+// itemDues converts the dues of an item to instants.
 func (s snapshot) itemDues() []due {
 	var out []due
 	for _, d := range s.target.typ.Dues(s.item) {
@@ -58,7 +58,7 @@ func (s snapshot) itemDues() []due {
 	return out
 }
 
-// newDue is due an offset before the start.
+// newDue returns the due an offset before the start.
 func newDue(offset int64, occurrence, start, asked time.Time) due {
 	return due{
 		offset: offset, occurrence: occurrence, start: start, at: start.Add(-time.Duration(offset) * time.Minute),
@@ -70,8 +70,8 @@ func (d due) deliveryKey(t target) item.Key {
 	return entity.DeliveryKey(t.user, t.id, d.offset, d.occurrence, d.at)
 }
 
-// itemRequestedAt is when a command last asked for the item's dues. An item without dueSetAt counts as asked for when
-// it was last updated, so that nothing past is announced by mistake.
+// itemRequestedAt returns when a command last requested the item's dues. An item without dueSetAt counts as requested
+// when it was last updated, so that nothing past is announced by mistake.
 func itemRequestedAt(it item.Item) time.Time {
 	asked, ok := it.Time(product.AttrDueSetAt)
 	if !ok {
@@ -80,7 +80,7 @@ func itemRequestedAt(it item.Item) time.Time {
 	return asked
 }
 
-// requestedAt adds to the time of the command that asked for a time that of the move to the zone in which it floats.
+// requestedAt returns the later of a command's request and, for a floating time, the move to the present zone.
 func (s snapshot) requestedAt(by time.Time, floating bool) time.Time {
 	if moved, ok := s.meta.Time(product.AttrZoneSetAt); ok && floating && moved.After(by) {
 		return moved

@@ -9,23 +9,22 @@ import (
 	"nexus/pkg/item"
 )
 
-// redriveAfter is how long a delivery may take before an operator's repair takes it up: longer than any invocation
-// lasts.
+// redriveAfter is the age from which an operator's repair redrives a delivery: longer than any invocation lasts.
 const redriveAfter = 10 * time.Minute
 
-// Notifier is what runs when the scheduler calls.
+// Notifier answers the calls of the scheduler.
 type Notifier struct{ engine }
 
 // NewNotifier returns a notifier. It panics on an incomplete configuration, a mistake in the program.
 func NewNotifier(c Config) *Notifier { return &Notifier{newEngine(c)} }
 
-// Handle answers one call of the scheduler. A call is a question, not an order: only the delivery and the item decide,
-// so it may come twice, late, or for a schedule that was deleted or replaced meanwhile. An error is either a
-// [*PayloadError], which no repetition mends, or a reason to repeat the call.
+// Handle answers one call of the scheduler. Only the delivery and the item decide, not the call. So a call may come
+// twice, late, or for a schedule that was deleted or replaced since. An error is either a [*PayloadError], which no
+// repetition can resolve, or a reason to repeat the call.
 //
-// A call whose delivery is closed may be the repetition of one that died later than that, or beside whoever closed it:
-// behind a schedule that was out of date when it was written, or with another late delivery begun. So it settles the
-// offset all the same.
+// A closed delivery does not end the call. The call may repeat one that crashed later, or run beside the worker that
+// closed the delivery. That one may have written an outdated schedule before it crashed, or have begun another late
+// delivery. So Handle reconciles the offset in any case.
 func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	t, d, err := parseCall(n.Registry, payload)
 	if err != nil {
@@ -59,8 +58,8 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	return nil
 }
 
-// Redrive sees a delivery through that was begun more than 10 minutes before and never closed, given its FIRED row as
-// it was read. Other rows are left alone; began says whether it was one.
+// Redrive completes a delivery that was begun more than 10 minutes before and never closed, given its FIRED row as it
+// was read. It ignores other rows; began says whether it was one.
 func (n *Notifier) Redrive(ctx context.Context, row item.Item) (began bool, err error) {
 	if err := entity.CheckForm(row, entity.AttrForm); err != nil {
 		return false, err

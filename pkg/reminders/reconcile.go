@@ -9,20 +9,20 @@ import (
 	"nexus/pkg/entity"
 )
 
-// maxRounds bounds how often one piece of work looks again because something changed. An item that changes faster than
-// this is left to the repetition.
+// maxRounds bounds how often one piece of work reads again because something changed. An item that changes faster is
+// left to the repetition.
 const maxRounds = 8
 
 // Errors on which the caller's outcome depends. They are matched with errors.Is.
 var (
-	// ErrUnstable: the item or the user's zone kept changing while it was looked at; try again.
+	// ErrUnstable says that the item or the user's zone changed in every round; try again.
 	ErrUnstable = errors.New("kept changing")
-	// errDamaged: a row is not as this product writes it; trying again cannot help.
+	// errDamaged says that a row is not as this product writes it; trying again cannot help.
 	errDamaged = errors.New("damaged row")
 )
 
-// run is one piece of work on one item: bringing the schedules of its scope in agreement with the item, and seeing the
-// deliveries through that it begins or finds begun.
+// run is one piece of work on one item. It updates the schedules of its scope according to the item, and completes the
+// deliveries that it begins or finds begun.
 type run struct {
 	engine
 	target    target
@@ -30,8 +30,8 @@ type run struct {
 	published []delivery // published in this run, not yet closed
 }
 
-// reconcile looks, acts, and looks again until nothing changed in between; then it closes the deliveries. An error
-// leaves everything to the repetition.
+// reconcile takes a snapshot, acts, and repeats until nothing changed in between; then it closes the deliveries. An
+// error leaves everything to the repetition.
 func (r *run) reconcile(ctx context.Context) error {
 	for range maxRounds {
 		stable, err := r.reconcileOnce(ctx)
@@ -45,9 +45,9 @@ func (r *run) reconcile(ctx context.Context) error {
 	return fmt.Errorf("settle %s: %w", r.target.key(), ErrUnstable)
 }
 
-// reconcileOnce reports whether what it acted on still stood when it was done. The order matters: an event is published
-// before the schedules move on, and the schedules are right before a delivery is closed, so that a crash anywhere
-// leaves a pending delivery, which the repetition finds.
+// reconcileOnce reports whether the rows that it acted on were unchanged when it was done. The order matters: it
+// publishes an event before the schedules move on, and the schedules are right before it closes a delivery. So a crash
+// at any point leaves a pending delivery, which the repetition finds.
 func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	seen, err := r.takeSnapshot(ctx, r.target, r.scope)
 	if err != nil {
@@ -108,8 +108,8 @@ func (r *run) reportMissed(ctx context.Context, seen snapshot, missed []due) {
 	}
 }
 
-// logOutcome logs what became of one due instant of the item at this version, under the trace id of the write that made
-// it.
+// logOutcome logs the outcome of one due instant of the item at this version, under the trace id of the write that
+// made it.
 func (r *run) logOutcome(ctx context.Context, level slog.Level, what string, d due, version int64, more ...slog.Attr) {
 	if !r.Log.Enabled(ctx, level) {
 		return

@@ -17,7 +17,7 @@ import (
 // have.
 const instancePages = 300
 
-// readRows begins a snapshot: it reads the clock, and the rows of an item but for its deliveries.
+// readRows begins a snapshot: it reads the clock, and the rows of an item except its deliveries.
 func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
 	row, err := e.find(ctx, t.key())
 	s := snapshot{target: t, now: e.Now(), zone: time.UTC}
@@ -50,8 +50,7 @@ func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
 	return s, err
 }
 
-// readGuards reads again, of rows read before, those that guard them all. The snapshot's instant and whatever else was
-// read of the rows stay.
+// readGuards reads again those rows of a snapshot that guard them all. The snapshot's instant and its other rows stay.
 func (e engine) readGuards(ctx context.Context, s snapshot) (snapshot, error) {
 	row, err := e.find(ctx, s.target.key())
 	if s.item = live(row, s.now); s.item == nil || err != nil {
@@ -71,7 +70,7 @@ func (e engine) readGuards(ctx context.Context, s snapshot) (snapshot, error) {
 	return s, nil
 }
 
-// floats says that the user's zone decides about an instant.
+// floats reports whether the user's zone decides about an instant.
 func (s snapshot) floats() bool {
 	switch s.target.typ.Name {
 	case entity.TypeMaster:
@@ -116,8 +115,8 @@ func (e engine) metaOf(ctx context.Context, user string) (meta item.Item, absent
 	return meta, false, err
 }
 
-// instancesOf returns all INSTANCE rows of a series, those too that count for nobody: an occurrence of long ago may
-// have moved to next week, and a row that was undone says when.
+// instancesOf returns all INSTANCE rows of a series, including undone ones: an occurrence of long ago may have moved
+// to next week, and the row of an undone exception holds the time of its request.
 func (e engine) instancesOf(ctx context.Context, master target) ([]item.Item, error) {
 	q := table.Query{
 		Partition: entity.UserPK(master.user), Range: table.Range{Prefix: entity.InstancePrefix(master.id)},

@@ -8,14 +8,13 @@ import (
 	"nexus/pkg/item"
 )
 
-// scope is the offsets that one piece of work answers for. Work never writes a schedule outside its scope, and its
-// repetition has the same scope: that is what finds and removes whatever a crash left behind.
+// scope is the set of offsets for which one piece of work is responsible. Work never writes a schedule outside its
+// scope, and its repetition has the same scope: so the repetition finds and removes everything that a crash left.
 type scope map[int64]bool
 
 func (s scope) sorted() []int64 { return slices.Sorted(maps.Keys(s)) }
 
-// add takes in the offsets of an image. Only those of an image that wants reminders count: no worker schedules an
-// offset for one that does not.
+// add adds the offsets of an image. It ignores an image without reminders: no worker schedules an offset for it.
 func (s scope) add(t *entity.Type, image item.Item) {
 	if image == nil {
 		return

@@ -10,11 +10,11 @@ import (
 	"nexus/pkg/series"
 )
 
-// seriesDues returns, for each offset of a series within the scope, what decides about it: the occurrences that were
-// due in the last days for which deliveries are kept, and the next one to come. An occurrence counts where it moved to;
-// one that was cancelled, or that has reminders of its own, does not.
+// seriesDues returns what decides about each offset of a series within the scope: the occurrences that were due within
+// the retention of deliveries, and the next one to come. An occurrence counts at its new time after a move. A
+// cancelled occurrence, or one with reminders of its own, does not count.
 //
-// A next one whose delivery exists was delivered by somebody whose clock is ahead of this one: the one after it is
+// A next one whose delivery exists was delivered by a worker whose clock is ahead of this one: the one after it is
 // next.
 func (s snapshot) seriesDues(offsets scope, hasDelivery func(due) bool) ([]due, error) {
 	if s.item.Str(entity.AttrStatus) == product.StatusCancelled {
@@ -56,7 +56,7 @@ func (s snapshot) seriesDues(offsets scope, hasDelivery func(due) bool) ([]due, 
 	return dues, nil
 }
 
-// exceptionDues are those of an exception with reminders of its own. A series that was cancelled reminds of nothing.
+// exceptionDues returns those of an exception with reminders of its own. A cancelled series has none.
 func (s snapshot) exceptionDues() ([]due, error) {
 	if s.master == nil || s.master.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil, nil
@@ -103,9 +103,9 @@ func (s snapshot) occurrenceDue(all *series.Series, o series.Occurrence, offset 
 	return d
 }
 
-// askedOfExceptions returns by date when a command last asked for an occurrence by itself. The row of an exception that
-// was undone says so, too: what was cancelled until after its instant was not asked for in time. A row without dueSetAt
-// never moved an instant.
+// askedOfExceptions returns by date when a command last requested a single occurrence. The row of an undone exception
+// holds that time, too: an occurrence that stayed cancelled until after its instant was not requested in time. A row
+// without dueSetAt never moved an instant.
 func (s snapshot) askedOfExceptions() map[string]time.Time {
 	asked := make(map[string]time.Time, len(s.instances))
 	for _, row := range s.instances {

@@ -12,24 +12,24 @@ import (
 	"nexus/pkg/table"
 )
 
-// deliveryPage bounds the deliveries that one snapshot of an item reads: a user who moves an item from minute to minute
-// can have any number. A delivery after the page is read by its key if it decides anything. A pending one after the
-// page is left to the repetition of its own call, and to repair.
+// deliveryPage bounds the deliveries that one snapshot of an item reads: a user who moves an item from minute to
+// minute can have any number. A delivery after the page is read by its key if it affects the decision. A pending one
+// after the page is left to the repetition of its own call, and to repair.
 const deliveryPage = 200
 
-// snapshot is everything that decides about the schedules of an item, or of those of its offsets that are looked at:
-// an instant, the rows, and what follows from both. Each row is read consistently, but they are not read at one
-// instant. So the caller that acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
+// snapshot holds everything that decides about the schedules of an item, or of some of its offsets: an instant, the
+// rows, and what follows from both. Each row is read consistently, but they are not read at one instant. So the caller
+// that acts on a snapshot takes another one afterwards and compares ([snapshot.same]).
 type snapshot struct {
 	target target
-	// now is the one instant of the snapshot: which rows are past their ttl, what is due, late or to come, and when a
-	// delivery was decided. It is read right after the item's row, so that no request in that row is later.
+	// now is the single instant of the snapshot. It decides which rows are past their ttl, what is due, late or to come,
+	// and when a delivery was decided. It is read right after the item's row, so that no request in that row is later.
 	now        time.Time
 	item       item.Item   // nil if gone
 	master     item.Item   // of an exception: its series, nil if gone
 	instances  []item.Item // of a series: its exceptions
 	meta       item.Item   // USER_META or its defaults; nil if nothing floats
-	noMeta     bool        // USER_META was looked for and is not there
+	noMeta     bool        // USER_META was read and does not exist
 	zone       *time.Location
 	dues       []due
 	deliveries map[item.Key]item.Item
@@ -44,9 +44,9 @@ func (e engine) takeSnapshot(ctx context.Context, t target, offsets scope) (snap
 	return e.withDeliveries(ctx, s, offsets)
 }
 
-// retakeSnapshot reads again to compare with the snapshot before, as of the same instant. It costs no more for a series
-// with many exceptions than for one with none: their guard is the series' row. Once a guard differs, it reads nothing
-// else: then the two are not the same.
+// retakeSnapshot reads again to compare with the snapshot before, as of the same instant. It costs no more for a
+// series with many exceptions than for one with none: their guard is the series' row. Once a guard differs, it reads
+// nothing else, because the two already differ.
 func (e engine) retakeSnapshot(ctx context.Context, before snapshot, offsets scope) (snapshot, error) {
 	s, err := e.readGuards(ctx, before)
 	if err != nil || !slices.Equal(before.guards(), s.guards()) {
@@ -55,8 +55,8 @@ func (e engine) retakeSnapshot(ctx context.Context, before snapshot, offsets sco
 	return e.withDeliveries(ctx, s, offsets)
 }
 
-// withDeliveries completes a snapshot that has its rows. Which deliveries decide depends on the occurrences, and of a
-// series which occurrence is next on the deliveries: so the dues are computed again until nothing about them is
+// withDeliveries completes a snapshot that has its rows. The occurrences determine which deliveries matter, and the
+// deliveries of a series determine which occurrence is next. So it computes the dues again until nothing about them is
 // unknown.
 func (e engine) withDeliveries(ctx context.Context, s snapshot, offsets scope) (snapshot, error) {
 	s.deliveries = map[item.Key]item.Item{}
@@ -113,13 +113,13 @@ func (s snapshot) addDeliveries(deliveries []item.Item) error {
 
 func (s snapshot) hasDelivery(d due) bool { return s.deliveries[d.deliveryKey(s.target)] != nil }
 
-// same says that nothing which decided has changed: the rows, and whether the deliveries of the dues exist.
+// same reports whether everything that decided is unchanged: the rows, and whether the deliveries of the dues exist.
 func (s snapshot) same(later snapshot) bool {
 	return slices.Equal(s.guards(), later.guards()) &&
 		!slices.ContainsFunc(s.dues, func(d due) bool { return s.hasDelivery(d) != later.hasDelivery(d) })
 }
 
-// guard is what was read of one row, as far as a change of the row shows in it.
+// guard holds the values of one row that show whether the row has changed.
 type guard struct {
 	key     item.Key
 	exists  bool
@@ -130,7 +130,7 @@ type guard struct {
 	isSeries   bool
 }
 
-// guards are the rows that decided.
+// guards returns the guards of the rows that decided.
 func (s snapshot) guards() []guard {
 	out := []guard{guardOf(s.target.key(), s.item)}
 	if s.item != nil && s.target.typ.Name == entity.TypeInstance {

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// target is the item that is looked at.
+// target identifies the item of a piece of work.
 type target struct {
 	user string
 	typ  *entity.Type
@@ -20,25 +20,25 @@ type target struct {
 func (t target) ref() entity.Ref { return entity.Ref{Type: t.typ.Name, ID: t.id} }
 func (t target) key() item.Key   { return entity.ItemKey(t.user, t.ref()) }
 
-// masterKey is the key of the series that the target is an exception to. Its id was read before.
+// masterKey returns the key of the series to which the target is an exception. Its id was read before.
 func (t target) masterKey() item.Key {
 	masterID, _, _ := entity.ParseInstanceID(t.id)
 	return entity.ItemKey(t.user, entity.Ref{Type: entity.TypeMaster, ID: masterID})
 }
 
-// hasReminders says that items of the type can be due, each under an id of its own.
+// hasReminders reports whether items of the type can be due, each under its own id.
 func hasReminders(t *entity.Type) bool { return t != nil && t.Dues != nil && t.HasCollection() }
 
 const namePrefix = "reminder-"
 
-// ScheduleName returns the name under which the next due instant of one offset of an item is scheduled: derived, so
-// that whoever works on the offset finds its schedule, and without a character of the ids, so that it always fits.
+// ScheduleName returns the name under which the next due instant of one offset of an item is scheduled. It is derived,
+// so that every worker on the offset finds its schedule. It contains no character of the ids, so that it always fits.
 func ScheduleName(user, itemID string, offsetMinutes int64) string {
 	return namePrefix + digest(user, itemID, strconv.FormatInt(offsetMinutes, 10))
 }
 
-// digest is 43 characters of A-Z a-z 0-9 - _ that stand for the parts. No part can contain the separator: it is that of
-// the table's keys.
+// digest returns 43 characters of A-Z a-z 0-9 - _ that represent the parts. No part can contain the separator, which
+// is that of the table's keys.
 func digest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "#")))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

@@ -9,12 +9,12 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// maxAhead bounds how many triggers that are delivered already are passed over in the search for the next: as many as
-// lie within the difference of two clocks.
+// maxAhead bounds how many delivered triggers the search for the next skips: as many as fit into the difference of two
+// clocks.
 const maxAhead = 64
 
-// triggers are the occurrences of a recurring reminder from its trigger on: those before it are over, whatever became
-// of them. The trigger itself is over if it is the last and done.
+// triggers are the occurrences of a recurring reminder from its trigger on: earlier ones are over. The trigger itself
+// is over if it is the last and done.
 type triggers struct {
 	all      *recurrence.Series // in instants of the zone
 	from     time.Time          // the trigger, as it is stored
@@ -32,7 +32,7 @@ func triggersOf(it item.Item, zone *time.Location) (triggers, error) {
 	return triggers{all.In(zone), from, !it.Has(product.AttrTzid), product.TriggerDone(it), zone}, nil
 }
 
-// stored is the occurrence as a trigger is stored.
+// stored returns the occurrence in the stored form of a trigger.
 func (t triggers) stored(o recurrence.Occurrence) time.Time {
 	if t.floating {
 		return o.Wall
@@ -40,7 +40,7 @@ func (t triggers) stored(o recurrence.Occurrence) time.Time {
 	return o.Start
 }
 
-// has says that the occurrence is not over.
+// has reports whether the occurrence is not over.
 func (t triggers) has(o recurrence.Occurrence) bool {
 	at := t.stored(o)
 	return at.After(t.from) || at.Equal(t.from) && !t.isDone
@@ -52,7 +52,7 @@ func (t triggers) at(instant time.Time) (recurrence.Occurrence, bool) {
 	return o, ok && o.Start.Equal(instant) && t.has(o)
 }
 
-// next returns the first occurrence to come that is not over and that keep wants.
+// next returns the first future occurrence that is not over and that keep accepts.
 func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (recurrence.Occurrence, bool) {
 	after := t.from
 	if t.floating {
@@ -71,8 +71,8 @@ func (t triggers) next(now time.Time, keep func(recurrence.Occurrence) bool) (re
 	return o, ok
 }
 
-// triggerDues are those of a recurring reminder: the occurrences from its trigger on that were due in the days for
-// which deliveries are kept, the next one to come, and the snooze.
+// triggerDues returns those of a recurring reminder: the occurrences from its trigger on that were due within the
+// retention of deliveries, the next one to come, and the snooze.
 func (s snapshot) triggerDues(hasDelivery func(due) bool) ([]due, error) {
 	var dues []due
 	isAlive := false

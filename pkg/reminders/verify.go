@@ -12,15 +12,15 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// What verification asks of this package, and what it has repaired. All of it goes the ways that records and calls go.
+// The functions through which verification reads and repairs. All of them use the methods of records and calls.
 
 // SchedulePrefix begins the names of all schedules of this package.
 const SchedulePrefix = namePrefix
 
-// Has says that items of the type can be due.
+// Has reports whether items of the type can be due.
 func Has(t *entity.Type) bool { return hasReminders(t) }
 
-// Subject is what a schedule's payload says it is for.
+// Subject is the subject of a schedule, according to its payload.
 type Subject struct {
 	User          string
 	Type          *entity.Type
@@ -29,10 +29,10 @@ type Subject struct {
 	Due           time.Time
 }
 
-// Name is the name under which that is scheduled.
+// Name returns the name of the subject's schedule.
 func (s Subject) Name() string { return ScheduleName(s.User, s.ID, s.OffsetMinutes) }
 
-// ReadPayload returns what a schedule is for, or a [*PayloadError].
+// ReadPayload returns the subject of a schedule, or a [*PayloadError].
 func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 	t, d, err := parseCall(registry, payload)
 	if err != nil {
@@ -41,8 +41,8 @@ func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 	return Subject{t.user, t.typ, t.id, d.offset, d.at}, nil
 }
 
-// Wanted returns what an item is to have now, by what stands in the table: a schedule for each offset whose next due
-// instant is to come, and those that are late, which somebody is to deliver at once.
+// Wanted returns the schedules that an item requires now, according to the table: one for each offset whose next due
+// instant is in the future, and the late ones, which must be delivered at once.
 func (c *Consumer) Wanted(
 	ctx context.Context, user string, t *entity.Type, id string,
 ) (schedules []schedule.Schedule, late []Subject, err error) {
@@ -60,8 +60,8 @@ func (c *Consumer) Wanted(
 	return schedules, late, nil
 }
 
-// InStep says that a schedule found is as good as the one wanted: for the same due instant, and called at it, or as
-// much later as a schedule is put that is nearly due.
+// InStep reports whether a found schedule is equivalent to the wanted one: for the same due instant, and called at it,
+// or later by the lead time of a schedule that is nearly due.
 func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
 	s, err := ReadPayload(registry, wanted.Payload)
 	if err != nil || string(found.Payload) != string(wanted.Payload) {
@@ -70,8 +70,8 @@ func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
 	return !found.At.Before(s.Due) && !found.At.After(s.Due.Add(leadTime+time.Second))
 }
 
-// Reconcile does for one item and these offsets of it what a record does: it brings the schedules in agreement with the
-// table, delivers what is late, and completes the deliveries that were begun.
+// Reconcile does for one item and these offsets of it what a record does: it updates the schedules according to the
+// table, delivers late reminders, and completes the deliveries that were begun.
 func (c *Consumer) Reconcile(ctx context.Context, user string, t *entity.Type, id string, offsets ...int64) error {
 	r := run{engine: c.engine, target: target{user, t, id}, scope: scope{}}
 	for _, offset := range offsets {
@@ -80,23 +80,23 @@ func (c *Consumer) Reconcile(ctx context.Context, user string, t *entity.Type, i
 	return r.reconcile(ctx)
 }
 
-// Overdue says that a FIRED row is of a delivery that was begun more than 10 minutes before and never closed.
+// Overdue reports whether a FIRED row is of a delivery that was begun more than 10 minutes before and never closed.
 func (n *Notifier) Overdue(row item.Item) bool {
 	firedAt, ok := row.Time(attrFiredAt)
 	return row.Str(attrState) == statePending && (!ok || n.Now().Sub(firedAt) > redriveAfter)
 }
 
-// Stalled says that a cursor, a ZONE or SERIES row, is of a walk that did not end and has not moved for 10 minutes.
+// Stalled reports whether a cursor, a ZONE or SERIES row, is of a walk that did not end and has not moved for 10
+// minutes.
 func (c *Consumer) Stalled(row item.Item) bool {
 	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-deliveryRetention)
 	return !row.Bool(attrDone) && c.Now().Sub(moved) > redriveAfter
 }
 
-// ErrCursor: the row is no cursor of a walk.
+// ErrCursor says that the row is no cursor of a walk.
 var ErrCursor = errors.New("no cursor")
 
-// Resume goes on with the walk of a cursor, as the repetition of its record does. [ErrUnfinished] asks for another
-// call.
+// Resume continues the walk of a cursor, as the repetition of its record does. [ErrUnfinished] requires another call.
 func (c *Consumer) Resume(ctx context.Context, row item.Item) error {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Consumer) Resume(ctx context.Context, row item.Item) error {
 	return fmt.Errorf("%w: %s", ErrCursor, row.Key())
 }
 
-// Unschedule removes a schedule whose payload says nothing about an item, or about another than its name.
+// Unschedule removes a schedule whose payload names no item, or another than its name.
 func (c *Consumer) Unschedule(ctx context.Context, name string) error {
 	return c.Scheduler.Delete(ctx, name)
 }

@@ -14,22 +14,22 @@ import (
 const (
 	// walkRows is the number of items in one page of a walk.
 	walkRows = 50
-	// walkPages and walkItems bound one call: pages read, and items looked at.
+	// walkPages and walkItems bound one call: pages read, and items reconciled.
 	walkPages = 40
 	walkItems = 200
 )
 
-// walk is what one record asks for beyond its own item: a look at each of many others.
+// walk is the part of a record's work beyond its own item: reconciling each of many others.
 //
-// A page's items and offsets stand in the walk's cursor before the first of them is touched, so that a repetition after
-// a crash has the same scope even if an item has lost the offset meanwhile (see [scope]). One case is left: of two
-// workers on the same record one dies behind a schedule that the item has just given up, after the other moved the
-// cursor on. The call of that schedule is dropped and deletes it.
+// A page's items and offsets are in the walk's cursor before the first of them is reconciled. So a repetition after a
+// crash has the same scope even if an item has lost the offset since (see [scope]). One case remains, with two workers
+// on the same record. One dies after it wrote a schedule that the item has just given up, and the other then moves the
+// cursor. The call of that schedule is dropped and deletes it.
 type walk struct {
 	user  string
-	key   item.Key // of its cursor: derived from the record, so that the repetition goes on
+	key   item.Key // of its cursor: derived from the record, so that the repetition continues
 	parts []part
-	// scopeOf returns the offsets of an item that are to be looked at.
+	// scopeOf returns the offsets of an item to reconcile.
 	scopeOf func(t *entity.Type, it item.Item) scope
 }
 
@@ -39,7 +39,7 @@ type part struct {
 	prefix string
 }
 
-// walk looks at every item, going on where the cursor stands. A walk that finds nothing to look at leaves no cursor.
+// walk reconciles every item, continuing at the cursor. A walk that finds no item leaves no cursor.
 func (c *Consumer) walk(ctx context.Context, w walk) error {
 	cur, err := c.readCursor(ctx, w.key)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 	return fmt.Errorf("walk %s: %w", w.key, ErrUnfinished)
 }
 
-// readPage returns the cursor behind one more page, with the page's items open.
+// readPage returns the cursor after one more page, with the page's items open.
 func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, error) {
 	if cur.last || len(w.parts) == 0 {
 		cur.open, cur.done = nil, true

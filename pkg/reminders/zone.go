@@ -11,13 +11,13 @@ import (
 	"nexus/pkg/series"
 )
 
-// zoneSpread is more than any two clocks of the world differ.
+// zoneSpread exceeds the difference of any two zones.
 const zoneSpread = 26 * time.Hour
 
-// ErrUnfinished: a record asks for a look at more items than one call may; it must come again.
+// ErrUnfinished says that a record requires reconciling more items than one call may; it must be delivered again.
 var ErrUnfinished = errors.New("more items to come")
 
-// zoneName returns the zone that an image of USER_META stands for; a user without USER_META has the default.
+// zoneName returns the zone of an image of USER_META; a user without USER_META has the default.
 func zoneName(user string, image item.Item) string {
 	if image == nil {
 		image = product.NewUserMeta(user, time.Time{})
@@ -25,8 +25,8 @@ func zoneName(user string, image item.Item) string {
 	return image.Str(product.AttrDefaultTzid)
 }
 
-// moveZone is a walk over every item of the user with a floating time that may be still to come, each looked at with
-// the zone that the user has then. Version is USER_META's after the change.
+// moveZone returns a walk over every item of the user with a floating time that may be in the future. It reconciles
+// each with the zone that the user has then. Version is USER_META's after the change.
 func (c *Consumer) moveZone(user string, version int64) walk {
 	w := walk{user: user, key: entity.ZoneKey(user, version)}
 	for _, t := range c.Registry.Types() {
@@ -38,8 +38,8 @@ func (c *Consumer) moveZone(user string, version int64) walk {
 	return w
 }
 
-// floatingScope returns the offsets whose instants a change of zone moves; none for what is past in every zone for so
-// long that it is not even late.
+// floatingScope returns the offsets whose instants a change of zone moves; none for an item that is past in every zone
+// for so long that it is not even late.
 func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 	if entity.Expired(it, now) {
 		return nil
@@ -50,14 +50,15 @@ func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 		switch reading := d.At.Add(-time.Duration(d.OffsetMinutes) * time.Minute); {
 		case t.Name == entity.TypeMaster:
 			last, ends := it.Time(product.AttrLastStartUtc)
-			isOver := ends && isPast(last) && !it.Bool(product.AttrHasExceptions) // what was moved may be still to come
+			isOver := ends && isPast(last) && !it.Bool(product.AttrHasExceptions) // a moved occurrence may be in the future
 			if isOver || !floatsAtSomeTime(it) {
 				continue
 			}
 		case t.Name == entity.TypeInstance:
-			// Also one whose own times do not float: a date that the new zone skips may be no occurrence of its series any more.
+			// Also one whose own times do not float: a date that the new zone skips may no longer be an occurrence of its
+			// series.
 			if series.HasOwnTimes(it) && isPast(reading) {
-				continue // where it has none, those of its row may be older than its series'
+				continue // without one, the values of its row may be older than its series'
 			}
 		case isRecurring(t, it):
 			if !d.Floating {
@@ -71,13 +72,14 @@ func floatingScope(t *entity.Type, it item.Item, now time.Time) scope {
 	return s
 }
 
-// floatsAtSomeTime says that an occurrence of a series may float: all of them, or one that was given times of its own.
+// floatsAtSomeTime reports whether an occurrence of a series may float: all of them, or one that was given its own
+// times.
 func floatsAtSomeTime(master item.Item) bool {
 	return product.EventSpan(master).Floating || master.Bool(product.AttrHasExceptions)
 }
 
-// changesOccurrences says that a change of a series may be one of its exceptions': of their times, their state, or
-// whether they count. Bookkeeping is not: the exception that it belongs to has a record of its own.
+// changesOccurrences reports whether a change of a series may affect its exceptions: their times, their state, or
+// whether they count. Bookkeeping does not: the exception that it belongs to has a separate record.
 func changesOccurrences(before, after item.Item) bool {
 	if before == nil || after == nil {
 		return before.Bool(product.AttrHasExceptions) || after.Bool(product.AttrHasExceptions)
@@ -87,12 +89,12 @@ func changesOccurrences(before, after item.Item) bool {
 			func(name string) bool { return !item.Equal(before[name], after[name]) })
 }
 
-// occurrenceFields are those of a series that decide about an exception with reminders of its own.
+// occurrenceFields are the fields of a series that affect an exception with reminders of its own.
 var occurrenceFields = append(product.SpanFields(),
 	entity.AttrStatus, product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 
-// moveSeries is a walk over the exceptions of a series that have reminders of their own. Version is that of the series'
-// change.
+// moveSeries returns a walk over the exceptions of a series that have reminders of their own. Version is that of the
+// series' change.
 func (c *Consumer) moveSeries(user, masterID string, version int64) walk {
 	return walk{
 		user: user, key: entity.SeriesKey(user, masterID, version),
