@@ -35,16 +35,19 @@ func (f Fault) IsAlike(other Fault) bool { return f.Key == other.Key && f.name =
 const noRow = "no row"
 
 // Summed says that the projection is a sum in a row of its own per user.
-func (p *Projection) Summed() bool { return p.shape.target() != nil }
+func (p *Projection) Summed() bool {
+	_, isSum := p.shape.(*SumSpec)
+	return isSum
+}
 
 // RowsPrefix begins the sort keys of all rows whose source is of the type; behind it stand the source's id and more. It
 // is empty for a sum.
 func (p *Projection) RowsPrefix(typeName string) string {
-	if r, ok := p.shape.(rows); ok {
-		return r.spec.Prefix(typeName)
-	}
-	return ""
+	return p.shape.prefix(typeName)
 }
+
+func (s *RowsSpec) prefix(typeName string) string { return s.Prefix(typeName) }
+func (*SumSpec) prefix(string) string             { return "" }
 
 // Contributes says that an image contributes something.
 func (p *Projection) Contributes(t *entity.Type, it item.Item) bool {
@@ -58,19 +61,19 @@ func (p *Projection) Check(e Evidence) []Fault {
 	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
 	if isStaged(e.Ledger) {
 		return append([]Fault{{Key: key, Is: "staged by a repair that has not ended", Want: p.showWanted(want)}},
-			p.checkRows(e, want)...)
+			p.shape.checkRows(e, want)...)
 	}
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // it is not known what it says
 		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
 	}
 	if err := p.refuses(e.User, e.Ref.ID, want); err != nil { // a repair leaves nothing of it, and the difference
-		return append([]Fault{{Key: key, Is: p.showLedger(e.Ledger), Want: err.Error()}}, p.checkRows(e, "")...)
+		return append([]Fault{{Key: key, Is: p.showLedger(e.Ledger), Want: err.Error()}}, p.shape.checkRows(e, "")...)
 	}
 	var faults []Fault
 	if is, should := p.showLedger(e.Ledger), p.showWanted(want); is != should && (e.Ledger != nil || want != "") {
 		faults = append(faults, Fault{Key: key, Is: is, Want: should})
 	}
-	return append(faults, p.checkRows(e, want)...)
+	return append(faults, p.shape.checkRows(e, want)...)
 }
 
 // showLedger is what counts of a ledger row beside its version, which may be any: most changes leave it behind.
@@ -99,11 +102,11 @@ func showContribution(c string, expires bool, index string) string {
 	return text
 }
 
-func (p *Projection) checkRows(e Evidence, want string) []Fault {
-	if p.RowsPrefix(e.Ref.Type) == "" {
+func (s *RowsSpec) checkRows(e Evidence, want string) []Fault {
+	if s.Prefix(e.Ref.Type) == "" {
 		return nil
 	}
-	missing := p.wantedRows(e.User, e.Ref, want)
+	missing := s.wantedRows(e.User, e.Ref, want)
 	var faults []Fault
 	for _, row := range e.Rows {
 		wanted, ok := missing[row.Key()]
@@ -121,12 +124,13 @@ func (p *Projection) checkRows(e Evidence, want string) []Fault {
 	return faults
 }
 
-// wantedRows are the rows of a contribution by their keys, in a projection of rows.
-func (p *Projection) wantedRows(user string, source entity.Ref, c string) map[item.Key]item.Item {
+func (*SumSpec) checkRows(Evidence, string) []Fault { return nil }
+
+// wantedRows are the rows of a contribution by their keys.
+func (s *RowsSpec) wantedRows(user string, source entity.Ref, c string) map[item.Key]item.Item {
 	out := map[item.Key]item.Item{}
-	r := p.shape.(rows)
 	for _, edge := range edgesOf(c) {
-		row := r.spec.Row(user, source, edge)
+		row := s.Row(user, source, edge)
 		out[row.Key()] = row
 	}
 	return out
@@ -155,10 +159,16 @@ type Tally struct {
 
 // NewTally returns an empty one. It panics for a projection that is no sum.
 func (p *Projection) NewTally() *Tally {
-	if p.shape.target() == nil {
+	return &Tally{spec: p.sum(), total: newDelta(), largest: 1}
+}
+
+// sum is the spec of a sum. It panics for a projection that is none.
+func (p *Projection) sum() *SumSpec {
+	spec, isSum := p.shape.(*SumSpec)
+	if !isSum {
 		panic("projection: " + p.name + " is no sum")
 	}
-	return &Tally{spec: p.shape.target(), total: newDelta(), largest: 1}
+	return spec
 }
 
 // TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its pending entry
@@ -279,15 +289,15 @@ func showSum(name string, v item.Value) string {
 }
 
 // Target is the key of the row that holds a user's sum. It panics for a projection that is no sum.
-func (p *Projection) Target(user string) item.Key { return p.shape.target().Target(user) }
+func (p *Projection) Target(user string) item.Key { return p.sum().Target(user) }
 
 // Moved says that the sum was written between two reads of its row.
 func (p *Projection) Moved(before, after item.Item) bool {
-	attr := p.shape.target().VersionAttr
+	attr := p.sum().VersionAttr
 	return before.Int(attr) != after.Int(attr)
 }
 
 // Leased says that a repair has the lease of the sum whose row was read.
 func (p *Projection) Leased(row item.Item, now time.Time) bool {
-	return p.shape.target().leased(row, now)
+	return p.sum().leased(row, now)
 }

@@ -11,7 +11,7 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row item.Item) erro
 	if !isStaged(row) {
 		return nil
 	}
-	return c.unstage(ctx, user, row)
+	return c.engine.(*sumEngine).unstage(ctx, user, row)
 }
 
 // SetBatch has a repair stage rows as soon as there are so many.

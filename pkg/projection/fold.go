@@ -1,9 +1,17 @@
 package projection
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+	"nexus/pkg/table"
 )
 
 // itemOf names an item of a batch.
@@ -94,3 +102,158 @@ func (g *group) moves() []*move {
 	}
 	return append(out, &g.move)
 }
+
+// unfinished are the moves that are to be tried again.
+func unfinished(moves []*move) []*move {
+	var open []*move
+	for _, m := range moves {
+		if m.state == pending || m.state == needsItem {
+			open = append(open, m)
+		}
+	}
+	return open
+}
+
+// contribution of an image: nothing for a missing one and for rows that are no entities.
+func (p *Projection) contribution(t *entity.Type, it item.Item) string {
+	if t == nil || it == nil {
+		return ""
+	}
+	return p.shape.contribution(t, it)
+}
+
+func (s *RowsSpec) contribution(t *entity.Type, it item.Item) string {
+	edges := slices.Clone(s.Edges(t, it))
+	slices.Sort(edges)
+	return withRevision(s.Revision, strings.Join(slices.Compact(edges), "\n"))
+}
+
+func (s *SumSpec) contribution(t *entity.Type, it item.Item) string {
+	amounts := s.Amounts(t, it)
+	if len(amounts.Add) == 0 && len(amounts.Max) == 0 && amounts.Open == "" {
+		return ""
+	}
+	text, err := json.Marshal(amounts) // map keys come out sorted: canonical
+	if err != nil {
+		panic(fmt.Sprintf("projection %s: %v", s.Name, err)) // texts and numbers only: cannot happen
+	}
+	return withRevision(s.Revision, string(text))
+}
+
+// withRevision marks a contribution with the revision of the function that made it, so that a changed function never
+// mistakes an old contribution for its own.
+func withRevision(revision string, body string) string {
+	if body == "" {
+		return ""
+	}
+	return revision + " " + body
+}
+
+func withoutRevision(c string) string {
+	_, body, _ := strings.Cut(c, " ")
+	return body
+}
+
+// amountsOf reads a contribution to a sum back. One that cannot be read adds nothing; the ledger is written by this
+// package alone.
+func amountsOf(c string) Amounts {
+	var amounts Amounts
+	_ = json.Unmarshal([]byte(withoutRevision(c)), &amounts)
+	return amounts
+}
+
+// facts are texts of which the greatest counts.
+type facts map[string]string
+
+func (*RowsSpec) facts(string) facts  { return nil }
+func (*SumSpec) facts(c string) facts { return amountsOf(c).Max }
+
+// join raises f to what is greater in more.
+func (f facts) join(more facts) facts {
+	if len(more) == 0 {
+		return f
+	}
+	out := maps.Clone(f)
+	if out == nil {
+		out = facts{}
+	}
+	for name, text := range more {
+		out[name] = max(out[name], text)
+	}
+	return out
+}
+
+// Bounds of a contribution, beside those of rows and keys.
+const (
+	// maxFact bounds each text of which the greatest counts, in bytes: an item that is gone again leaves it in the sum.
+	maxFact = table.MaxSKBytes
+	// ledgerOverhead is more than what a ledger row takes besides its texts: names, numbers and keys that do not grow.
+	ledgerOverhead = 128
+)
+
+// refuses returns why no ledger row can hold an item's contribution, and nil if one can. It is asked before anything is
+// written: an entry that is counted first and refused then would stand in the way of all that follow it.
+func (p *Projection) refuses(user, it, c string) error {
+	if len(c)+len(it)+len(p.name) < maxFact-ledgerOverhead {
+		return nil // whatever it says, and in every key
+	}
+	if len(c) > table.MaxItemBytes {
+		return tooMuch(c)
+	}
+	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: it}, to: c}, time.Time{})
+	if err := table.CheckKeys(table.ProductSchema(), row); err != nil {
+		return fmt.Errorf("contribution of %d bytes: %w", len(c), err)
+	}
+	size := ledgerOverhead
+	for name, v := range row {
+		text, _ := v.(item.String)
+		size += len(name) + len(text)
+	}
+	if size > table.MaxItemBytes {
+		return tooMuch(c)
+	}
+	for name, text := range p.shape.facts(c) {
+		if len(text) > maxFact {
+			return fmt.Errorf("contribution of %d bytes: %w: %d bytes in max of %.40q, at most %d",
+				len(c), table.ErrInvalid, len(text), name, maxFact)
+		}
+	}
+	return nil
+}
+
+func tooMuch(c string) error {
+	return fmt.Errorf("contribution of %d bytes: %w: more than a row holds", len(c), table.ErrInvalid)
+}
+
+// Attributes of a ledger row.
+const (
+	attrVersion      = "v"
+	attrContribution = "c"
+)
+
+// tombstoneLife is how long the ledger row of an item that contributes nothing stays.
+const tombstoneLife = 30 * 24 * time.Hour
+
+// ledgerRow is the row the move writes. A row with an empty contribution is a tombstone and expires; any other does
+// not.
+func (p *Projection) ledgerRow(m *move, now time.Time) item.Item {
+	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
+	row[attrVersion] = item.Int(m.version)
+	row[attrContribution] = item.String(m.to)
+	if m.to == "" {
+		row[entity.AttrTTL] = item.Int(now.Add(tombstoneLife).Unix())
+	}
+	p.index(row, m.user, m.to)
+	return row
+}
+
+// index gives a ledger row its place among what is counted when it is read.
+func (p *Projection) index(row item.Item, user, c string) {
+	if open := p.shape.ledgerIndex(c); open != "" {
+		row[item.AttrGSI3PK] = item.String(entity.UserPK(user))
+		row[item.AttrGSI3SK] = item.String(open)
+	}
+}
+
+func (*RowsSpec) ledgerIndex(string) string  { return "" }
+func (*SumSpec) ledgerIndex(c string) string { return amountsOf(c).Open }

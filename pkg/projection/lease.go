@@ -44,7 +44,7 @@ var (
 // the new ones. A repair that dies under a lease has changed nothing: the lease lapses, and consumers take the staged
 // rows as they were.
 type Lease struct {
-	c           *Consumer
+	e           *sumEngine
 	user, owner string
 	batch       int // how many rows a transaction puts right or stages
 	spec        *SumSpec
@@ -55,34 +55,26 @@ type Lease struct {
 	staged      bool // some rows are
 }
 
-// fix is a ledger row that is to be put right. A move to version 0 and no contribution takes it away.
-type fix struct {
-	row  item.Item // as read, nil if there was none
-	move *move
-}
-
-// size is what the contributions take that a row holds while it is staged, in bytes.
-func (f fix) size() int { return len(f.move.from) + len(f.move.to) }
-
 // AcquireLease takes the user's sum. The owner is unique to this repair.
 func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease, error) {
-	spec := c.projection.shape.target()
-	if spec == nil {
-		panic("projection: " + c.projection.name + " has nothing to hold")
+	e, isSum := c.engine.(*sumEngine)
+	if !isSum {
+		panic("projection: " + c.name + " has nothing to hold")
 	}
-	h := &Lease{c: c, user: user, owner: owner, batch: repairBatch, spec: spec, tally: c.projection.NewTally()}
+	spec := e.spec
+	h := &Lease{e: e, user: user, owner: owner, batch: repairBatch, spec: spec, tally: e.NewTally()}
 	for range maxRounds {
 		var err error
-		if h.row, err = c.get(ctx, spec.Target(user)); err != nil {
+		if h.row, err = e.get(ctx, spec.Target(user)); err != nil {
 			return nil, err
 		}
 		if err := spec.checkForm(h.row); err != nil {
-			return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, err)
+			return nil, fmt.Errorf("hold %s of %s: %w", c.name, user, err)
 		}
-		if spec.leased(h.row, c.now()) && h.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
-			return nil, fmt.Errorf("%s of %s: %w", c.projection.name, user, ErrLeased)
+		if spec.leased(h.row, e.now()) && h.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
+			return nil, fmt.Errorf("%s of %s: %w", c.name, user, ErrLeased)
 		}
-		waiting, err := c.flushPending(ctx, map[string]item.Item{user: h.row})
+		waiting, err := e.flushPending(ctx, map[string]item.Item{user: h.row})
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +88,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return h, err
 		}
 	}
-	return nil, fmt.Errorf("hold %s of %s: %w", c.projection.name, user, errContended)
+	return nil, fmt.Errorf("hold %s of %s: %w", c.name, user, errContended)
 }
 
 // Repair counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a
@@ -109,7 +101,7 @@ func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 	} else if err := entity.CheckForm(was, entity.AttrForm); err != nil {
 		return err
 	}
-	m := h.c.projection.repair(e)
+	m := h.e.repair(e)
 	h.tally.add(m.to)
 	if m.isRight && !isStaged(was) {
 		return h.renewInTime(ctx)
@@ -120,8 +112,7 @@ func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 // Drop removes a ledger row that can be no item's, and does not count it.
 func (h *Lease) Drop(ctx context.Context, row item.Item) error {
 	_, from := h.spec.counted(h.row, row)
-	return h.fix(ctx,
-		fix{row, &move{user: h.user, ref: entity.Ref{ID: h.c.projection.itemOf(row.Key())}, row: row, from: from}})
+	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.e.itemOf(row.Key())}, row: row, from: from}})
 }
 
 // fix notes what is to be put right, and stages what has come together once it is more than the last write can take.
@@ -142,10 +133,10 @@ func (h *Lease) fix(ctx context.Context, f fix) error {
 			rest = append(rest, f)
 			continue
 		}
-		stages = append(stages, table.Put{Item: h.c.projection.stage(f.move, repair), If: asRead(f.row)})
+		stages = append(stages, table.Put{Item: h.e.stage(f.move, repair), If: asRead(f.row)})
 	}
 	if len(stages) == 0 {
-		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.c.projection.name, h.user,
+		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.e.name, h.user,
 			table.ErrInvalid, len(rest))
 	}
 	if err := h.write(ctx, h.leaseUpdate(), stages); err != nil {
@@ -153,14 +144,6 @@ func (h *Lease) fix(ctx context.Context, f fix) error {
 	}
 	h.fixes, h.staged = rest, true
 	return nil
-}
-
-// put is the write that puts a row right.
-func (p *Projection) put(f fix, now time.Time) action {
-	if f.move.version == 0 && f.move.to == "" {
-		return table.Delete{Key: f.row.Key(), If: asRead(f.row)}
-	}
-	return table.Put{Item: p.ledgerRow(f.move, now), If: asRead(f.row)}
 }
 
 // Staged says that rows were staged: each is to be put right with [Lease.Unstage] when the repair has been through.
@@ -172,11 +155,11 @@ func (h *Lease) Unstage(ctx context.Context, row item.Item) error {
 	if n, isStaged := nextOf(row); !isStaged || !h.spec.isThrough(h.row, n) {
 		return nil
 	}
-	return h.c.rewrite(ctx, h.user, h.row, row)
+	return h.e.rewrite(ctx, h.user, h.row, row)
 }
 
 // Check returns what is wrong with the sum, once every row was counted.
-func (h *Lease) Check() []Fault { return h.tally.Check(h.user, h.row, h.c.now()) }
+func (h *Lease) Check() []Fault { return h.tally.Check(h.user, h.row, h.e.now()) }
 
 // Finish sets the sum to that of the rows, puts the last rows right, and gives the lease back.
 func (h *Lease) Finish(ctx context.Context) error {
@@ -186,7 +169,7 @@ func (h *Lease) Finish(ctx context.Context) error {
 	}
 	var rows []action
 	for _, f := range h.fixes {
-		rows = append(rows, h.c.projection.put(f, h.c.now()))
+		rows = append(rows, h.e.put(f))
 	}
 	return h.write(ctx, last, rows)
 }
@@ -197,7 +180,7 @@ func (h *Lease) Release(ctx context.Context) error {
 }
 
 func (h *Lease) renewInTime(ctx context.Context) error {
-	if h.c.now().Before(h.until.Add(-renewBefore)) {
+	if h.e.now().Before(h.until.Add(-renewBefore)) {
 		return nil
 	}
 	return h.renew(ctx)
@@ -207,16 +190,12 @@ func (h *Lease) renew(ctx context.Context) error { return h.write(ctx, h.leaseUp
 
 // leaseUpdate returns the update that takes or renews the lease.
 func (h *Lease) leaseUpdate() table.Update {
-	now := h.c.now()
+	now := h.e.now()
 	lease := item.Item{leaseOwner: item.String(h.owner)}
 	lease.SetTime(leaseUntil, now.Add(leaseDuration))
 	u := table.Update{Set: item.Item{h.spec.LeaseAttr: item.Map(lease)}}
 	if h.row == nil {
-		for name, v := range h.spec.NewTarget(h.user, now) {
-			if name != item.AttrPK && name != item.AttrSK {
-				u.Set[name] = v
-			}
-		}
+		h.spec.begin(u.Set, h.user, now)
 	}
 	return u
 }
@@ -224,27 +203,19 @@ func (h *Lease) leaseUpdate() table.Update {
 // write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this lease
 // left it. A write whose answer was lost is recognised by the version that it would have left.
 func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error {
-	u.Key = h.spec.Target(h.user)
+	u.Key, u.If = h.spec.Target(h.user), h.spec.asRead(h.row)
 	was := h.row.Int(h.spec.VersionAttr)
 	u.Set[h.spec.VersionAttr] = item.Int(was + 1)
 	if h.row.Has(h.spec.PendingAttr) {
 		u.Remove = append(u.Remove, h.spec.PendingAttr) // its row is there
 	}
-	switch {
-	case h.row == nil:
-		u.If = table.NotExists()
-	case h.row.Has(h.spec.VersionAttr):
-		u.If = table.Exists(table.Equal(h.spec.VersionAttr, h.row[h.spec.VersionAttr]))
-	default:
-		u.If = table.Exists(table.Missing(h.spec.VersionAttr))
-	}
-	err := h.c.store.Transact(ctx, append([]action{u}, rows...)...)
+	err := h.e.store.Transact(ctx, append([]action{u}, rows...)...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
 		err = h.recognise(failed, u)
 	}
 	if err != nil {
-		return fmt.Errorf("repair %s of %s: %w", h.c.projection.name, h.user, err)
+		return fmt.Errorf("repair %s of %s: %w", h.e.name, h.user, err)
 	}
 	h.row = h.after(u)
 	h.until, _ = h.row.Map(h.spec.LeaseAttr).Time(leaseUntil)

@@ -6,7 +6,7 @@
 // change and holds the contribution the change starts from. So at every instant the projection equals the sum of the
 // ledger's contributions, and v only grows. A change of a sum that is alone in its batch does the same in two single
 // writes, at half the price: the ledger's entry is written into the sum's row with the sum, and then into its own (see
-// [pendingEntry]).
+// [pendingEntry]). So one ledger serves two engines: [rowsEngine] and [sumEngine].
 //
 // Repeating is safe because of that condition: a change that was applied finds v at or past its version and is done.
 // Order between items does not matter, because each has a row of its own. A change that arrives without its
@@ -22,10 +22,13 @@
 package projection
 
 import (
-	"strings"
+	"context"
+	"time"
 
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/table"
 )
 
 // Projection is one derived thing: a name, the function that says what an image contributes, and the shape of the
@@ -35,40 +38,47 @@ type Projection struct {
 	shape shape
 }
 
-// Name is the noun under which the ledger, the consumer and its metrics stand.
-func (p *Projection) Name() string { return p.name }
-
-// shape is what rows and sums differ in. A contribution is canonical text, empty for none: equal text, equal effect.
+// shape says what rows and sums differ in. A contribution is canonical text, empty for none: equal text, equal effect.
 type shape interface {
 	contribution(t *entity.Type, it item.Item) string
 	// facts are what must be joined even from a record that the ledger calls done.
 	facts(c string) facts
 	// ledgerIndex is the state-view sort key of a ledger row with this contribution; empty for none.
 	ledgerIndex(c string) string
-	// actions are the writes that take one item's effect from a contribution to another, besides those on a target.
-	actions(m *move) []action
-	// target is the one row per user that the effect is summed in; nil for a shape without.
-	target() *SumSpec
+	// engine applies what contributions have for their effect.
+	engine(l ledger) engine
+	// prefix begins the sort keys of all rows whose source is of a type; empty for none.
+	prefix(typeName string) string
+	// checkRows returns what is wrong with the rows of an item that is to contribute want.
+	checkRows(e Evidence, want string) []Fault
 }
 
-// contribution of an image: nothing for a missing one and for rows that are no entities.
-func (p *Projection) contribution(t *entity.Type, it item.Item) string {
-	if t == nil || it == nil {
-		return ""
-	}
-	return p.shape.contribution(t, it)
+// engine applies changes: a [rowsEngine] or a [sumEngine].
+type engine interface {
+	apply(ctx context.Context, batch []change.Change) []change.Outcome
 }
 
-// withRevision marks a contribution with the revision of the function that made it, so that a changed function never
-// mistakes an old contribution for its own.
-func withRevision(revision string, body string) string {
-	if body == "" {
-		return ""
-	}
-	return revision + " " + body
+// Name is the noun under which the ledger, the consumer and its metrics stand.
+func (p *Projection) Name() string { return p.name }
+
+// Consumer runs a projection as a consumer of the stream.
+type Consumer struct {
+	name   string
+	engine engine
 }
 
-func withoutRevision(c string) string {
-	_, body, _ := strings.Cut(c, " ")
-	return body
+// NewConsumer returns the consumer. Now gives the time for the age of records and the life of tombstones.
+func NewConsumer(p *Projection, store table.Store, now func() time.Time) *Consumer {
+	return &Consumer{p.name, p.shape.engine(ledger{p, store, now})}
+}
+
+// Name is the projection's name.
+func (c *Consumer) Name() string { return c.name }
+
+// AcceptsBatches implements [change.BatchConsumer]: the changes of one item are applied together.
+func (*Consumer) AcceptsBatches() {}
+
+// Apply implements [change.Consumer]. A record that leaves the item's contribution as it was costs no call.
+func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	return c.engine.apply(ctx, batch)
 }

@@ -20,34 +20,34 @@ const sourcePage = 200
 // evidence must have been read in this order: the ledger row, the rows, and the item last, so that no record which the
 // ledger row has not seen is newer than the item. What changed since then is read again.
 func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
-	more := false
+	rows, more := c.engine.(*rowsEngine), false
 	for range maxRounds {
-		again, err := c.repairOnce(ctx, e, more)
+		again, err := rows.repairOnce(ctx, e, more)
 		var failed *table.ConditionError
 		switch {
 		case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
 		case err != nil:
-			return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, err)
+			return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, err)
 		case !again:
 			return nil
 		}
-		if e, more, err = c.readAgain(ctx, e); err != nil {
-			return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, err)
+		if e, more, err = rows.readAgain(ctx, e); err != nil {
+			return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, err)
 		}
 	}
-	return fmt.Errorf("mend %s of %s: %w", c.projection.name, e.Ref, errContended)
+	return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, errContended)
 }
 
 // repairOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted
 // into one transaction.
-func (c *Consumer) repairOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
+func (r *rowsEngine) repairOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
 		return false, err
 	}
-	m := c.projection.repair(e)
-	surplus, missing := c.projection.rowsToRepair(e, m)
+	m := r.repair(e)
+	surplus, missing := r.spec.rowsToRepair(e, m)
 	edges := append(slices.Clone(surplus), missing...)
-	guard := action(table.Check{Key: entity.LedgerKey(e.User, c.projection.name, e.Ref.ID), If: m.condition()})
+	guard := action(table.Check{Key: entity.LedgerKey(e.User, r.name, e.Ref.ID), If: m.condition()})
 	switch {
 	case len(edges) == 0 && m.isRight && !more:
 		return false, nil
@@ -59,17 +59,17 @@ func (c *Consumer) repairOnce(ctx context.Context, e Evidence, more bool) (again
 		}
 		again = true
 	case !m.isRight:
-		guard = table.Put{Item: c.projection.ledgerRow(&m.move, c.now()), If: m.condition()}
+		guard = table.Put{Item: r.ledgerRow(&m.move, r.now()), If: m.condition()}
 	}
-	return again, c.store.Transact(ctx, append([]action{guard}, edges...)...)
+	return again, r.store.Transact(ctx, append([]action{guard}, edges...)...)
 }
 
 // rowsToRepair are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row
 // names the same ones: another repair may put what that row names, and delete what it does not, and leave the row as it
 // is. So a repair that has the ledger row name other rows writes each that it names no more, or now, whether it was
 // seen or not.
-func (p *Projection) rowsToRepair(e Evidence, m repairMove) (surplus, missing []action) {
-	wanted, named := p.wantedRows(e.User, e.Ref, m.to), p.namedRows(e.User, e.Ref, m.from)
+func (s *RowsSpec) rowsToRepair(e Evidence, m repairMove) (surplus, missing []action) {
+	wanted, named := s.wantedRows(e.User, e.Ref, m.to), s.namedRows(e.User, e.Ref, m.from)
 	seen := map[item.Key]bool{}
 	for _, row := range e.Rows {
 		key := row.Key()
@@ -95,11 +95,10 @@ func (p *Projection) rowsToRepair(e Evidence, m repairMove) (surplus, missing []
 }
 
 // namedRows are the keys of the rows that a ledger row names.
-func (p *Projection) namedRows(user string, source entity.Ref, c string) map[item.Key]bool {
+func (s *RowsSpec) namedRows(user string, source entity.Ref, c string) map[item.Key]bool {
 	out := map[item.Key]bool{}
-	r := p.shape.(rows)
 	for _, edge := range edgesOf(c) {
-		if key, ok := r.keyOf(user, source, edge); ok {
+		if key, ok := s.keyOf(user, source, edge); ok {
 			out[key] = true
 		}
 	}
@@ -107,13 +106,13 @@ func (p *Projection) namedRows(user string, source entity.Ref, c string) map[ite
 }
 
 // readAgain reads the ledger row, then the rows of the source, then the item; more says that there are more rows.
-func (c *Consumer) readAgain(ctx context.Context, was Evidence) (e Evidence, more bool, err error) {
+func (r *rowsEngine) readAgain(ctx context.Context, was Evidence) (e Evidence, more bool, err error) {
 	e = Evidence{User: was.User, Type: was.Type, Ref: was.Ref}
-	if e.Ledger, err = c.get(ctx, entity.LedgerKey(e.User, c.projection.name, e.Ref.ID)); err != nil {
+	if e.Ledger, err = r.get(ctx, entity.LedgerKey(e.User, r.name, e.Ref.ID)); err != nil {
 		return e, false, err
 	}
-	if prefix := c.projection.RowsPrefix(e.Ref.Type); prefix != "" {
-		page, err := c.store.Query(ctx, table.Query{
+	if prefix := r.spec.Prefix(e.Ref.Type); prefix != "" {
+		page, err := r.store.Query(ctx, table.Query{
 			Partition: entity.UserPK(e.User), Range: table.Range{Prefix: entity.Under(prefix, e.Ref.ID)}, Limit: sourcePage,
 		})
 		if err != nil {
@@ -121,7 +120,7 @@ func (c *Consumer) readAgain(ctx context.Context, was Evidence) (e Evidence, mor
 		}
 		e.Rows, more = page.Items, len(page.Next) > 0
 	}
-	e.Item, err = c.get(ctx, entity.ItemKey(e.User, e.Ref))
+	e.Item, err = r.get(ctx, entity.ItemKey(e.User, e.Ref))
 	return e, more, err
 }
 

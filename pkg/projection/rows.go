@@ -1,56 +1,63 @@
 package projection
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
-// RowsSpec describes a projection that keeps a set of rows: put what is new, delete what is gone. An item may have at
-// most 49 edges, so that a change of all of them fits into one transaction.
-type RowsSpec struct {
-	Name     string
-	Revision string // of Edges; a change of the function needs another one, and a rebuild
-	// Edges returns the item's edges, each a text without line breaks.
-	Edges func(t *entity.Type, it item.Item) []string
-	// Row returns the row that stands for an edge.
-	Row func(user string, source entity.Ref, edge string) item.Item
-	// Prefix begins the sort keys of all rows whose source is of a type; behind it stand the source's id and more.
-	Prefix func(typeName string) string
+// rowsEngine applies changes to a set of rows: it puts what is new and deletes what is gone, in one transaction with
+// the ledger row.
+type rowsEngine struct {
+	ledger
+	spec *RowsSpec
 }
 
-// NewRows returns the projection. It panics if the spec lacks something.
-func NewRows(spec RowsSpec) *Projection {
-	spec.check()
-	return &Projection{spec.Name, rows{spec}}
+func (s *RowsSpec) engine(l ledger) engine { return &rowsEngine{l, s} }
+
+func (r *rowsEngine) apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	moves := r.fold(batch, r.now())
+	for shared := range rounds(moves, r.size, func(open []*move) { r.readPresent(ctx, open, checkForm) }) {
+		r.commit(ctx, shared)
+	}
+	return r.outcomes(batch, moves)
 }
 
-type rows struct{ spec RowsSpec }
+// size is how many actions a move has in a transaction.
+func (r *rowsEngine) size(_ []*move, m *move) int { return 1 + len(r.spec.actions(m)) }
 
-func (r rows) contribution(t *entity.Type, it item.Item) string {
-	edges := slices.Clone(r.spec.Edges(t, it))
-	slices.Sort(edges)
-	return withRevision(r.spec.Revision, strings.Join(slices.Compact(edges), "\n"))
+// commit tries to apply the moves in one transaction.
+func (r *rowsEngine) commit(ctx context.Context, moves []*move) {
+	var effects []action
+	for _, m := range moves {
+		effects = append(effects, r.spec.actions(m)...)
+	}
+	r.transact(ctx, moves, r.now(), effects, func(m *move, row item.Item) {
+		if err := checkForm(ctx, m.user, row); err != nil {
+			m.leave(err)
+			return
+		}
+		m.replan(row)
+	})
 }
 
-func (rows) facts(string) facts        { return nil }
-func (rows) ledgerIndex(string) string { return "" }
-func (rows) target() *SumSpec          { return nil }
-
-func (r rows) actions(m *move) []action {
+// actions are the writes that take the rows of an item from one contribution to another.
+func (s *RowsSpec) actions(m *move) []action {
 	before, after := edgesOf(m.from), edgesOf(m.to)
 	var actions []action
 	for _, edge := range after {
 		if !slices.Contains(before, edge) {
-			actions = append(actions, table.Put{Item: r.spec.Row(m.user, m.ref, edge)})
+			actions = append(actions, table.Put{Item: s.Row(m.user, m.ref, edge)})
 		}
 	}
 	for _, edge := range before {
 		if !slices.Contains(after, edge) {
-			if key, ok := r.keyOf(m.user, m.ref, edge); ok {
+			if key, ok := s.keyOf(m.user, m.ref, edge); ok {
 				actions = append(actions, table.Delete{Key: key})
 			}
 		}
@@ -58,21 +65,22 @@ func (r rows) actions(m *move) []action {
 	return actions
 }
 
-// keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok
-// for what no row can stand for.
-func (r rows) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	row := r.spec.Row(user, source, edge)
-	return row.Key(), table.CheckKeys(table.ProductSchema(), row) == nil
-}
-
+// edgesOf reads a contribution to rows back.
 func edgesOf(c string) []string {
 	if c == "" {
 		return nil
 	}
 	return strings.Split(withoutRevision(c), "\n")
+}
+
+// keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok
+// for what no row can stand for.
+func (s *RowsSpec) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	row := s.Row(user, source, edge)
+	return row.Key(), table.CheckKeys(table.ProductSchema(), row) == nil
 }

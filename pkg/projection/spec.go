@@ -3,7 +3,86 @@ package projection
 import (
 	"fmt"
 	"regexp"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
+
+// RowsSpec describes a projection that keeps a set of rows: put what is new, delete what is gone. An item may have at
+// most 49 edges, so that a change of all of them fits into one transaction.
+type RowsSpec struct {
+	Name     string
+	Revision string // of Edges; a change of the function needs another one, and a rebuild
+	// Edges returns the item's edges, each a text without line breaks.
+	Edges func(t *entity.Type, it item.Item) []string
+	// Row returns the row that stands for an edge.
+	Row func(user string, source entity.Ref, edge string) item.Item
+	// Prefix begins the sort keys of all rows whose source is of a type; behind it stand the source's id and more.
+	Prefix func(typeName string) string
+}
+
+// NewRows returns the projection. It panics if the spec lacks something.
+func NewRows(spec RowsSpec) *Projection {
+	spec.check()
+	return &Projection{spec.Name, &spec}
+}
+
+// SumSpec describes a projection that folds numbers into one row per user.
+type SumSpec struct {
+	Name     string
+	Revision string // of Amounts; a change of the function needs another one, and a rebuild
+	// Amounts returns what the item adds.
+	Amounts func(t *entity.Type, it item.Item) Amounts
+	// Target is the row that holds the sum, in the map attribute SumAttr under the optimistic lock VersionAttr, which is
+	// the projection's own: other writers of the row are not disturbed.
+	Target               func(user string) item.Key
+	SumAttr, VersionAttr string
+	// NewTarget is the row to begin with where there is none; Empty the sum to begin with. Numbers in Empty stay when they
+	// come to zero, all others leave the sum then.
+	NewTarget func(user string, now time.Time) item.Item
+	Empty     func() item.Map
+	// LeaseAttr names the map attribute {owner, until} with which a repair holds the sum.
+	LeaseAttr string
+	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row
+	// takes off: so a filter can tell whose write a record is about.
+	WrittenAttr string
+	// RepairsAttr names the number of repairs that staged ledger rows and have been through.
+	RepairsAttr string
+	// PendingAttr names the map attribute {item, v, c} with the ledger's pending entry, see [pendingEntry].
+	PendingAttr string
+	// FormAttr names the attribute with the form of all these, as [entity.AttrForm] is that of a row.
+	FormAttr string
+}
+
+// Amounts is what one image contributes to a sum. The zero Amounts is nothing.
+type Amounts struct {
+	// Add goes into the numbers of the sum, and out again.
+	Add map[string]int64 `json:"add,omitempty"`
+	// Max are texts of which the greatest ever seen is kept and never lowered.
+	Max map[string]string `json:"max,omitempty"`
+	// Open is the state-view sort key of the item's ledger row, for what is counted when it is read: at most 1,024 bytes,
+	// as each text of Max.
+	Open string `json:"open,omitempty"`
+}
+
+// NewSum returns the projection. It panics if the spec lacks something: only WrittenAttr may be empty.
+func NewSum(spec SumSpec) *Projection {
+	spec.check()
+	return &Projection{spec.Name, &spec}
+}
+
+// NewOwnSum returns a summing projection with a row of its own, for products that count things of their own.
+func NewOwnSum(name, revision string, amounts func(*entity.Type, item.Item) Amounts) *Projection {
+	return NewSum(SumSpec{
+		Name: name, Revision: revision, Amounts: amounts,
+		Target:  func(user string) item.Key { return entity.SumKey(user, name) },
+		SumAttr: "sum", VersionAttr: "sumVersion",
+		NewTarget: func(user string, _ time.Time) item.Item { return entity.SumKey(user, name).Item() },
+		Empty:     func() item.Map { return item.Map{} },
+		LeaseAttr: "sumHold", RepairsAttr: "sumRepairs", PendingAttr: "sumLast", FormAttr: entity.AttrForm,
+	})
+}
 
 var (
 	// noun is what a name may be: part of a ledger row's key, of a consumer's name and of a metric's.

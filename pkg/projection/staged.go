@@ -61,12 +61,12 @@ func isStaged(row item.Item) bool {
 
 // stage is the row that a move of a repair leaves until the repair has been through. Its place in the index is that of
 // what the item contributes: what is counted when it is read is counted by the items, not by the sum.
-func (p *Projection) stage(m *move, repair int64) item.Item {
-	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
+func (e *sumEngine) stage(m *move, repair int64) item.Item {
+	row := entity.LedgerKey(m.user, e.name, m.ref.ID).Item()
 	row[attrVersion], row[attrContribution] = item.Int(m.row.Int(attrVersion)), item.String(m.from)
 	row[entity.AttrForm] = item.Int(stagedForm)
 	row[attrNext] = next{repair, m.version, m.to}.value()
-	p.index(row, m.user, m.to)
+	e.index(row, m.user, m.to)
 	return row
 }
 
@@ -92,29 +92,14 @@ func (s *SumSpec) isThrough(target item.Item, n next) bool {
 // readable returns an error for a ledger row that cannot be taken as it is: a later release wrote it, or a repair has
 // staged it. The latter it takes out of the repair's hands, and the error is errStaged then: the row is to be read
 // again.
-func (c *Consumer) readable(ctx context.Context, user string, row item.Item) error {
-	if !isStaged(row) || !c.projection.Summed() {
+func (e *sumEngine) readable(ctx context.Context, user string, row item.Item) error {
+	if !isStaged(row) {
 		return entity.CheckForm(row, entity.AttrForm)
 	}
-	if err := c.unstage(ctx, user, row); err != nil {
+	if err := e.unstage(ctx, user, row); err != nil {
 		return err
 	}
 	return errStaged
-}
-
-// orNone is the error unless it is errStaged, after which the rows are to be read again.
-func orNone(err error) error {
-	if errors.Is(err, errStaged) {
-		return nil
-	}
-	return err
-}
-
-// leave leaves a move whose ledger row is not readable for later, or for the next round.
-func (m *move) leave(err error) {
-	if m.err = err; !errors.Is(err, errStaged) {
-		m.state = retry
-	}
 }
 
 // unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it
@@ -122,35 +107,34 @@ func (m *move) leave(err error) {
 //
 // A repair that has not been through loses its lease with the same transaction: it could not know that the row is no
 // longer staged.
-func (c *Consumer) unstage(ctx context.Context, user string, row item.Item) error {
-	spec := c.projection.shape.target()
-	target, err := c.get(ctx, spec.Target(user))
+func (e *sumEngine) unstage(ctx context.Context, user string, row item.Item) error {
+	target, err := e.get(ctx, e.spec.Target(user))
 	if err != nil {
 		return err
 	}
-	if err := spec.checkForm(target); err != nil {
+	if err := e.spec.checkForm(target); err != nil {
 		return err
 	}
 	n, _ := nextOf(row)
-	if spec.isThrough(target, n) {
-		return c.rewrite(ctx, user, target, row)
+	if e.spec.isThrough(target, n) {
+		return e.rewrite(ctx, user, target, row)
 	}
-	now := c.now()
-	if spec.leased(target, now) {
+	now := e.now()
+	if e.spec.leased(target, now) {
 		return errLeased
 	}
-	update := spec.write(user, target, newDelta(), now)
-	update.Remove = []string{spec.LeaseAttr}
-	return c.rewrite(ctx, user, target, row, update)
+	update := e.spec.write(user, target, newDelta(), now)
+	update.Remove = []string{e.spec.LeaseAttr}
+	return e.rewrite(ctx, user, target, row, update)
 }
 
 // rewrite writes a staged row as it counts beside the sum's row, in one transaction with what else is to be written.
 // What was written since it was read is left as it is.
-func (c *Consumer) rewrite(ctx context.Context, user string, target, row item.Item, more ...action) error {
+func (e *sumEngine) rewrite(ctx context.Context, user string, target, row item.Item, more ...action) error {
 	key := row.Key()
-	m := move{user: user, ref: entity.Ref{ID: c.projection.itemOf(key)}}
-	m.version, m.to = c.projection.shape.target().counted(target, row)
-	err := c.store.Transact(ctx, append([]action{c.projection.put(fix{row, &m}, c.now())}, more...)...)
+	m := move{user: user, ref: entity.Ref{ID: e.itemOf(key)}}
+	m.version, m.to = e.spec.counted(target, row)
+	err := e.store.Transact(ctx, append([]action{e.put(fix{row, &m})}, more...)...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) || errors.Is(err, table.ErrConflict) {
 		return nil
@@ -162,11 +146,28 @@ func (c *Consumer) rewrite(ctx context.Context, user string, target, row item.It
 }
 
 // itemOf is the id of the item that a ledger row is of.
-func (p *Projection) itemOf(key item.Key) string {
-	return strings.TrimPrefix(key.SK, entity.LedgerPrefix(p.name))
+func (e *sumEngine) itemOf(key item.Key) string {
+	return strings.TrimPrefix(key.SK, entity.LedgerPrefix(e.name))
 }
 
-// asRead is the condition that a ledger row is as it was read; nil for one that was not there.
+// fix is a ledger row that is to be put right. A move to version 0 and no contribution takes it away.
+type fix struct {
+	row  item.Item // as read, nil if there was none
+	move *move
+}
+
+// size is what the contributions take that a row holds while it is staged, in bytes.
+func (f fix) size() int { return len(f.move.from) + len(f.move.to) }
+
+// put is the write that puts a row right.
+func (e *sumEngine) put(f fix) action {
+	if f.move.version == 0 && f.move.to == "" {
+		return table.Delete{Key: f.row.Key(), If: asRead(f.row)}
+	}
+	return table.Put{Item: e.ledgerRow(f.move, e.now()), If: asRead(f.row)}
+}
+
+// asRead is the condition that a ledger row is as it was read, staged or not; nil for one that was not there.
 func asRead(row item.Item) table.Condition {
 	if row == nil {
 		return table.NotExists()

@@ -1,0 +1,331 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+	"nexus/pkg/table"
+)
+
+const (
+	// sharedRounds is how often moves are tried in shared transactions before each is tried on its own.
+	sharedRounds = 3
+	// maxRounds bounds one call; what is not finished then is to be delivered again.
+	maxRounds = 8
+	// agedAfter is the age from which a record may have outlived the tombstone of its item, delivery being what it is.
+	agedAfter = time.Hour
+)
+
+var errContended = errors.New("ledger row kept changing")
+
+type action = table.Action
+
+// ledger holds what both engines share: the rows that say which version of each item was applied.
+type ledger struct {
+	*Projection
+	store table.Store
+	now   func() time.Time
+}
+
+// move takes one item's contribution forward: the records of a batch for that item, folded.
+type move struct {
+	user    string
+	ref     entity.Ref
+	typ     *entity.Type
+	records []int // their positions in the batch
+	version int64
+	from    string // the contribution the ledger is expected to hold
+	to      string
+	facts   facts
+	// aged: a record in it is so old that the ledger row of a deleted item may be gone.
+	aged bool
+
+	// present: to and version are the item's state as read, and row is the ledger row as read (nil for none); the write
+	// then depends on exactly that row.
+	present bool
+	row     item.Item
+
+	state state
+	err   error
+	// already: the ledger had the records before this call; nothing but facts was left to be joined.
+	already bool
+}
+
+type state int
+
+const (
+	pending state = iota
+	needsItem
+	done
+	retry
+	poison
+)
+
+// postpone leaves moves for later, because what they need could not be read. That is never a record's own fault.
+func postpone(moves []*move, err error) {
+	for _, m := range moves {
+		m.state, m.err = retry, err
+	}
+}
+
+// rounds yields the moves that share a transaction, as long as any move is not finished. It calls plan at the start of
+// each round.
+func rounds(moves []*move, size func(others []*move, m *move) int, plan func(open []*move)) iter.Seq[[]*move] {
+	return func(yield func([]*move) bool) {
+		for round := range maxRounds {
+			open := unfinished(moves)
+			if len(open) == 0 {
+				return
+			}
+			plan(open)
+			for _, shared := range pack(unfinished(open), round >= sharedRounds, size) {
+				if !yield(shared) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pack shares moves out over transactions: as many as fit into each, or one in each when alone. A move has as many
+// actions as size says in a transaction with others.
+func pack(moves []*move, isAlone bool, size func(others []*move, m *move) int) [][]*move {
+	var packs [][]*move
+	var current []*move
+	total := 0
+	for _, m := range moves {
+		cost := size(current, m)
+		if len(current) > 0 && (isAlone || total+cost > table.MaxActions) {
+			packs = append(packs, current)
+			current, total, cost = nil, 0, size(nil, m)
+		}
+		current, total = append(current, m), total+cost
+	}
+	if len(current) > 0 {
+		packs = append(packs, current)
+	}
+	return packs
+}
+
+// rowCheck returns an error for a ledger row of a user that cannot be taken as it is.
+type rowCheck func(ctx context.Context, user string, row item.Item) error
+
+// readPresent plans the moves that must not believe their records from their ledger rows and items, all in few reads: a
+// replay of a day consists of such records. The rows are read before the items: of an item that is gone and comes back,
+// a row read later has what came back, and would lose it again. It returns the moves whose records the ledger has.
+func (l *ledger) readPresent(ctx context.Context, moves []*move, check rowCheck) (past []*move) {
+	var unsure, open []*move
+	for _, m := range moves {
+		if m.state == needsItem {
+			unsure = append(unsure, m)
+		}
+	}
+	rows, err := l.readEach(ctx, unsure, func(m *move) item.Key { return entity.LedgerKey(m.user, l.name, m.ref.ID) })
+	if err != nil {
+		postpone(unsure, err)
+		return nil
+	}
+	for _, m := range unsure {
+		err := check(ctx, m.user, rows[m])
+		switch {
+		case err != nil:
+			m.leave(err)
+		case m.isPast(rows[m]):
+			m.state, m.already = done, true
+			past = append(past, m)
+		default:
+			open = append(open, m)
+		}
+	}
+	items, err := l.readEach(ctx, open, func(m *move) item.Key { return entity.ItemKey(m.user, m.ref) })
+	if err != nil {
+		postpone(open, err)
+		return past
+	}
+	for _, m := range open {
+		m.resolvePresent(l.Projection, rows[m], items[m])
+	}
+	return past
+}
+
+// readEach reads one row for each move; one that is not there is left out.
+func (l *ledger) readEach(
+	ctx context.Context, moves []*move, keyOf func(*move) item.Key,
+) (map[*move]item.Item, error) {
+	if len(moves) == 0 {
+		return nil, nil
+	}
+	keys := make([]item.Key, len(moves))
+	owner := make(map[item.Key]*move, len(moves)) // a fold has one move per item, so no two share a key
+	for i, m := range moves {
+		keys[i] = keyOf(m)
+		owner[keys[i]] = m
+	}
+	found, err := l.store.BatchGet(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read %d rows from %s: %w", len(keys), keys[0], err)
+	}
+	rows := make(map[*move]item.Item, len(found))
+	for _, row := range found {
+		rows[owner[row.Key()]] = row
+	}
+	return rows, nil
+}
+
+// checkForm is the rowCheck of rows that no repair stages.
+func checkForm(_ context.Context, _ string, row item.Item) error {
+	return entity.CheckForm(row, entity.AttrForm)
+}
+
+// leave leaves a move whose ledger row cannot be taken as it is for later, or for the next round, which reads it again.
+func (m *move) leave(err error) {
+	if m.err = err; !errors.Is(err, errStaged) {
+		m.state = retry
+	}
+}
+
+// isPast says that the ledger row, nil for none, is at the records' version or beyond it: it has them, however old they
+// are.
+func (m *move) isPast(row item.Item) bool {
+	return row != nil && row.Int(attrVersion) >= m.version
+}
+
+// resolvePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not
+// there. The row is behind the records, and the item is not: versions never come back. An item that is there was never
+// deleted, so its records can be believed: they are where its contribution is one that no row can hold.
+func (m *move) resolvePresent(p *Projection, row, it item.Item) {
+	m.present, m.row, m.state = true, row, pending
+	m.from = row.Str(attrContribution)
+	if it == nil {
+		m.to = ""
+		return
+	}
+	if to := p.contribution(m.typ, it); p.refuses(m.user, m.ref.ID, to) == nil {
+		m.to, m.version = to, it.Int(entity.AttrVersion)
+		m.facts = m.facts.join(p.shape.facts(to))
+	}
+}
+
+// transact tries to apply the moves in one transaction with their effects. Each move whose ledger row was not as
+// expected is replanned by that row; the others were innocent and are tried again.
+func (l *ledger) transact(
+	ctx context.Context, moves []*move, now time.Time, effects []action, replan func(m *move, row item.Item),
+) {
+	var actions []action
+	for _, m := range moves { // the ledger rows first: move i is action i
+		actions = append(actions, table.Put{Item: l.ledgerRow(m, now), If: m.condition()})
+	}
+	err := l.store.Transact(ctx, append(actions, effects...)...)
+	var failed *table.ConditionError
+	switch {
+	case err == nil:
+		for _, m := range moves {
+			m.state = done
+		}
+	case errors.As(err, &failed):
+		for i, m := range moves {
+			if failure, ok := failed.At(i); ok {
+				replan(m, failure.Old)
+			}
+		}
+	default:
+		fail(moves, err)
+	}
+}
+
+// firstForm is the form of the rows that may be changed without having been read.
+var firstForm = table.Missing(entity.AttrForm)
+
+// condition is what the ledger row must be for the move to be applied as planned.
+func (m *move) condition() table.Condition {
+	if m.present {
+		return asRead(m.row)
+	}
+	tests := []table.Test{
+		table.Less(attrVersion, item.Int(m.version)),
+		table.Equal(attrContribution, item.String(m.from)),
+		firstForm,
+	}
+	if m.from == "" && !m.aged {
+		return table.OrNoRow(tests...)
+	}
+	return table.Exists(tests...)
+}
+
+// fail ends moves whose write failed. Of several with a write that was refused for good one is at fault: they stay as
+// they are, and the rounds go on until each is tried alone.
+func fail(moves []*move, err error) {
+	isRefused := errors.Is(err, table.ErrInvalid)
+	switch {
+	case isRefused && len(moves) == 1:
+		moves[0].state, moves[0].err = poison, err
+	case isRefused:
+	default:
+		postpone(moves, err)
+	}
+}
+
+// replan decides how to go on when the ledger row was not as expected; row is what was there, nil for none.
+func (m *move) replan(row item.Item) {
+	switch {
+	case m.present:
+		m.state = needsItem // the item may have moved on with the row
+	case row == nil:
+		m.from = ""
+		if m.aged {
+			m.state = needsItem
+		}
+	case row.Int(attrVersion) >= m.version:
+		m.state, m.already = done, true
+	default:
+		m.from = row.Str(attrContribution)
+		if m.from == "" && m.aged {
+			m.state = needsItem
+		}
+	}
+}
+
+// outcomes are those of the batch once its moves have been tried.
+func (l *ledger) outcomes(batch []change.Change, moves []*move) []change.Outcome {
+	outcomes := make([]change.Outcome, len(batch))
+	for _, m := range moves {
+		if m.state == pending || m.state == needsItem {
+			m.err = errContended
+		}
+		for _, i := range m.records {
+			outcomes[i] = m.outcome(l.name)
+		}
+	}
+	return outcomes
+}
+
+func (m *move) outcome(projection string) change.Outcome {
+	if m.state == done {
+		return change.Outcome{Already: m.already}
+	}
+	verdict := change.Retry
+	if m.state == poison {
+		verdict = change.Poison
+	}
+	return change.Outcome{
+		Verdict: verdict, Err: fmt.Errorf("%s of %s at version %d: %w", projection, m.ref, m.version, m.err),
+	}
+}
+
+// get returns nil for a row that is not there.
+func (l *ledger) get(ctx context.Context, key item.Key) (item.Item, error) {
+	row, err := l.store.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return row, nil
+}
