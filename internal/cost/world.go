@@ -42,7 +42,6 @@ type world struct {
 	logs      map[string]*slog.Logger // by function
 	meters    map[string]*table.Meter // by who uses the table
 	surfaces  map[string]http.Handler // by function
-	functions map[string]string       // by consumer, the reader that runs it
 	readers   []*reader
 	notifier  *reminders.Notifier
 	scheduler *schedulememory.Scheduler
@@ -62,7 +61,7 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
 		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{},
-		functions: map[string]string{}, ids: chacha(seed),
+		ids: chacha(seed),
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	w.scheduler, w.copies = newScheduler(w.tally), newObjects(w.tally)
@@ -90,11 +89,8 @@ func (w *world) newID() string {
 
 // storeOf returns the table for one user of it: its use is counted, and reported as the functions report it.
 func (w *world) storeOf(who string) table.Store {
-	meter := w.meters[who]
-	if meter == nil {
-		meter = &table.Meter{}
-		w.meters[who] = meter
-	}
+	meter := cmp.Or(w.meters[who], &table.Meter{})
+	w.meters[who] = meter
 	count := w.tally.uses(who)
 	return w.store.Observed(func(u table.Consumption) {
 		count(u)
@@ -130,11 +126,6 @@ func (w *world) assemble() error {
 		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
 		Reminded: w.reminded,
 	}
-	for _, row := range readers.Table(w.registry) {
-		for _, name := range row.Consumers {
-			w.functions[name] = row.Name
-		}
-	}
 	deployed, err := system.New(w.registry, ports)
 	if err != nil {
 		return err
@@ -166,7 +157,14 @@ func (w *world) assemble() error {
 func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // functionOf returns the function that runs a part of the system. Notify is named as its part.
-func (w *world) functionOf(part string) string { return cmp.Or(w.functions[part], part) }
+func (w *world) functionOf(part string) string {
+	for _, row := range readers.Table(w.registry) {
+		if slices.Contains(row.Consumers, part) {
+			return row.Name
+		}
+	}
+	return part
+}
 
 // reminded counts what a part did with reminders, as its function does.
 func (w *world) reminded(part string, o reminders.Observation) {

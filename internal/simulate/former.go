@@ -43,7 +43,7 @@ func newOtherRelease(h *history) *otherRelease {
 	store := before.Store{Of: storePort{h}}
 	reminding := oldreminders.Config{
 		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: busPort{h}},
-		Now: h.clock, Log: h.log(),
+		Now: h.clock, Log: h.logOf(reminders.Name),
 		Observe: func(seen oldreminders.Observation) {
 			h.observed(reminders.Name, reminders.Observation{Outcome: reminders.Outcome(seen.What)})
 		},
@@ -81,17 +81,14 @@ func (o *otherRelease) loop(names []string) handler {
 		consumers = append(consumers, oldWatched{o.consumers[name], o.h})
 	}
 	loop, err := oldconsume.New(oldconsume.Config{
-		Registry: o.registry, Consumers: consumers, Parking: before.Blobs{Of: blobPort{o.h, o.h.parking}}, Log: o.h.log(),
-		Now: o.h.clock, InTurn: true,
+		Registry: o.registry, Consumers: consumers, Parking: before.Blobs{Of: blobPort{o.h, o.h.parking}},
+		Log: o.h.logOf("loop"), Now: o.h.clock, InTurn: true,
 		Observe: func(consumer string, c oldconsume.Counts) {
 			o.h.counted(consumer, consume.Counts{
 				Records: c.Records, Done: c.Done, Parked: c.Parked, Unfinished: c.Unfinished, Already: c.Already,
 			})
 		},
-		Wait: func(ctx context.Context, _ time.Duration) error {
-			o.h.call("loop", "wait")
-			return wait(ctx)
-		},
+		Wait: o.h.wait,
 	})
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together

@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -131,11 +130,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.system = h.assemble(system.Ports{
 		Store: func(string) table.Store { return storePort{h} }, Now: h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,
 		Scheduler: h.schedules, Bus: busPort{h}, Copies: blobPort{h, h.copies}, Reminded: h.observed,
-		Wait: func(ctx context.Context, _ time.Duration) error {
-			h.call("loop", "wait")
-			return ctx.Err()
-		},
-		Grace: time.Second, Walker: storePort{h}, Lister: h.schedules,
+		Wait: h.wait, Grace: time.Second, Walker: storePort{h}, Lister: h.schedules,
 	}, ownSum())
 	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
 	h.direct = h.assemble(system.Ports{
@@ -154,14 +149,6 @@ func (h *history) assemble(ports system.Ports, projections ...*projection.Projec
 		panic("simulate: " + err.Error()) // the parts do not fit together
 	}
 	return s
-}
-
-// logOf is the log of a part of the system: nothing judges what a verification logs.
-func (h *history) logOf(part string) *slog.Logger {
-	if part == system.PartVerify {
-		return slog.New(slog.DiscardHandler)
-	}
-	return h.log()
 }
 
 // openReaders puts the consumers behind readers as the deployment table has them, or each behind one of its own.
@@ -185,18 +172,20 @@ func (h *history) openReaders() {
 
 func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	loop, err := consume.New(consume.Config{
-		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.log(),
-		Now: h.clock, InTurn: true, Observe: h.counted,
-		Wait: func(ctx context.Context, _ time.Duration) error {
-			h.call("loop", "wait") // others may go on before it is over
-			return wait(ctx)
-		},
+		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.logOf("loop"),
+		Now: h.clock, InTurn: true, Observe: h.counted, Wait: h.wait,
 	})
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together
 	}
 	h.mixture.join(loop, consumers)
 	return loop
+}
+
+// wait lets others go on before it is over.
+func (h *history) wait(ctx context.Context, _ time.Duration) error {
+	h.call("loop", "wait")
+	return wait(ctx)
 }
 
 // pause is what a command does between two attempts: others go on.

@@ -24,15 +24,12 @@ import (
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/item"
-	"nexus/pkg/links"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/product"
 	"nexus/pkg/query"
-	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
-	"nexus/pkg/stats"
 	assembly "nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -125,8 +122,8 @@ func (b *fixture) setup() {
 	require.NoError(b.t, err)
 	b.commands, b.queries, b.archive = assembled.Commands, assembled.Queries, assembled.Archive
 	b.calendar, b.importer = assembled.Calendar, calendar.NewImporter(b.commands, registry)
-	b.stats, b.links = assembled.Consumer(stats.Name), assembled.Consumer(links.Name)
-	b.reminders, b.keeper = assembled.Consumer(reminders.Name), assembled.Consumer(archive.Name)
+	all := assembled.Consumers
+	b.stats, b.links, b.reminders, b.keeper = all[0], all[1], all[2], all[3]
 }
 
 // do carries out a command of ann's; expected, if given, is the item whose version it is meant for.

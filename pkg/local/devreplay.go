@@ -107,10 +107,8 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 // feeder returns a feeder for the consumers, independent of their readers.
 func (p *Platform) feeder() replay.Feeder {
 	f := replay.Feeder{
-		Registry: p.registry, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep, Log: p.log.With("part", "replay"),
-	}
-	for _, r := range p.readers {
-		f.Consumers = append(f.Consumers, r.consumers...)
+		Registry: p.registry, Consumers: p.system.Consumers, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep,
+		Log: p.log.With("part", "replay"),
 	}
 	for _, extra := range p.options.Projections {
 		f.Projections = append(f.Projections, extra.Name())

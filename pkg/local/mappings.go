@@ -24,30 +24,28 @@ const failurePrefix = "aws/lambda/"
 
 // reader is one line of the deployment table at run time: a mapping and the loop of its consumers.
 type reader struct {
-	mapping   *eventsource.Mapping
-	source    *watchedSource
-	consumers []change.Consumer
-	loop      consume.Config // of the loop; a redelivery to one consumer makes a separate one
-	tally     *tally
+	system.Reader
+	mapping *eventsource.Mapping
+	source  *watchedSource
+	loop    consume.Config // a redelivery to one consumer makes a loop of its own
+	tally   *tally
 }
 
 // newReader returns the mapping of the system's reader, and the loop of its consumers.
 func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blobs blob.Store) (*reader, error) {
-	line := of.Line
-	line.Window = 0 // an invocation costs nothing here
+	of.Line.Window = 0 // an invocation costs nothing here
 	r := &reader{
-		consumers: of.Consumers, source: newWatchedSource(p.backend.newSource(), p.watch()),
-		tally: newTally(line.Consumers),
+		Reader: of, source: newWatchedSource(p.backend.newSource(), p.watch()), tally: newTally(of.Line.Consumers),
 	}
 	r.loop = consume.Config{
-		Registry: p.registry, Consumers: r.consumers, Parking: blobs, Log: p.log.With("reader", line.Name),
+		Registry: p.registry, Consumers: of.Consumers, Parking: blobs, Log: p.log.With("reader", of.Line.Name),
 		Now: p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,
 	}
 	loop, err := consume.New(r.loop)
 	if err != nil {
 		return nil, err
 	}
-	r.mapping, err = eventsource.New(line.Config, eventsource.Wiring{
+	r.mapping, err = eventsource.New(of.Line.Config, eventsource.Wiring{
 		Source: r.source, Checkpoints: kept, Handler: loop.Handle,
 		Destination: keepFailure(blobs, p.log),
 		// Records have the machine's time, so it measures their age, independent of the platform's clock.
@@ -100,7 +98,7 @@ func tellDelivery(h *hub, d eventsource.Delivery) {
 func (r *reader) redeliver(ctx context.Context, consumer, from string, times int) (int, error) {
 	cfg := r.loop
 	if consumer != "" {
-		cfg.Consumers = slices.DeleteFunc(slices.Clone(r.consumers), func(c change.Consumer) bool {
+		cfg.Consumers = slices.DeleteFunc(slices.Clone(r.Consumers), func(c change.Consumer) bool {
 			return c.Name() != consumer
 		})
 	}
@@ -113,7 +111,7 @@ func (r *reader) redeliver(ctx context.Context, consumer, from string, times int
 
 // has reports whether the reader serves the consumer; the empty name means all.
 func (r *reader) has(consumer string) bool {
-	return consumer == "" || slices.ContainsFunc(r.consumers, func(c change.Consumer) bool { return c.Name() == consumer })
+	return consumer == "" || slices.Contains(r.Line.Consumers, consumer)
 }
 
 // tally counts the outcomes of the records at each consumer since the start.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 	"time"
@@ -22,9 +23,7 @@ func (m *meters) of(user string) table.Observer {
 	if m.byUser == nil {
 		m.byUser = map[string]*table.Meter{}
 	}
-	if m.byUser[user] == nil {
-		m.byUser[user] = &table.Meter{}
-	}
+	m.byUser[user] = cmp.Or(m.byUser[user], &table.Meter{})
 	return m.byUser[user].Observe
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
@@ -21,7 +22,6 @@ import (
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
-	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/port"
 	"nexus/pkg/reminders"
@@ -190,9 +190,9 @@ func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints
 			return nil, err
 		}
 	}
-	for _, reader := range readers.Table(p.registry) {
-		if err := kept.judge(reader.Name, heads); err != nil {
-			return nil, fmt.Errorf("checkpoints of reader %s: %w", reader.Name, err)
+	for _, reader := range p.system.Readers {
+		if err := kept.judge(reader.Line.Name, heads); err != nil {
+			return nil, fmt.Errorf("checkpoints of reader %s: %w", reader.Line.Name, err)
 		}
 	}
 	p.writeBehind = kept.run
@@ -237,9 +237,5 @@ func (t *remindersTally) observe(_ string, o reminders.Observation) {
 func (t *remindersTally) all() map[reminders.Outcome]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := map[reminders.Outcome]int{}
-	for what, n := range t.counts {
-		out[what] = n
-	}
-	return out
+	return maps.Clone(t.counts)
 }

@@ -93,7 +93,7 @@ func NewSystem(c Config) *System {
 	}
 	s.notifier, s.Archive = assembled.Notifier, assembled.Archive
 	s.Feeder = Feeder{
-		Registry: c.Registry, Consumers: assembled.Consumers(), Parking: s.Parking, Now: s.Now, Log: c.Log,
+		Registry: c.Registry, Consumers: assembled.Consumers, Parking: s.Parking, Now: s.Now, Log: c.Log,
 		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	return s

@@ -55,11 +55,3 @@ type Ports struct {
 	Walker table.Walker    // without it, a verification covers one named user only
 	Lister schedule.Lister // without it, a verification checks no schedule
 }
-
-// logOf returns the log of the part.
-func (p *Ports) logOf(part string) *slog.Logger {
-	if p.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return p.Log(part)
-}

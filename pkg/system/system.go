@@ -14,6 +14,7 @@ package system
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -49,15 +50,16 @@ type System struct {
 	Plans    *plan.Service       // needs NewRevisionID
 	Notifier *reminders.Notifier // needs Scheduler and Bus
 	Verifier *verify.Verifier    // needs NewID and Wait
-	// Readers are the lines of the deployment table. The consumer reminders needs Scheduler and Bus, archive needs Copies
-	// and Bus; the projections need no more than the table.
-	Readers []Reader
+	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs Scheduler and Bus,
+	// archive needs Copies and Bus.
+	Consumers []change.Consumer
+	Readers   []Reader
 
 	registry *entity.Registry
 	ports    Ports
 }
 
-// Reader is a line of the deployment table with its consumers, in the line's order. The line names no others.
+// Reader is a line of the deployment table with its consumers, in the line's order.
 type Reader struct {
 	Line      readers.Reader
 	Consumers []change.Consumer
@@ -69,24 +71,27 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 	if r == nil || p.Store == nil || p.Now == nil {
 		return nil, errors.New("assemble the system: Registry, Store and Now are required")
 	}
+	if p.Log == nil {
+		p.Log = func(string) *slog.Logger { return slog.New(slog.DiscardHandler) }
+	}
 	s := &System{registry: r, ports: p}
-	s.addServices()
-	all := append([]*projection.Projection{stats.Projection(), links.Projection()}, projections...)
+	s.addServices(p.Store(PartAPI))
+	projections = append([]*projection.Projection{stats.Projection(), links.Projection()}, projections...)
 	if p.Scheduler != nil && p.Bus != nil {
 		s.Notifier = reminders.NewNotifier(s.reminding(p.Store(PartNotify), PartNotify))
 	}
 	if p.NewID != nil && p.Wait != nil {
-		s.Verifier = s.newVerifier(all)
+		s.addVerifier(p.Store(PartVerify), projections)
 	}
-	if err := s.addReaders(all); err != nil {
+	if err := s.addConsumers(projections); err != nil {
 		return nil, fmt.Errorf("assemble the system: %w", err)
 	}
 	return s, nil
 }
 
 // addServices builds the services that answer requests.
-func (s *System) addServices() {
-	p, r, store := &s.ports, s.registry, s.ports.Store(PartAPI)
+func (s *System) addServices(store table.Store) {
+	p, r := &s.ports, s.registry
 	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String})
 	s.Archive = archive.New(s.archiving(store))
 	if p.NewID != nil && p.Pause != nil {
@@ -95,51 +100,56 @@ func (s *System) addServices() {
 	if p.Random != nil {
 		s.Calendar = calendar.New(calendar.Config{Store: store, Registry: r, Now: p.Now, Random: p.Random})
 	}
-	if p.NewRevisionID != nil {
-		publisher := s.newPublisher(store)
+	if publisher := s.newPublisher(store); publisher != nil {
 		s.Values = values.New(publisher, p.NewRevisionID)
 		s.Plans = plan.New(publisher, s.Values, p.Now, p.NewRevisionID)
 	}
 }
 
-// newVerifier builds the verification, which repairs through separate consumers.
-func (s *System) newVerifier(projections []*projection.Projection) *verify.Verifier {
-	p, store := &s.ports, s.ports.Store(PartVerify)
+// addVerifier builds the verification, which repairs through separate consumers.
+func (s *System) addVerifier(store table.Store, projections []*projection.Projection) {
+	p := &s.ports
 	cfg := verify.Config{
 		Store: store, Walker: p.Walker, Registry: s.registry, Projections: projections,
-		Archive: archive.NewConsumer(s.archiving(store)),
-		Now:     p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.logOf(PartVerify),
-	}
-	if p.NewRevisionID != nil {
-		cfg.Repositories = s.newPublisher(store)
+		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
+		Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
 	}
 	if s.Notifier != nil && p.Lister != nil {
 		reminding := s.reminding(store, reminders.Name)
 		cfg.Reminders, cfg.Notifier = reminders.New(reminding), reminders.NewNotifier(reminding)
 		cfg.Schedules = p.Lister
 	}
-	return verify.New(cfg)
+	s.Verifier = verify.New(cfg)
 }
 
-// addReaders gives each consumer to the reader that the deployment table names for it.
-func (s *System) addReaders(projections []*projection.Projection) error {
-	built, names := s.newConsumers(projections)
-	for _, line := range readers.Table(s.registry, names...) {
+// addConsumers builds the consumers and gives each to the reader that the deployment table names for it.
+func (s *System) addConsumers(projections []*projection.Projection) error {
+	p := &s.ports
+	built := map[string]change.Consumer{reminders.Name: nil, archive.Name: nil} // nil is left out
+	if s.Notifier != nil {
+		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
+	}
+	if p.Copies != nil && p.Bus != nil {
+		built[archive.Name] = archive.NewConsumer(s.archiving(p.Store(archive.Name)))
+	}
+	var names []string
+	for _, one := range projections {
+		names = append(names, one.Name())
+		built[one.Name()] = projection.NewConsumer(one, p.Store(one.Name()), p.Now)
+	}
+	for _, line := range readers.Table(s.registry, names[2:]...) { // it names stats and links itself
 		reader := Reader{Line: line}
-		reader.Line.Consumers = nil
 		for _, name := range line.Consumers {
 			consumer, known := built[name]
 			if !known {
 				return fmt.Errorf("reader %s: consumer %q is unknown or named twice", line.Name, name)
 			}
-			delete(built, name)
-			if consumer != nil {
-				reader.Line.Consumers = append(reader.Line.Consumers, name)
+			if delete(built, name); consumer != nil {
 				reader.Consumers = append(reader.Consumers, consumer)
 			}
 		}
-		if reader.Consumers != nil {
-			s.Readers = append(s.Readers, reader)
+		if len(reader.Consumers) > 0 {
+			s.Readers, s.Consumers = append(s.Readers, reader), append(s.Consumers, reader.Consumers...)
 		}
 	}
 	if len(built) > 0 {
@@ -148,71 +158,40 @@ func (s *System) addReaders(projections []*projection.Projection) error {
 	return nil
 }
 
-// newConsumers returns all consumers by name, nil for one that is left out. The names are those of another product's
-// projections.
-func (s *System) newConsumers(projections []*projection.Projection) (built map[string]change.Consumer, names []string) {
-	p := &s.ports
-	built = map[string]change.Consumer{reminders.Name: nil, archive.Name: nil}
-	if s.Notifier != nil {
-		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
-	}
-	if p.Copies != nil && p.Bus != nil {
-		built[archive.Name] = archive.NewConsumer(s.archiving(p.Store(archive.Name)))
-	}
-	for _, one := range projections {
-		built[one.Name()] = projection.NewConsumer(one, p.Store(one.Name()), p.Now)
-		names = append(names, one.Name())
-	}
-	return built, names[2:] // the table names stats and links itself
-}
-
 // reminding returns the configuration of the named part for reminders.
 func (s *System) reminding(store table.Store, part string) reminders.Config {
 	p := &s.ports
-	cfg := reminders.Config{
-		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus, Now: p.Now, Log: p.logOf(part),
+	return reminders.Config{
+		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus, Now: p.Now, Log: p.Log(part),
+		Observe: func(o reminders.Observation) {
+			if p.Reminded != nil {
+				p.Reminded(part, o)
+			}
+		},
 	}
-	if p.Reminded != nil {
-		cfg.Observe = func(o reminders.Observation) { p.Reminded(part, o) }
-	}
-	return cfg
 }
 
 func (s *System) archiving(store table.Store) archive.Config {
-	p := &s.ports
-	return archive.Config{Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Now: p.Now}
+	return archive.Config{
+		Store: store, Registry: s.registry, Copies: s.ports.Copies, Bus: s.ports.Bus, Now: s.ports.Now,
+	}
 }
 
+// newPublisher returns what publishes revisions; nil where there are none.
 func (s *System) newPublisher(store table.Store) *revision.Publisher {
 	p := &s.ports
+	if p.NewRevisionID == nil {
+		return nil
+	}
 	return revision.NewPublisher(revision.Config{
 		Store: store, Now: p.Now, NewID: p.NewRevisionID, LoadInTransactions: p.LoadInTransactions,
 	})
 }
 
-// Consumers returns the consumers of all readers, in the order of the deployment table.
-func (s *System) Consumers() []change.Consumer {
-	var all []change.Consumer
-	for _, r := range s.Readers {
-		all = append(all, r.Consumers...)
-	}
-	return all
-}
-
-// Consumer returns the consumer of the name; nil if there is none.
-func (s *System) Consumer(name string) change.Consumer {
-	for _, c := range s.Consumers() {
-		if c.Name() == name {
-			return c
-		}
-	}
-	return nil
-}
-
 // API returns the HTTP surface of the system's services. The caller's Config sets the side, the authentication, the
 // documentation page and the clock for durations. As [api.New] does, it panics if a service of the side is left out.
 func (s *System) API(c api.Config) http.Handler {
-	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.logOf(PartAPI), s.ports.NewID
+	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.Log(PartAPI), s.ports.NewID
 	c.Commands, c.Queries, c.Archive, c.Calendar = s.Commands, s.Queries, s.Archive, s.Calendar
 	c.Values, c.Plans = s.Values, s.Plans
 	return api.New(c)

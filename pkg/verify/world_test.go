@@ -87,7 +87,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 		},
 	}, besides...)
 	require.NoError(t, err)
-	w.commands, w.consumers, w.verifier = assembled.Commands, assembled.Consumers(), assembled.Verifier
+	w.commands, w.consumers, w.verifier = assembled.Commands, assembled.Consumers, assembled.Verifier
 	return w
 }
 

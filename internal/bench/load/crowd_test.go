@@ -62,8 +62,8 @@ func (c *crowd) settleIn(tb testing.TB, owner string, n int) {
 	for i := range n {
 		if some = append(some, linked(tb, owner, i, n)); len(some) >= chunk || i == n-1 {
 			changes := c.write(tb, owner, some)
-			follow(tb, c.system.Consumer(stats.Name), changes)
-			follow(tb, c.system.Consumer(links.Name), changes)
+			follow(tb, c.consumer(stats.Name), changes)
+			follow(tb, c.consumer(links.Name), changes)
 			c.store.Feed().Trim(base.AddDate(1, 0, 0))
 			some = some[:0]
 		}

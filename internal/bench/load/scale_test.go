@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -145,9 +146,14 @@ func (c *crowd) probe(name string, kind int, finish func(item.Item)) work {
 			}
 			changes = append(changes, c.write(tb, owner, []item.Item{it})...)
 		}
-		consumer := c.system.Consumer(name)
+		consumer := c.consumer(name)
 		return func(i int) { follow(tb, consumer, changes[i*scaleBatch:(i+1)*scaleBatch]) }
 	}}
+}
+
+func (c *crowd) consumer(name string) change.Consumer {
+	all := c.system.Consumers
+	return all[slices.IndexFunc(all, func(one change.Consumer) bool { return one.Name() == name })]
 }
 
 func TestLoad_costsDoNotGrowWithTheTable(t *testing.T) {
