@@ -32,7 +32,7 @@ func agendaOperation(r *entity.Registry) *operation {
 		answers: []documented{
 			{status: http.StatusOK, doc: "A page of the agenda.", schema: pageSchema(schemaRef(agendaItem))},
 		},
-		run: func(ctx context.Context, s services, c call) (answer, error) {
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			limit, cursor, p := pageOf(c.query)
 			if p != nil {
 				return answer{}, p
@@ -43,7 +43,7 @@ func agendaOperation(r *entity.Registry) *operation {
 			}
 			q.From, _ = c.query.Time("from")
 			q.To, _ = c.query.Time("to")
-			agenda, err := s.queries.Agenda(ctx, c.user, q)
+			agenda, err := s.Queries.Agenda(ctx, c.user, q)
 			if err != nil {
 				return answer{}, err
 			}

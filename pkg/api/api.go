@@ -70,7 +70,6 @@ type API struct {
 	commands   map[string]*operation // by the type a batch names them with
 	mux        *http.ServeMux
 	document   func() document
-	importer   *calendar.Importer // nil without commands
 }
 
 var _ http.Handler = (*API)(nil)
@@ -94,9 +93,6 @@ func New(c Config) *API {
 		c.Observe = func(Observation) {}
 	}
 	a := &API{cfg: c, operations: operations(c.Registry), commands: map[string]*operation{}}
-	if c.Commands != nil {
-		a.importer = calendar.NewImporter(c.Commands, c.Registry)
-	}
 	a.document = sync.OnceValue(func() document { return newDocument(c.Document(c.Registry)) })
 	for _, o := range a.operations {
 		if o.isCommand() {

@@ -42,8 +42,8 @@ func calendarOperations() []*operation {
 			id: getCalendarID, method: http.MethodGet, path: "/v1/calendar.ics", tag: "calendar",
 			summary: "Read the calendar as iCalendar", detail: whole, query: []entity.Field{part},
 			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				out, err := s.calendar.Export(ctx, c.user, int(c.query.Int(paramPart)))
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				out, err := s.Calendar.Export(ctx, c.user, int(c.query.Int(paramPart)))
 				return answerExport(out, err)
 			},
 		},
@@ -55,12 +55,12 @@ func calendarOperations() []*operation {
 				"unless its owner chose otherwise. " + whole,
 			query:   []entity.Field{part},
 			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				address, ok := strings.CutSuffix(c.path[paramAddress], feedSuffix)
 				if !ok {
 					return answer{}, calendar.ErrNoFeed
 				}
-				out, err := s.calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)))
+				out, err := s.Calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)))
 				return answerExport(out, err)
 			},
 		},
@@ -73,8 +73,8 @@ func calendarOperations() []*operation {
 				form: choice, schema: formSchema(choice), example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsBusy},
 			},
 			answers: []documented{{status: http.StatusOK, doc: "The address.", schema: feedSchema(true)}},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				address, f, err := s.calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				address, f, err := s.Calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
 				return answer{status: http.StatusOK, body: feedBody(address, f)}, err
 			},
 		},
@@ -86,8 +86,8 @@ func calendarOperations() []*operation {
 				example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsFull},
 			},
 			answers: []documented{{status: http.StatusOK, doc: "How it is now.", schema: feedSchema(false)}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				f, err := s.calendar.ChangeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				f, err := s.Calendar.ChangeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
 				return answer{status: http.StatusOK, body: feedBody("", f)}, err
 			},
 		},
@@ -95,8 +95,8 @@ func calendarOperations() []*operation {
 			id: "getFeed", method: http.MethodGet, path: "/v1/me/feed", tag: "calendar",
 			summary: "Ask whether the calendar has a secret address", detail: "The address itself cannot be told again.",
 			answers: []documented{{status: http.StatusOK, doc: "There is one.", schema: feedSchema(false)}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				f, err := s.calendar.Feed(ctx, c.user)
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				f, err := s.Calendar.Feed(ctx, c.user)
 				return answer{status: http.StatusOK, body: feedBody("", f)}, err
 			},
 		},
@@ -104,8 +104,8 @@ func calendarOperations() []*operation {
 			id: "revokeFeed", method: http.MethodDelete, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
 			summary: "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
 			answers: []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				return answer{status: http.StatusNoContent}, s.calendar.RevokeFeed(ctx, c.user)
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				return answer{status: http.StatusNoContent}, s.Calendar.RevokeFeed(ctx, c.user)
 			},
 		},
 	}
@@ -128,8 +128,8 @@ func importOperation(text object) *operation {
 		},
 		answers:   []documented{{status: http.StatusOK, doc: "What became of each component.", schema: reportSchema()}},
 		conflicts: "The same request is still being carried out.",
-		run: func(ctx context.Context, s services, c call) (answer, error) {
-			report, replayed, err := s.importer.Import(ctx, c.user, c.text, c.key)
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			report, replayed, err := calendar.NewImporter(s.Commands, s.Registry).Import(ctx, c.user, c.text, c.key)
 			var limit *ical.LimitError
 			switch {
 			case errors.As(err, &limit) && !errors.Is(err, ical.ErrNotCalendar):

@@ -35,16 +35,16 @@ func archiveOperations() []*operation {
 				{status: http.StatusOK, doc: "The item as it is now.", schema: schemaRef(anyEntity), entity: true}, goneAnswer,
 			},
 			finds: true, leaves: true, conflicts: "The item has not left yet.",
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				id := c.path["id"]
-				t := s.registry.ByID(id)
+				t := s.Registry.ByID(id)
 				if t == nil {
 					return answer{}, archive.ErrNoCopy
 				}
 				return s.do(ctx, c, command.DelegatedCommand{
 					Name: "restore", Type: t, ID: id,
 					Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
-						return s.archive.Restore(ctx, t, c.user, id, more...)
+						return s.Archive.Restore(ctx, t, c.user, id, more...)
 					},
 				})
 			},
@@ -52,7 +52,7 @@ func archiveOperations() []*operation {
 	}
 }
 
-func listArchive(ctx context.Context, s services, c call) (answer, error) {
+func listArchive(ctx context.Context, s *Config, c call) (answer, error) {
 	limit, text, p := pageOf(c.query)
 	if p != nil {
 		return answer{}, p
@@ -62,13 +62,13 @@ func listArchive(ctx context.Context, s services, c call) (answer, error) {
 	}
 	var start table.Position
 	if text != "" {
-		id, ok := readColdCursor(s.registry, c.user, text)
+		id, ok := readColdCursor(s.Registry, c.user, text)
 		if !ok {
 			return answer{}, query.ErrCursor
 		}
 		start = table.Position(entity.ColdKey(c.user, id).Item())
 	}
-	copies, next, err := s.archive.List(ctx, c.user, limit, start)
+	copies, next, err := s.Archive.List(ctx, c.user, limit, start)
 	if err != nil {
 		return answer{}, err
 	}

@@ -25,7 +25,7 @@ func entityOperations(t *entity.Type) []*operation {
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The "+word+" was created."), goneAnswer},
 			finds:     hasLinks(t), // a link's target may be missing
 			conflicts: "The chosen id exists, is in the archive, or was deleted.",
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.Create{Type: t, Fields: c.doc})
 			},
 		},
@@ -33,8 +33,8 @@ func entityOperations(t *entity.Type) []*operation {
 			id: "get" + entityNoun(t), method: http.MethodGet, path: one, tag: t.Plural,
 			summary: "Read " + article(word), detail: "As its last write left it.",
 			answers: []documented{entityAnswer(http.StatusOK, t, "The "+word+".")}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				it, err := s.queries.Get(ctx, c.user, t, c.path[t.IDAttr])
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				it, err := s.Queries.Get(ctx, c.user, t, c.path[t.IDAttr])
 				return answer{status: http.StatusOK, typ: t, item: it}, err
 			},
 		},
@@ -44,7 +44,7 @@ func entityOperations(t *entity.Type) []*operation {
 			detail:  "A JSON Merge Patch (RFC 7396): null removes a member.",
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
 			answers: changed, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.Update{Type: t, ID: c.path[t.IDAttr], Patch: c.doc})
 			},
 		},
@@ -52,7 +52,7 @@ func entityOperations(t *entity.Type) []*operation {
 			id: "delete" + entityNoun(t), method: http.MethodDelete, path: one, tag: t.Plural, writes: true,
 			precondition: needsVersion, summary: "Delete " + article(word), detail: "For good: its id is never used again.",
 			answers: []documented{{status: http.StatusNoContent, doc: "The " + word + " is deleted."}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.Delete{Type: t, ID: c.path[t.IDAttr]})
 			},
 		},
@@ -78,8 +78,8 @@ func (c call) request(cmd command.Command) command.Request {
 }
 
 // do carries a command out.
-func (s services) do(ctx context.Context, c call, cmd command.Command) (answer, error) {
-	res, err := s.commands.Do(ctx, c.request(cmd))
+func (s *Config) do(ctx context.Context, c call, cmd command.Command) (answer, error) {
+	res, err := s.Commands.Do(ctx, c.request(cmd))
 	if err != nil {
 		return answer{}, err
 	}
@@ -108,12 +108,12 @@ func hasLinks(t *entity.Type) bool {
 	return ok && f.Kind == entity.Links
 }
 
-func (s services) backlinks(ctx context.Context, c call, target entity.Ref) (answer, error) {
+func (s *Config) backlinks(ctx context.Context, c call, target entity.Ref) (answer, error) {
 	limit, cursor, p := pageOf(c.query)
 	if p != nil {
 		return answer{}, p
 	}
-	page, err := s.queries.Backlinks(ctx, c.user, target, limit, cursor)
+	page, err := s.Queries.Backlinks(ctx, c.user, target, limit, cursor)
 	return pageAnswer(page), err
 }
 
@@ -128,7 +128,7 @@ func linkOperations(t *entity.Type) []*operation {
 		query:   []entity.Field{limitParam(), cursorParam()},
 		answers: []documented{{status: http.StatusOK, doc: "A page of entities.", schema: pageSchema(schemaRef(anyEntity))}},
 		finds:   true,
-		run: func(ctx context.Context, s services, c call) (answer, error) {
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			return s.backlinks(ctx, c, entity.Ref{Type: t.Name, ID: c.path[t.IDAttr]})
 		},
 	}
@@ -155,7 +155,7 @@ func linkOperations(t *entity.Type) []*operation {
 				form: relation, schema: formSchema(relation), example: map[string]any{entity.LinkRelation: "preparation"},
 			},
 			answers: changed, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.AddLink{
 					Type: t, ID: c.path[t.IDAttr], Target: target(c), Relation: c.form.Str(entity.LinkRelation),
 				})
@@ -165,7 +165,7 @@ func linkOperations(t *entity.Type) []*operation {
 			id: "remove" + operationNoun(t) + "Link", method: http.MethodDelete, path: path, tag: t.Plural, writes: true,
 			precondition: mayHaveVersion, summary: "Remove a link of " + article(word),
 			detail: "A link that is not there is removed already.", answers: changed, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.RemoveLink{Type: t, ID: c.path[t.IDAttr], Target: target(c)})
 			},
 		},

@@ -50,12 +50,12 @@ func allOperation(t *entity.Type) *operation {
 		answers: []documented{
 			{status: http.StatusOK, doc: "A page of " + t.Plural + ".", schema: pageSchema(schemaRef(entityNoun(t)))},
 		},
-		run: func(ctx context.Context, s services, c call) (answer, error) {
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			limit, cursor, p := pageOf(c.query)
 			if p != nil {
 				return answer{}, p
 			}
-			page, err := s.queries.All(ctx, c.user, query.AllQuery{Type: t, Limit: limit, Cursor: cursor})
+			page, err := s.Queries.All(ctx, c.user, query.AllQuery{Type: t, Limit: limit, Cursor: cursor})
 			return pageAnswer(page), err
 		},
 	}
@@ -76,12 +76,12 @@ func columnOperation(t *entity.Type) *operation {
 			textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of tasks.", schema: pageSchema(schemaRef(entityNoun(t)))}},
-		run: func(ctx context.Context, s services, c call) (answer, error) {
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			limit, cursor, p := pageOf(c.query)
 			if p != nil {
 				return answer{}, p
 			}
-			page, err := s.queries.Column(ctx, c.user, query.ColumnQuery{
+			page, err := s.Queries.Column(ctx, c.user, query.ColumnQuery{
 				Status: c.query.Str("status"), Priority: c.query.Int("priority"), Overdue: c.query.Bool(paramOverdue),
 				Filter: filterOf(c.query), Limit: limit, Cursor: cursor,
 			})
@@ -108,8 +108,8 @@ func boardOperation(t *entity.Type) *operation {
 		answers: []documented{{status: http.StatusOK, doc: "The columns.", schema: object{
 			{"type", "object"}, {"properties", object{{"columns", listOf(column)}}}, {"required", []string{"columns"}},
 		}}},
-		run: func(ctx context.Context, s services, c call) (answer, error) {
-			columns, err := s.queries.Board(ctx, c.user, int(c.query.Int("limit")))
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			columns, err := s.Queries.Board(ctx, c.user, int(c.query.Int("limit")))
 			if err != nil {
 				return answer{}, err
 			}
@@ -138,7 +138,7 @@ func notesOperation(t *entity.Type) *operation {
 			tagParam(), textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of notes.", schema: pageSchema(schemaRef(entityNoun(t)))}},
-		run: func(ctx context.Context, s services, c call) (answer, error) {
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			limit, cursor, p := pageOf(c.query)
 			if p != nil {
 				return answer{}, p
@@ -150,7 +150,7 @@ func notesOperation(t *entity.Type) *operation {
 					return answer{}, err
 				}
 			}
-			page, err := s.queries.Notes(ctx, c.user, q)
+			page, err := s.Queries.Notes(ctx, c.user, q)
 			return pageAnswer(page), err
 		},
 	}

@@ -33,8 +33,8 @@ func meOperations(r *entity.Registry) []*operation {
 			summary: "Read the user's zone, preferences and totals", detail: "Until the first change: the defaults, at " +
 				"version 0. Statistics change without a new version, so If-None-Match is not looked at.",
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row.")},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				it, err := s.queries.Me(ctx, c.user)
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				it, err := s.Queries.Me(ctx, c.user)
 				return answer{status: http.StatusOK, typ: t, item: it}, err
 			},
 		},
@@ -47,7 +47,7 @@ func meOperations(r *entity.Registry) []*operation {
 				example: map[string]any{product.AttrDefaultTzid: "Europe/London"},
 			},
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now.")},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})
 			},
 		},
@@ -56,8 +56,8 @@ func meOperations(r *entity.Registry) []*operation {
 			summary: "Read the statistics as of now",
 			detail:  "The totals, with what moves by the clock: events still to come and tasks past their due time.",
 			answers: []documented{{status: http.StatusOK, doc: "The statistics.", schema: statsSchema(totals)}},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				now, err := s.queries.Stats(ctx, c.user)
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				now, err := s.Queries.Stats(ctx, c.user)
 				if err != nil {
 					return answer{}, err
 				}

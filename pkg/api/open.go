@@ -26,7 +26,7 @@ func healthOperation() *operation {
 		answers: []documented{{status: http.StatusOK, doc: "It does.", schema: object{
 			{"type", "object"}, {"properties", object{{"status", object{{"const", "ok"}}}}}, {"required", []string{"status"}},
 		}}},
-		run: func(context.Context, services, call) (answer, error) {
+		run: func(context.Context, *Config, call) (answer, error) {
 			return answer{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}, nil
 		},
 	}

@@ -6,14 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"nexus/pkg/archive"
 	"nexus/pkg/calendar"
-	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
-	"nexus/pkg/revision/plan"
-	"nexus/pkg/revision/values"
 )
 
 // operation is one row of the table that defines routes, document and batch commands.
@@ -41,7 +37,7 @@ type operation struct {
 	// conflicts names the state in which the operation is refused with 409; empty for never.
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
-	run func(ctx context.Context, s services, c call) (answer, error)
+	run func(ctx context.Context, s *Config, c call) (answer, error)
 	// alone says that no batch carries the operation.
 	alone bool
 }
@@ -86,18 +82,6 @@ type documented struct {
 	entity bool
 	traced bool   // it may name a write without being the written entity
 	media  string // the type of a text that is no JSON; "" for JSON
-}
-
-// services holds the dependencies of operations.
-type services struct {
-	registry *entity.Registry
-	commands *command.Service
-	queries  Queries
-	archive  *archive.Archive
-	calendar *calendar.Service
-	importer *calendar.Importer
-	values   *values.Service
-	plans    *plan.Service
 }
 
 // call is one request to an operation, single or in a batch.

@@ -30,11 +30,11 @@ func planOperations() []*operation {
 			summary: "Show the history of a day's plan", detail: "The newest revision first.",
 			query:   []entity.Field{limitParam(), cursorParam()},
 			answers: []documented{{status: http.StatusOK, doc: "A page of the history.", schema: entriesPage(memberReason)}},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				date := c.path[memberDate]
 				return historyAnswer(ctx, c, "plan "+date+" "+c.user, viewOfPlanCommit,
 					func(ctx context.Context, limit int, before string) (revision.Page, error) {
-						return s.plans.History(ctx, c.user, date, limit, before)
+						return s.Plans.History(ctx, c.user, date, limit, before)
 					})
 			},
 		},
@@ -42,8 +42,8 @@ func planOperations() []*operation {
 			id: "getPlanRevision", method: http.MethodGet, path: plansPath + "/revisions/{revId}", tag: "plans",
 			summary: "Read a revision of a day's plan", detail: "It never changes.",
 			answers: []documented{revisionAnswered(http.StatusOK, "The revision and its plan.", planRevision)}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				got, err := s.plans.Revision(ctx, c.user, c.path[memberDate], c.path[memberRevID])
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				got, err := s.Plans.Revision(ctx, c.user, c.path[memberDate], c.path[memberRevID])
 				return answerOfPlan(c, got, err)
 			},
 		},
@@ -70,9 +70,9 @@ func planOperations() []*operation {
 			detail:  "As a new revision, row for row; what lies between stays in the history.",
 			body:    rollbackBody(), finds: true, conflicts: conflictOfHead,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its plan.", planRevision)},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				r := rollbackOf(c)
-				made, err := s.plans.Rollback(ctx, c.user, c.path[memberDate], r.parentRevID, r.revID, r.message, c.key)
+				made, err := s.Plans.Rollback(ctx, c.user, c.path[memberDate], r.parentRevID, r.revID, r.message, c.key)
 				return madePlan(c, made, err)
 			},
 		},
@@ -125,13 +125,13 @@ func viewOfBase(b plan.Base) planView {
 	return viewOfPlan(b.Repository.Date, entryView{headView: viewOfHead(b.Head)}, b.State)
 }
 
-func getPlan(ctx context.Context, s services, c call) (answer, error) {
+func getPlan(ctx context.Context, s *Config, c call) (answer, error) {
 	date := c.path[memberDate]
 	if at, given := c.query.Time(memberAt); given {
-		got, err := s.plans.AsOf(ctx, c.user, date, at)
+		got, err := s.Plans.AsOf(ctx, c.user, date, at)
 		return answerOfPlan(c, got, err)
 	}
-	base, err := s.plans.Current(ctx, c.user, date)
+	base, err := s.Plans.Current(ctx, c.user, date)
 	if err != nil {
 		return answer{}, err
 	}
@@ -145,12 +145,12 @@ func answerOfPlan(c call, got plan.Revision, err error) (answer, error) {
 	return revisionAnswer(got.RevID, viewOfPlan(c.path[memberDate], viewOfPlanCommit(got.Commit), got.State))
 }
 
-func commitPlan(ctx context.Context, s services, c call) (answer, error) {
+func commitPlan(ctx context.Context, s *Config, c call) (answer, error) {
 	commit, p := readCommitOfPlan(c)
 	if p != nil {
 		return answer{}, p
 	}
-	made, err := s.plans.Commit(ctx, c.user, c.path[memberDate], commit)
+	made, err := s.Plans.Commit(ctx, c.user, c.path[memberDate], commit)
 	return madePlan(c, made, err)
 }
 
@@ -163,8 +163,8 @@ func madePlan(c call, made plan.Result, err error) (answer, error) {
 	return madeAnswer(c.user, "/v1/plans/"+date, entry.headView, viewOfPlan(date, entry, made.State), made.Replayed)
 }
 
-func diffPlan(ctx context.Context, s services, c call) (answer, error) {
-	d, err := s.plans.Diff(ctx, c.user, c.path[memberDate], c.query.Str(memberFrom), c.query.Str(memberTo))
+func diffPlan(ctx context.Context, s *Config, c call) (answer, error) {
+	d, err := s.Plans.Diff(ctx, c.user, c.path[memberDate], c.query.Str(memberFrom), c.query.Str(memberTo))
 	if err != nil {
 		return answer{}, err
 	}
@@ -175,8 +175,8 @@ func diffPlan(ctx context.Context, s services, c call) (answer, error) {
 	return viewAnswer(http.StatusOK, d)
 }
 
-func rolloverPlan(ctx context.Context, s services, c call) (answer, error) {
-	done, err := s.plans.Rollover(ctx, c.user, c.path[memberDate], c.key)
+func rolloverPlan(ctx context.Context, s *Config, c call) (answer, error) {
+	done, err := s.Plans.Rollover(ctx, c.user, c.path[memberDate], c.key)
 	if err != nil {
 		return answer{}, err
 	}
@@ -195,8 +195,8 @@ func rolloverPlan(ctx context.Context, s services, c call) (answer, error) {
 	return a, err
 }
 
-func completePlan(ctx context.Context, s services, c call) (answer, error) {
-	done, err := s.plans.Complete(ctx, c.user, c.path[memberDate], c.form.Str(memberActionID), c.key)
+func completePlan(ctx context.Context, s *Config, c call) (answer, error) {
+	done, err := s.Plans.Complete(ctx, c.user, c.path[memberDate], c.form.Str(memberActionID), c.key)
 	if err != nil {
 		return answer{}, err
 	}

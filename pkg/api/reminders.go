@@ -38,7 +38,7 @@ func reminderOperations(t *entity.Type) []*operation {
 			writes: true, precondition: mayHaveVersion, summary: summary, detail: detail, body: b, finds: true,
 			conflicts: conflict,
 			answers:   []documented{entityAnswer(http.StatusOK, t, "The reminder as it is now."), goneAnswer},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, make(c.path[t.IDAttr], c.form))
 			},
 		}

@@ -41,7 +41,7 @@ func aboutSeries(event *entity.Type, table []*operation) {
 		switch o.id {
 		case "createEvent", "updateEvent", "deleteEvent":
 			run := o.run
-			o.run = func(ctx context.Context, s services, c call) (answer, error) {
+			o.run = func(ctx context.Context, s *Config, c call) (answer, error) {
 				a, err := run(ctx, s, c)
 				return a, leadToSeries(err)
 			}
@@ -51,16 +51,16 @@ func aboutSeries(event *entity.Type, table []*operation) {
 			o.answers[0].doc = "The event, by whatever id it has."
 			o.answers[0].schema = schemaRef(anyEvent)
 			o.paths = anyEventID(event)
-			o.run = func(ctx context.Context, s services, c call) (answer, error) {
-				found, err := s.queries.Event(ctx, c.user, c.path[event.IDAttr])
+			o.run = func(ctx context.Context, s *Config, c call) (answer, error) {
+				found, err := s.Queries.Event(ctx, c.user, c.path[event.IDAttr])
 				return answer{status: http.StatusOK, typ: found.Type, item: found.Item}, err
 			}
 		case "listEventBacklinks":
 			o.summary = "List what links to an event, a series, or an occurrence of a series"
 			o.paths = anyEventID(event)
-			o.run = func(ctx context.Context, s services, c call) (answer, error) {
+			o.run = func(ctx context.Context, s *Config, c call) (answer, error) {
 				target := entity.Ref{Type: event.Name, ID: c.path[event.IDAttr]}
-				if t := s.registry.ByID(target.ID); t != nil && t.OwnCommands {
+				if t := s.Registry.ByID(target.ID); t != nil && t.OwnCommands {
 					target.Type = t.Name
 				}
 				return s.backlinks(ctx, c, target)
@@ -141,7 +141,7 @@ func seriesOperations(t *entity.Type) []*operation {
 				"Exceptions stay as long as their dates are occurrences.",
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
 			answers: changed, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.UpdateSeries{ID: id(c), Patch: c.doc})
 			},
 		},
@@ -149,7 +149,7 @@ func seriesOperations(t *entity.Type) []*operation {
 			id: "deleteSeries", method: http.MethodDelete, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
 			summary: "Delete a series", detail: "For good, with all of its exceptions.",
 			answers: []documented{{status: http.StatusNoContent, doc: "The series is deleted."}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.DeleteSeries{ID: id(c)})
 			},
 		},
@@ -159,7 +159,7 @@ func seriesOperations(t *entity.Type) []*operation {
 			summary:      "End a series", detail: "No occurrence starts after the instant. A series that ends earlier already " +
 				"stays as it is; one of which no occurrence would be left is to be deleted instead.",
 			body: endBody(), answers: changed, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.EndSeries{ID: id(c), UntilUtc: c.form.Str(memberUntil)})
 			},
 		},
@@ -203,7 +203,7 @@ func instanceOperations(t *entity.Type) []*operation {
 				example: map[string]any{entity.AttrTitle: "Another text"},
 			},
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.PutInstance{
 					MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate], Fields: c.doc,
 				})
@@ -215,7 +215,7 @@ func instanceOperations(t *entity.Type) []*operation {
 			summary: "Cancel one occurrence",
 			detail:  "It stays readable, with the status CANCELLED, and is in no agenda. If-Match as for putInstance.",
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.CancelInstance{MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate]})
 			},
 		},

@@ -50,7 +50,7 @@ func seriesSchemas(r *entity.Registry) object {
 	}
 }
 
-func createSeries(ctx context.Context, s services, c call) (answer, error) {
+func createSeries(ctx context.Context, s *Config, c call) (answer, error) {
 	raw, given := c.doc[memberFromEvent]
 	if !given {
 		if c.expected != nil || c.anyVersion {
@@ -67,17 +67,17 @@ func createSeries(ctx context.Context, s services, c call) (answer, error) {
 	return s.do(ctx, c, command.CreateSeries{Fields: fields, FromEventID: event})
 }
 
-func getSeries(t *entity.Type) func(context.Context, services, call) (answer, error) {
-	return func(ctx context.Context, s services, c call) (answer, error) {
+func getSeries(t *entity.Type) func(context.Context, *Config, call) (answer, error) {
+	return func(ctx context.Context, s *Config, c call) (answer, error) {
 		_, cursor, p := pageOf(c.query)
 		if p != nil {
 			return answer{}, p
 		}
-		got, err := s.queries.Series(ctx, c.user, c.path[t.IDAttr], cursor)
+		got, err := s.Queries.Series(ctx, c.user, c.path[t.IDAttr], cursor)
 		if err != nil {
 			return answer{}, err
 		}
-		return answer{status: http.StatusOK, body: appendSeries(t, s.registry.ByName(entity.TypeInstance), got),
+		return answer{status: http.StatusOK, body: appendSeries(t, s.Registry.ByName(entity.TypeInstance), got),
 			version: got.Master.Int(entity.AttrVersion)}, nil
 	}
 }
@@ -125,8 +125,8 @@ func splitBody(t *entity.Type) *body {
 	}
 }
 
-func splitSeries(t *entity.Type) func(context.Context, services, call) (answer, error) {
-	return func(ctx context.Context, s services, c call) (answer, error) {
+func splitSeries(t *entity.Type) func(context.Context, *Config, call) (answer, error) {
+	return func(ctx context.Context, s *Config, c call) (answer, error) {
 		var wrong findings
 		for _, name := range sortedNames(c.doc) {
 			if name != memberDate && name != memberChanges {
@@ -145,7 +145,7 @@ func splitSeries(t *entity.Type) func(context.Context, services, call) (answer, 
 			return answer{}, refuseFields(wrong...)
 		}
 		cmd := command.SplitSeries{ID: c.path[t.IDAttr], Date: date, Changes: changes}
-		res, err := s.commands.Do(ctx, c.request(cmd))
+		res, err := s.Commands.Do(ctx, c.request(cmd))
 		if err != nil {
 			return answer{}, err
 		}

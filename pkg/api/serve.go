@@ -211,9 +211,7 @@ func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, er
 	case documentID:
 		return answer{status: http.StatusOK, body: a.document().text}, nil
 	}
-	out, err = o.run(ctx, services{
-		a.cfg.Registry, a.cfg.Commands, a.cfg.Queries, a.cfg.Archive, a.cfg.Calendar, a.importer, a.cfg.Values, a.cfg.Plans,
-	}, c)
+	out, err = o.run(ctx, &a.cfg, c)
 	if err != nil {
 		return answer{}, a.unlessGone(ctx, c, err)
 	}

@@ -36,10 +36,10 @@ func valuesOperations() []*operation {
 			summary: "Show the history of the values tree", detail: "The newest revision first.",
 			query:   []entity.Field{limitParam(), cursorParam()},
 			answers: []documented{{status: http.StatusOK, doc: "A page of the history.", schema: entriesPage(memberSource)}},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return historyAnswer(ctx, c, "values "+c.user, viewOfCommit,
 					func(ctx context.Context, limit int, before string) (revision.Page, error) {
-						return s.values.History(ctx, c.user, limit, before)
+						return s.Values.History(ctx, c.user, limit, before)
 					})
 			},
 		},
@@ -47,8 +47,8 @@ func valuesOperations() []*operation {
 			id: "getValuesRevision", method: http.MethodGet, path: valuesPath + "/revisions/{revId}", tag: "values",
 			summary: "Read a revision of the values tree", detail: "It never changes.", paths: revIDPath(),
 			answers: []documented{revisionAnswered(http.StatusOK, "The revision and its tree.", valuesRevision)}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				got, err := s.values.Revision(ctx, c.user, c.path[memberRevID])
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				got, err := s.Values.Revision(ctx, c.user, c.path[memberRevID])
 				return answerOfTree(got, err)
 			},
 		},
@@ -77,8 +77,8 @@ func valuesOperations() []*operation {
 			detail:  "What turns the one into the other. Nodes that were only moved are not among the changed.",
 			query:   diffParams(),
 			answers: []documented{{status: http.StatusOK, doc: "The differences.", schema: schemaRef(valuesDiff)}}, finds: true,
-			run: func(ctx context.Context, s services, c call) (answer, error) {
-				d, err := s.values.Diff(ctx, c.user, c.query.Str(memberFrom), c.query.Str(memberTo))
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				d, err := s.Values.Diff(ctx, c.user, c.query.Str(memberFrom), c.query.Str(memberTo))
 				if err != nil {
 					return answer{}, err
 				}
@@ -95,10 +95,10 @@ func valuesOperations() []*operation {
 			detail:  "As a new revision, node for node; what lies between stays in the history.",
 			body:    rollbackBody(), finds: true, conflicts: conflictOfHead,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
-			run: func(ctx context.Context, s services, c call) (answer, error) {
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				r := rollbackOf(c)
 				return madeTree(c, func() (values.Result, error) {
-					return s.values.Rollback(ctx, c.user, r.parentRevID, r.revID, r.message, c.key)
+					return s.Values.Rollback(ctx, c.user, r.parentRevID, r.revID, r.message, c.key)
 				})
 			},
 		},
@@ -116,12 +116,12 @@ func viewOfTree(entry entryView, tree values.Tree) treeView {
 	return treeView{entry, listed(tree.Nodes), listed(tree.Edges)}
 }
 
-func getValues(ctx context.Context, s services, c call) (answer, error) {
+func getValues(ctx context.Context, s *Config, c call) (answer, error) {
 	if at, given := c.query.Time(memberAt); given {
-		got, err := s.values.AsOf(ctx, c.user, at)
+		got, err := s.Values.AsOf(ctx, c.user, at)
 		return answerOfTree(got, err)
 	}
-	base, err := s.values.Current(ctx, c.user)
+	base, err := s.Values.Current(ctx, c.user)
 	if err != nil {
 		return answer{}, err
 	}
@@ -135,8 +135,8 @@ func answerOfTree(got values.Revision, err error) (answer, error) {
 	return revisionAnswer(got.RevID, viewOfTree(viewOfCommit(got.Commit), got.State))
 }
 
-func getValuesChildren(ctx context.Context, s services, c call) (answer, error) {
-	head, err := s.values.Head(ctx, c.user)
+func getValuesChildren(ctx context.Context, s *Config, c call) (answer, error) {
+	head, err := s.Values.Head(ctx, c.user)
 	if err != nil {
 		return answer{}, err
 	}
@@ -147,8 +147,8 @@ func getValuesChildren(ctx context.Context, s services, c call) (answer, error) 
 }
 
 // getValuesRevisionChildren reads the log first, so that rows of an uncommitted revision are never visible.
-func getValuesRevisionChildren(ctx context.Context, s services, c call) (answer, error) {
-	commit, err := s.values.Entry(ctx, c.user, c.path[memberRevID])
+func getValuesRevisionChildren(ctx context.Context, s *Config, c call) (answer, error) {
+	commit, err := s.Values.Entry(ctx, c.user, c.path[memberRevID])
 	if err != nil {
 		return answer{}, err
 	}
@@ -156,8 +156,8 @@ func getValuesRevisionChildren(ctx context.Context, s services, c call) (answer,
 }
 
 // childrenAnswer lists a node's children in an existing revision.
-func childrenAnswer(ctx context.Context, s services, c call, of headView) (answer, error) {
-	edges, err := s.values.Children(ctx, c.user, of.RevID, c.path[memberNodeID])
+func childrenAnswer(ctx context.Context, s *Config, c call, of headView) (answer, error) {
+	edges, err := s.Values.Children(ctx, c.user, of.RevID, c.path[memberNodeID])
 	if err != nil {
 		return answer{}, err
 	}
@@ -167,12 +167,12 @@ func childrenAnswer(ctx context.Context, s services, c call, of headView) (answe
 	}{of, listed(edges)})
 }
 
-func commitValues(ctx context.Context, s services, c call) (answer, error) {
+func commitValues(ctx context.Context, s *Config, c call) (answer, error) {
 	commit, p := readCommitOfTree(c)
 	if p != nil {
 		return answer{}, p
 	}
-	return madeTree(c, func() (values.Result, error) { return s.values.Commit(ctx, c.user, commit) })
+	return madeTree(c, func() (values.Result, error) { return s.Values.Commit(ctx, c.user, commit) })
 }
 
 // madeTree answers with the revision that a write made.
