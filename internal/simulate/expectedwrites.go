@@ -204,7 +204,11 @@ func (h *history) checkSnooze(s *userState, r *record, ref entity.Ref) {
 	}
 	began := h.writer.begun.Add(-maxAhead)
 	isPresent := false
-	for o := range rule.In(time.UTC).Each(h.instantOf(r.New).Add(-horizon), h.instantOf(r.New).Add(time.Second)) {
+	from := h.instantOf(r.New).Add(-horizon)
+	if want.Before(from) {
+		from = want // nothing was due for longer than the horizon
+	}
+	for o := range rule.In(time.UTC).Each(from, h.instantOf(r.New).Add(time.Second)) {
 		if !o.Start.After(h.instantOf(r.New)) && o.Start.After(rang.done) {
 			isPresent = isPresent || o.Start.After(began) && want.Equal(at)
 			want = o.Start
