@@ -75,14 +75,14 @@ func (h *history) contend() {
 // for.
 func (h *history) onTheEve(b contendedItem) contendedItem {
 	h.endAll()
-	names := h.schedules.names()
-	if len(names) == 0 {
+	all := h.schedules.Entries()
+	if len(all) == 0 {
 		return b
 	}
-	one := h.schedules.named[names[h.luck.IntN(len(names))]]
+	one := all[h.luck.IntN(len(all))]
 	wait := one.At.Sub(h.now) - time.Duration(1+h.luck.IntN(4))*time.Second
 	next, ok := h.boneOfCall(one.Payload)
-	if !ok || one.called || wait <= 0 || wait > 2*lateLimit {
+	if !ok || one.Called || wait <= 0 || wait > 2*lateLimit {
 		return b
 	}
 	h.now = h.now.Add(wait)
@@ -187,9 +187,9 @@ func (h *history) join(at []*worker, b contendedItem, r *reader) []*worker {
 			w = h.deliverNext(r, b)
 		}
 	case n < 15:
-		for _, name := range h.schedules.due() {
-			if payload := h.schedules.named[name].Payload; userOfPayload(payload) == b.user {
-				w = h.schedules.fire(name)
+		for _, one := range h.schedules.due() {
+			if userOfPayload(one.Payload) == b.user {
+				w = h.schedules.fire(one.Name)
 				break
 			}
 		}

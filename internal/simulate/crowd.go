@@ -160,8 +160,8 @@ func (h *history) fidget() {
 			return
 		}
 		h.now = h.now.Add(2 * time.Minute)
-		for _, name := range h.schedules.due() {
-			h.run(h.schedules.fire(name), -1)
+		for _, one := range h.schedules.due() {
+			h.run(h.schedules.fire(one.Name), -1)
 		}
 		move(h.now.Add(time.Minute))
 	}

@@ -34,15 +34,15 @@ func (h *history) damage(user string) {
 	case 3:
 		err = h.loseRow(s.links)
 	case 4:
-		names := h.schedules.names()
-		if len(names) == 0 {
+		all := h.schedules.Entries()
+		if len(all) == 0 {
 			return
 		}
-		name := names[h.luck.IntN(len(names))]
-		if userOfPayload(h.schedules.named[name].Payload) != user {
+		one := all[h.luck.IntN(len(all))]
+		if userOfPayload(one.Payload) != user {
 			return
 		}
-		delete(h.schedules.named, name)
+		err = h.schedules.Delete(noContext, one.Name)
 	case 5:
 		err = h.loseRow(s.timers)
 	}

@@ -204,23 +204,23 @@ func (h *history) checkSchedules() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		w, one := wanted[name], h.schedules.named[name]
+		w := wanted[name]
+		one, exists := h.schedules.Entry(name)
 		switch {
-		case one == nil:
+		case !exists:
 			h.violate("I4", "", w.id, "has no schedule for %d minutes before, due %s", w.offset, item.FormatInstant(w.due))
-		case one.called || one.At.Before(w.due) || one.At.After(w.due.Add(leastLead)) || !namesDue(one.Payload, w):
+		case one.Called || one.At.Before(w.due) || one.At.After(w.due.Add(leastLead)) || !namesDue(one.Payload, w):
 			h.violate("I4", "", w.id, "due %s, is scheduled for %s (called %t): %s", item.FormatInstant(w.due),
-				item.FormatInstant(one.At), one.called, one.Payload)
+				item.FormatInstant(one.At), one.Called, one.Payload)
 		}
 	}
-	for _, name := range h.schedules.names() {
-		if _, ok := wanted[name]; !ok {
-			one := h.schedules.named[name]
+	for _, one := range h.schedules.Entries() {
+		if _, ok := wanted[one.Name]; !ok {
 			if h.isOfRung(one.Schedule) {
 				continue
 			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),
-				"is scheduled for %s (called %t), and nobody wants it", item.FormatInstant(one.At), one.called)
+				"is scheduled for %s (called %t), and nobody wants it", item.FormatInstant(one.At), one.Called)
 		}
 	}
 }

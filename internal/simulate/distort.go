@@ -147,9 +147,8 @@ func (h *history) strayCall(s *userState) error {
 	one := schedule.Schedule{
 		Name: name, At: h.now.AddDate(100, 0, 0).Truncate(time.Second), Payload: []byte(`{"userId":"` + s.user + `"}`),
 	}
-	h.schedules.named[name] = &scheduled{Schedule: one}
 	h.strayed = true
-	return nil
+	return h.schedules.Put(noContext, one)
 }
 
 // strayWalk leaves a walk over the user's items that was begun by a record which never came back.

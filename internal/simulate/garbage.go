@@ -123,11 +123,11 @@ func (h *history) endedTimer(like *record, key item.Key) json.RawMessage {
 
 // callGarbage calls the notifier with a payload that is not its own: it says so, and touches nothing.
 func (h *history) callGarbage() {
-	names := h.schedules.names()
-	if len(names) == 0 {
+	all := h.schedules.Entries()
+	if len(all) == 0 {
 		return
 	}
-	payload := h.spoil(h.schedules.named[names[h.luck.IntN(len(names))]].Payload)
+	payload := h.spoil(all[h.luck.IntN(len(all))].Payload)
 	var err error
 	w := &worker{kind: notifying, name: describe("notify %.60s", payload)}
 	w.finished = func() {

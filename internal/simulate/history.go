@@ -120,7 +120,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
-	h.schedules = &schedules{h: h, named: map[string]*scheduled{}}
+	h.schedules = newSchedules(h)
 	h.registry = product.Registry()
 	for i := range l.users {
 		h.users = append(h.users, [...]string{"ann", "bob", "cleo", "dan"}[i])

@@ -10,24 +10,23 @@ func (h *history) fail() {
 	if h.endAll(); h.luck.calm {
 		return
 	}
-	names := h.schedules.names()
-	if len(names) == 0 {
+	all := h.schedules.Entries()
+	if len(all) == 0 {
 		return
 	}
-	name := names[h.luck.IntN(len(names))]
-	one := h.schedules.named[name]
-	if one.called || one.At.Sub(h.now) > 2*lateLimit {
+	one := all[h.luck.IntN(len(all))]
+	if one.Called || one.At.Sub(h.now) > 2*lateLimit {
 		return
 	}
 	h.happened["outage"]++
 	h.now = maxTime(h.now, one.At)
-	w := h.schedules.fire(name)
+	w := h.schedules.fire(one.Name)
 	if h.run(w, 1+h.luck.IntN(10)); !w.ended {
 		h.kill(w)
 	}
 	h.absorb(nil)
 	payload := one.Payload
-	if next := h.schedules.named[name]; next != nil && !next.called {
+	if next, exists := h.schedules.Entry(one.Name); exists && !next.Called {
 		if wait := next.At.Sub(h.now) - time.Second; wait > 0 && wait <= lateLimit {
 			h.now = h.now.Add(wait)
 			h.tell("time passes: %s", wait)

@@ -2,16 +2,13 @@ package simulate
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
-	"nexus/pkg/schedule"
 	"nexus/pkg/verify"
 )
 
@@ -80,32 +77,6 @@ func (h *history) isRefusal(user string, d verify.Difference) bool {
 		}
 	}
 	return false
-}
-
-// Find implements [schedule.Lister].
-func (s *schedules) Find(ctx context.Context, name string) (schedule.Schedule, error) {
-	if f := s.h.call("scheduler", "find"); f == failBefore || f == failAfter {
-		return schedule.Schedule{}, fmt.Errorf("find schedule: %w", schedule.ErrUnavailable)
-	}
-	if one := s.named[name]; one != nil {
-		return one.Schedule, ctx.Err()
-	}
-	return schedule.Schedule{}, schedule.ErrNotFound
-}
-
-// Each implements [schedule.Lister].
-func (s *schedules) Each(ctx context.Context, prefix string, visit func(name string) error) error {
-	if f := s.h.call("scheduler", "each"); f == failBefore || f == failAfter {
-		return fmt.Errorf("list schedules: %w", schedule.ErrUnavailable)
-	}
-	for _, name := range s.names() {
-		if strings.HasPrefix(name, prefix) {
-			if err := visit(name); err != nil {
-				return err
-			}
-		}
-	}
-	return ctx.Err()
 }
 
 // leasedUntil is the end of the last hold that a repair has on a user's sums; false if there is none in force.

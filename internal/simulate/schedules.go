@@ -1,71 +1,62 @@
 package simulate
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"nexus/pkg/schedule"
+	"nexus/pkg/schedule/memory"
 )
 
-// schedules is the scheduler: what is scheduled, what was, and the calls that are on their way.
+// schedules is the scheduler with what it forgets, and the calls that are on their way.
 type schedules struct {
-	h     *history
-	named map[string]*scheduled
+	*memory.Scheduler
+	h *history
 	// former are schedules that were replaced, deleted or called: their calls may come once more.
 	former []schedule.Schedule
 	calls  [][]byte // calls that failed, which come again
-}
-
-type scheduled struct {
-	schedule.Schedule
-	called bool
+	struck fault    // the fault of the present call
 }
 
 // maxFormer bounds how many former schedules are remembered, the latest.
 const maxFormer = 64
 
-var _ schedule.Scheduler = (*schedules)(nil)
-
-func (s *schedules) Put(ctx context.Context, in schedule.Schedule) error {
-	return s.do(ctx, "put", in.Check(), func() {
-		in.Payload = bytes.Clone(in.Payload)
-		s.retire(s.named[in.Name])
-		s.named[in.Name] = &scheduled{Schedule: in}
-	})
+func newSchedules(h *history) *schedules {
+	s := &schedules{h: h}
+	s.Scheduler = memory.New(s.around)
+	return s
 }
 
-func (s *schedules) Delete(ctx context.Context, name string) error {
-	return s.do(ctx, "delete", schedule.CheckName(name), func() {
-		s.retire(s.named[name])
-		delete(s.named, name)
-	})
-}
-
-func (s *schedules) do(ctx context.Context, op string, invalid error, effect func()) error {
-	if invalid != nil {
-		return invalid
+// around injects the faults of a worker's call, between whose two questions no other worker runs. A call that reads has
+// one fault: to fail.
+func (s *schedules) around(op, name string, after bool) error {
+	isRead := op == "find" || op == "each"
+	switch {
+	case after && isRead:
+		return nil
+	case after:
+		if s.h.after(s.struck); s.struck == failAfter {
+			return schedule.ErrUnavailable
+		}
+		return nil
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", schedule.ErrUnavailable, err)
-	}
-	f := s.h.call("scheduler", op)
-	if f == failBefore {
-		return fmt.Errorf("%s schedule: %w", op, schedule.ErrThrottled)
-	}
-	effect()
-	s.h.after(f)
-	if f == failAfter {
-		return fmt.Errorf("%s schedule: %w", op, schedule.ErrUnavailable)
+	s.struck = s.h.call("scheduler", op)
+	switch {
+	case isRead && (s.struck == failBefore || s.struck == failAfter):
+		return schedule.ErrUnavailable
+	case s.struck == failBefore:
+		return schedule.ErrThrottled
+	case !isRead && s.h.current != nil:
+		s.retire(name)
 	}
 	return nil
 }
 
-func (s *schedules) retire(old *scheduled) {
-	if old == nil {
+// retire remembers a schedule that is about to be replaced or deleted.
+func (s *schedules) retire(name string) {
+	old, exists := s.Entry(name)
+	if !exists {
 		return
 	}
 	if s.former = append(s.former, old.Schedule); len(s.former) > maxFormer {
@@ -73,22 +64,15 @@ func (s *schedules) retire(old *scheduled) {
 	}
 }
 
-// due returns the names of the schedules to be called, in their order.
-func (s *schedules) due() []string {
-	var names []string
-	for name, one := range s.named {
-		if !one.called && !one.At.After(s.h.now) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+// due returns the schedules to be called, by name.
+func (s *schedules) due() []memory.Entry {
+	return slices.DeleteFunc(s.Entries(), func(one memory.Entry) bool { return one.Called || one.At.After(s.h.now) })
 }
 
 // fire begins the call of a schedule and returns its worker.
 func (s *schedules) fire(name string) *worker {
-	one := s.named[name]
-	one.called = true
+	one, _ := s.Entry(name)
+	s.Call(name)
 	return s.deliver(one.Payload)
 }
 
@@ -128,12 +112,8 @@ func (s *schedules) retry() *worker {
 
 // next is the earliest instant of a schedule that waits; false if none does.
 func (s *schedules) next() (at time.Time, ok bool) {
-	for _, one := range s.named {
-		if !one.called && (!ok || one.At.Before(at)) {
-			at, ok = one.At, true
-		}
+	if waiting := s.Waiting(); len(waiting) > 0 {
+		return waiting[0].At, true
 	}
-	return at, ok
+	return time.Time{}, false
 }
-
-func (s *schedules) names() []string { return slices.Sorted(maps.Keys(s.named)) }

@@ -105,9 +105,9 @@ func (h *history) settle(sweeps bool) (moved bool) {
 		h.run(h.schedules.retry(), -1)
 		moved = true
 	}
-	for _, name := range h.schedules.due() {
-		if one := h.schedules.named[name]; one != nil && !one.called {
-			h.run(h.schedules.fire(name), -1)
+	for _, due := range h.schedules.due() {
+		if one, exists := h.schedules.Entry(due.Name); exists && !one.Called {
+			h.run(h.schedules.fire(one.Name), -1)
 			moved = true
 		}
 	}

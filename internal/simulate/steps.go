@@ -176,11 +176,10 @@ func (h *history) fireSome() {
 			h.begin(h.schedules.retry())
 		}
 		if due := h.schedules.due(); len(due) > 0 {
-			name := due[h.luck.IntN(len(due))]
-			payload := h.schedules.named[name].Payload
-			h.begin(h.schedules.fire(name))
+			one := due[h.luck.IntN(len(due))]
+			h.begin(h.schedules.fire(one.Name))
 			if h.luck.one(10) { // the scheduler calls at least once
-				h.begin(h.schedules.deliver(payload))
+				h.begin(h.schedules.deliver(one.Payload))
 			}
 		}
 	}

@@ -72,12 +72,12 @@ func (h *history) callDue() (*worker, contendedItem) {
 	if len(due) == 0 {
 		return nil, contendedItem{}
 	}
-	name := due[h.luck.IntN(len(due))]
-	b, ok := h.boneOfCall(h.schedules.named[name].Payload)
+	one := due[h.luck.IntN(len(due))]
+	b, ok := h.boneOfCall(one.Payload)
 	if !ok {
 		return nil, contendedItem{}
 	}
-	return h.schedules.fire(name), b
+	return h.schedules.fire(one.Name), b
 }
 
 // boneOfCall is the item that a call of the scheduler is about, of an exception its series.

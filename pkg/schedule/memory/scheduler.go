@@ -69,9 +69,10 @@ func (s *Scheduler) Delete(ctx context.Context, name string) error {
 	})
 }
 
-// Find implements [schedule.Lister].
+// Find implements [schedule.Lister]. Like Each, it is made also for a caller that has given up, who gets the error of
+// its context after it.
 func (s *Scheduler) Find(ctx context.Context, name string) (found schedule.Schedule, err error) {
-	err = s.do(ctx, "find", name, nil, func() error {
+	err = s.do(context.WithoutCancel(ctx), "find", name, nil, func() error {
 		one, exists := s.named[name]
 		if !exists {
 			return schedule.ErrNotFound
@@ -79,13 +80,16 @@ func (s *Scheduler) Find(ctx context.Context, name string) (found schedule.Sched
 		found = one.Schedule
 		return nil
 	})
+	if err == nil {
+		err = ctx.Err()
+	}
 	return found, err
 }
 
 // Each implements [schedule.Lister]. Visit may use the scheduler.
 func (s *Scheduler) Each(ctx context.Context, prefix string, visit func(name string) error) error {
 	var all []Entry
-	err := s.do(ctx, "each", prefix, nil, func() error {
+	err := s.do(context.WithoutCancel(ctx), "each", prefix, nil, func() error {
 		all = s.sorted()
 		return nil
 	})
@@ -93,6 +97,9 @@ func (s *Scheduler) Each(ctx context.Context, prefix string, visit func(name str
 		if err == nil && strings.HasPrefix(one.Name, prefix) {
 			err = visit(one.Name)
 		}
+	}
+	if err == nil {
+		err = ctx.Err()
 	}
 	return err
 }
