@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
@@ -25,6 +26,19 @@ func UserOfSubject(sub string) (userID string, ok bool) {
 	}
 	sum := sha256.Sum256([]byte(sub))
 	return digestPrefix + base64.RawURLEncoding.EncodeToString(sum[:]), true
+}
+
+type subjectKey struct{}
+
+// WithSubject returns a context for a request whose token has this sub claim. The caller has verified the token.
+func WithSubject(ctx context.Context, sub string) context.Context {
+	return context.WithValue(ctx, subjectKey{}, sub)
+}
+
+// SubjectIsUser authenticates by the subject of the request's context ([WithSubject]), as [UserOfSubject] says.
+func SubjectIsUser(r *http.Request) (userID string, ok bool) {
+	sub, _ := r.Context().Value(subjectKey{}).(string)
+	return UserOfSubject(sub)
 }
 
 // BearerIsUser authenticates as the local platform does: the bearer token is the user id, without verification. It

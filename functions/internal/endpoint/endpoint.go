@@ -1,5 +1,5 @@
-// Package endpoint adapts the HTTP surface for the functions: it determines the user, counts requests, and
-// distinguishes a direct invocation from a request.
+// Package endpoint adapts the HTTP surface for the functions: it counts requests, and distinguishes a direct
+// invocation from a request.
 package endpoint
 
 import (
@@ -15,11 +15,6 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 )
-
-// Authenticate returns the user that the API's authorizer verified.
-func Authenticate(r *http.Request) (userID string, ok bool) {
-	return api.UserOfSubject(httpapi.Subject(r))
-}
 
 // Observe counts refused and failed requests; the API itself counts requests and their time.
 func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {

@@ -10,17 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"nexus/pkg/api"
 )
 
-type subjectKey struct{}
-
-// Subject returns the sub claim of the token that the API's authorizer verified; empty if the route has no authorizer.
-func Subject(r *http.Request) string {
-	subject, _ := r.Context().Value(subjectKey{}).(string)
-	return subject
-}
-
-// request makes the request that net/http's server would have made.
+// request makes the request that net/http's server would have made. Its subject is the sub claim of the token that the
+// API's authorizer verified; it is empty if the route has no authorizer.
 func (e *event) request(ctx context.Context) (*http.Request, error) {
 	body := []byte(e.body)
 	if e.inBase64 {
@@ -51,5 +46,5 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if len(e.cookies) > 0 {
 		r.Header.Set("Cookie", strings.Join(e.cookies, "; "))
 	}
-	return r.WithContext(context.WithValue(ctx, subjectKey{}, e.subject)), nil
+	return r.WithContext(api.WithSubject(ctx, e.subject)), nil
 }
