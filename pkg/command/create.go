@@ -42,21 +42,25 @@ type creation struct {
 }
 
 func (cmd Create) run(ctx context.Context, c call) (Result, error) {
-	if cmd.Type == nil || !cmd.Type.HasCollection() {
-		return Result{}, &NotFoundError{Ref: entity.Ref{Type: typeName(cmd.Type), ID: cmd.ID}}
+	if err := cmd.checkType(); err != nil {
+		return Result{}, err
 	}
-	if cmd.Type.OwnCommands {
-		return Result{}, ErrOwnCommands
-	}
-	return cmd.create(ctx, c)
-}
-
-func (cmd Create) create(ctx context.Context, c call) (Result, error) {
 	n, err := cmd.prepare(c)
 	if err != nil {
 		return Result{}, err
 	}
 	return c.repeat(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
+}
+
+// checkType refuses a type that has no collection, or commands of its own.
+func (cmd Create) checkType() error {
+	switch {
+	case cmd.Type == nil || !cmd.Type.HasCollection():
+		return &NotFoundError{Ref: entity.Ref{Type: typeName(cmd.Type), ID: cmd.ID}}
+	case cmd.Type.OwnCommands:
+		return ErrOwnCommands
+	}
+	return nil
 }
 
 // prepare makes all checks that need no read: most invalid requests fail here.

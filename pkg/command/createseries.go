@@ -30,7 +30,11 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 	}
 	create := Create{Type: t, Fields: cmd.Fields}
 	if cmd.FromEventID == "" {
-		return create.create(ctx, c)
+		n, err := create.prepare(c)
+		if err != nil {
+			return Result{}, err
+		}
+		return c.repeat(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
 	}
 	event := c.registry.ByName(product.TypeEvent)
 	ref, err := c.check(event, cmd.FromEventID)
