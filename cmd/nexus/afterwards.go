@@ -88,7 +88,7 @@ func (s *story) restored() {
 	back := s.post("/v1/archive/"+id+"/restore", nil)
 	s.expect("title", back.str("title"), "Write the report")
 	s.expect("version, two after the copy's", back.int("version"), s.report.int("version")+2)
-	s.settle()
+	s.waitUntilIdle()
 	s.expectEvent("ItemRestored", id, back.int("version"))
 	s.expect("in the archive", s.archived(), []string{"Take the medicine"})
 	s.expect("cold copies of the report", len(s.copies(id)), 0)
@@ -110,7 +110,7 @@ func (s *story) repeated() {
 		before[t] = len(s.events(t))
 	}
 	delivered := s.post("/dev/redeliver", object{"from": "start", "times": 2}).object("delivered")
-	s.settle()
+	s.waitUntilIdle()
 	s.say("All records since Monday came to all consumers two more times: %d to projections, %d to effects.",
 		delivered.int("projections"), delivered.int("effects"))
 	s.expect("projections got some", delivered.int("projections") > 0, true)

@@ -93,7 +93,7 @@ func (s *story) imported() {
 		s.expect(fmt.Sprintf("import %d", i+1), fmt.Sprintf("%d created, %d updated, %d unchanged, %d refused",
 			report.int("created"), report.int("updated"), report.int("unchanged"), len(report.list("refused"))), want)
 	}
-	s.settle()
+	s.waitUntilIdle()
 	s.say("In the agenda:")
 	var got []string
 	for _, it := range s.agenda(s.at(36, 0, 0), s.at(60, 0, 0), product.TypeEvent) {

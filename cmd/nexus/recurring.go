@@ -15,7 +15,7 @@ func (s *story) stretched() {
 	})
 	id := s.stretch.str("reminderId")
 	s.titles[id] = "Stretch"
-	s.settle()
+	s.waitUntilIdle()
 	midweek := []string{scheduled(midweekTitle, 10, s.at(31, 9, 50)), scheduled(midweekTitle, 60, s.at(31, 9, 0))}
 	s.expectSchedules(append(slices.Clone(midweek), scheduled("Stretch", 0, s.at(26, 7, 30))))
 	s.moveTo(s.at(26, 7, 30))
@@ -29,7 +29,7 @@ func (s *story) stretched() {
 	s.say("Done for today.")
 	s.expect("status", done.str("status"), "PENDING")
 	s.expect("next trigger", done.time("triggerUtc"), s.at(27, 7, 30))
-	s.settle()
+	s.waitUntilIdle()
 	s.expectSchedules(append(slices.Clone(midweek), scheduled("Stretch", 0, s.at(27, 7, 30))))
 	s.moveTo(s.at(27, 7, 30))
 	told := s.eventsOf("ReminderDue", id)
@@ -45,7 +45,7 @@ func (s *story) stretched() {
 	s.stretch = s.post("/v1/reminders/"+id+"/complete", object{"series": true})
 	s.say("That is enough of it, for good.")
 	s.expect("status", s.stretch.str("status"), "COMPLETED")
-	s.settle()
+	s.waitUntilIdle()
 	s.expectSchedules(midweek)
 }
 
@@ -56,7 +56,7 @@ func (s *story) ended() {
 	s.midweek = s.send(http.StatusOK, http.MethodPost, "/v1/series/"+id+"/end", object{"untilUtc": stamp(now)},
 		s.midweek.int("version"))
 	s.expect("its last occurrence", s.midweek.time("lastStartUtc"), s.at(24, 10, 0))
-	s.settle()
+	s.waitUntilIdle()
 	s.expectSchedules(nil)
 	s.expectWeeks(15, 35, []string{
 		entry(standupTitle, s.date(15), s.at(15, 9, 0), virtual), entry(midweekTitle, s.date(24), s.at(24, 10, 0), virtual),

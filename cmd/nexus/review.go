@@ -159,7 +159,7 @@ func (s *story) rolledOver() {
 	s.expect("the tree is yesterday's, node for node and edge for edge", same(back, yesterday, "nodes", "edges"), true)
 	s.expect("where the revisions came from, the newest first", s.sources(),
 		[]string{"rollback", "daily_update", "completion", "weekly_review"})
-	s.settle()
+	s.waitUntilIdle()
 	s.expect("records that anybody could not process", len(s.get("/dev/parked").list("items")), 0)
 }
 

@@ -83,7 +83,7 @@ func (s *story) planned() {
 	s.expect("exceptions of the series", len(whole.list("instances")), 2)
 	s.expect("version of the series, which exceptions leave alone", whole.object("master").int("version"), version)
 	s.expect("an occurrence by its id", s.get("/v1/events/"+entity.InstanceID(id, s.date(1))).str("title"), standupTitle)
-	s.settle()
+	s.waitUntilIdle()
 	s.say("The agenda of five weeks:")
 	s.expectWeeks(-14, 21, []string{
 		entry(standupTitle, s.date(-13), s.at(-13, 9, 0), virtual),
@@ -204,7 +204,7 @@ func (s *story) splitUp() {
 	s.say("The old series ends before that week, a new one goes on; the rule follows its start.")
 	s.expect("the last Monday", s.standup.time("lastStartUtc"), s.at(15, 9, 0))
 	s.expect("the rule that goes on", s.midweek.str("rrule"), "FREQ=WEEKLY;BYDAY=WE")
-	s.settle()
+	s.waitUntilIdle()
 	s.expectWeeks(15, 40, []string{
 		entry(standupTitle, s.date(15), s.at(15, 9, 0), virtual),
 		entry(midweekTitle, s.date(24), s.at(24, 10, 0), virtual),

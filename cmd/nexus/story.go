@@ -143,8 +143,8 @@ func (s *story) patch(path string, version int64, body object) object {
 	return s.send(http.StatusOK, http.MethodPatch, path, body, version)
 }
 
-// settle waits until all effects of the writes are done.
-func (s *story) settle() { s.post("/dev/settle", object{}) }
+// waitUntilIdle waits until all effects of the writes are done.
+func (s *story) waitUntilIdle() { s.post("/dev/settle", object{}) }
 
 // now returns the platform's time.
 func (s *story) now() time.Time { return s.get("/dev/clock").time("now") }

@@ -103,7 +103,7 @@ func (s *story) writingDown() {
 
 func (s *story) whatFollowed() {
 	s.chapter("What followed from it")
-	s.settle()
+	s.waitUntilIdle()
 	for _, reader := range s.get("/dev/lag").list("readers") {
 		for _, c := range reader.list("consumers") {
 			s.say("%-9s (reader %s) has seen %d records.", c.str("consumer"), reader.str("reader"), c.int("records"))
@@ -180,14 +180,14 @@ func (s *story) reminded() {
 	s.expect("status", snoozed.str("status"), "SNOOZED")
 	s.expect("put off by 30 minutes, from when that was asked", s.snoozedUntil.Sub(at).Truncate(time.Minute),
 		30*time.Minute)
-	s.settle()
+	s.waitUntilIdle()
 	s.expectSchedules(s.weeksSchedules(homeZone, s.snoozedUntil))
 	s.moveTo(s.snoozedUntil)
 	s.expectReminder(id, 1, at, s.snoozedUntil)
 	s.medicine = s.post("/v1/reminders/"+id+"/complete", object{})
 	s.say("Taken.")
 	s.expect("status", s.medicine.str("status"), "COMPLETED")
-	s.settle()
+	s.waitUntilIdle()
 	s.expectSchedules(s.weeksSchedules(homeZone, time.Time{}))
 	s.expect("cold copies of it, kept before it leaves", len(s.copies(id)), 1)
 }
@@ -223,7 +223,7 @@ func (s *story) moved() {
 	s.chapter("Monday afternoon: off to New York")
 	me := s.patch("/v1/me", 1, object{"defaultTzid": travelZone})
 	s.expect("zone", me.str("defaultTzid"), travelZone)
-	s.settle()
+	s.waitUntilIdle()
 	s.say("Only what floats has moved: the plants now ring at 07:30 of New York.")
 	s.expectSchedules(s.weeksSchedules(travelZone, time.Time{}))
 }
@@ -232,7 +232,7 @@ func (s *story) completed() {
 	s.chapter("The report is done")
 	s.moveTo(s.monday.Add(5 * time.Hour))
 	s.report = s.patch("/v1/tasks/"+s.report.str("taskId"), s.report.int("version"), object{"status": "COMPLETED"})
-	s.settle()
+	s.waitUntilIdle()
 	s.expect("archived after", s.report.time("archiveAt").Sub(s.report.time("completedAt")), 24*time.Hour)
 	want := slices.DeleteFunc(s.weeksSchedules(travelZone, time.Time{}), func(entry string) bool {
 		return entry == scheduled("Write the report", 120, s.wall(homeZone, 1, 15, 0))

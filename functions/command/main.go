@@ -33,7 +33,7 @@ func main() { boot.Run(env.Command, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
-	store := tables.Of(string(s.Function))
+	store := tables.StoreFor(string(s.Function))
 	copies, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {
 		return nil, err

@@ -157,8 +157,8 @@ func (s *streamReader) next(t *testing.T) []change.Record {
 	return out
 }
 
-// settle delivers until the stream is quiet: what the functions write comes to them, too.
-func settle(s *streamReader, kills int, functions ...*killableFunction) {
+// deliverUntilQuiet delivers until the stream is quiet: what the functions write comes to them, too.
+func deliverUntilQuiet(s *streamReader, kills int, functions ...*killableFunction) {
 	for {
 		records := s.next(functions[0].T)
 		if len(records) == 0 {
@@ -187,7 +187,7 @@ func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 		functions = append(functions, newMortal(w, reader, map[string]int{"projections": 4, "effects": 15}[reader.Name]))
 	}
 	stream := w.tail()
-	settle(stream, kills, functions...)
+	deliverUntilQuiet(stream, kills, functions...)
 	for _, m := range functions {
 		t.Logf("%s: killed %d times in %d invocations for %d records", m.function, m.kills, m.invocations, len(m.finished))
 		require.Equal(t, kills, m.kills, "%s", m.function)
@@ -200,7 +200,7 @@ func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 		m.offer(m.finished)
 		m.deliver(0)
 	}
-	settle(stream, 0, functions...)
+	deliverUntilQuiet(stream, 0, functions...)
 	differences, _ = w.recount()
 	require.Empty(t, differences)
 }

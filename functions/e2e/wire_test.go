@@ -56,7 +56,7 @@ type need struct {
 // permitted returns what a function asks for without the right.
 func permitted(c wiretest.Call) []string {
 	var found []string
-	grants := access.Of(env.Function(c.Caller))
+	grants := access.Grants(env.Function(c.Caller))
 	for _, n := range needs(c) {
 		if !slices.ContainsFunc(grants, n.isGranted) {
 			found = append(found, fmt.Sprintf("the function %q has no right to %+v", c.Caller, n))

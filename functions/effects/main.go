@@ -39,7 +39,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		return nil, err
 	}
 	reminding, err := reminding.Config(reminders.Config{
-		Store: tables.Of(reminders.Name), Registry: registry, Now: time.Now, Log: log,
+		Store: tables.StoreFor(reminders.Name), Registry: registry, Now: time.Now, Log: log,
 	}, s, metrics)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	consumers := []change.Consumer{
 		reminders.New(reminding),
 		archive.NewConsumer(archive.Config{
-			Store: tables.Of(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now,
+			Store: tables.StoreFor(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now,
 		}),
 	}
 	return stream.New(stream.Config{

@@ -24,7 +24,7 @@ func main() { boot.Run(env.Notify, build) }
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
 	config, err := reminding.Config(reminders.Config{
-		Store: tables.Of(string(s.Function)), Registry: product.Registry(), Now: time.Now, Log: log,
+		Store: tables.StoreFor(string(s.Function)), Registry: product.Registry(), Now: time.Now, Log: log,
 	}, s, metrics)
 	if err != nil {
 		return nil, err

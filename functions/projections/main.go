@@ -33,8 +33,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		return nil, err
 	}
 	consumers := []change.Consumer{
-		projection.NewConsumer(stats.Projection(), tables.Of(stats.Name), time.Now),
-		projection.NewConsumer(links.Projection(), tables.Of(links.Name), time.Now),
+		projection.NewConsumer(stats.Projection(), tables.StoreFor(stats.Name), time.Now),
+		projection.NewConsumer(links.Projection(), tables.StoreFor(links.Name), time.Now),
 	}
 	config := stream.Config{
 		Function: s.Function, Registry: product.Registry(), Consumers: consumers, Meter: tables.Meter, Parking: parking,

@@ -31,7 +31,7 @@ func main() { boot.Run(env.Query, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
-	store := tables.Of(string(s.Function))
+	store := tables.StoreFor(string(s.Function))
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	queries := api.New(api.Config{

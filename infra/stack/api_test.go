@@ -61,7 +61,7 @@ func TestIntegrate_waitsLongerThanTheFunctionRuns(t *testing.T) {
 			require.Equal(t, "AWS_PROXY", integration.text("IntegrationType"))
 			require.Equal(t, "2.0", integration.text("PayloadFormatVersion"), "what the functions read")
 			require.Equal(t, function.attribute("Arn"), integration.text("IntegrationUri"))
-			require.Greater(t, integration.at("TimeoutInMillis"), float64(size.Of(f).Timeout.Milliseconds()))
+			require.Greater(t, integration.at("TimeoutInMillis"), float64(size.For(f).Timeout.Milliseconds()))
 			permission := t.named(title(f)+"Requests", "AWS::Lambda::Permission")
 			require.Equal(t, function.attribute("Arn"), permission.text("FunctionName"))
 			require.Equal(t, "apigateway.amazonaws.com", permission.text("Principal"))

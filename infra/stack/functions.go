@@ -37,7 +37,7 @@ func (d *deployment) isTraced(f env.Function) bool {
 func (d *deployment) addFunction(f env.Function) {
 	log := d.log(construct(f)+"Log", "/aws/lambda/"+functionName(f))
 	role := d.role(f, log)
-	s := size.Of(f)
+	s := size.For(f)
 	props := &awslambda.FunctionProps{
 		FunctionName: jsii.String(functionName(f)),
 		Description:  jsii.String("Nexus: " + string(f)),

@@ -41,7 +41,7 @@ func TestAddFunction_sizesAFunctionAsItsProgramNeedsIt(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		for _, f := range env.Functions() {
-			r, s := t.function(f), size.Of(f)
+			r, s := t.function(f), size.For(f)
 			require.Equal(t, "provided.al2023", r.text("Runtime"))
 			require.Equal(t, []string{"arm64"}, texts(r.at("Architectures")))
 			require.Equal(t, "nexus-"+string(f), r.text("FunctionName"))

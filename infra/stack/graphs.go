@@ -18,14 +18,14 @@ const (
 // they have every metric that the source document lists.
 func (d *deployment) graphs() []graph {
 	return []graph{
-		{"Requests", d.ofAPI(alarm.Sum, "Count", "4xx", "5xx")},
-		{"Time of a request, ms", append(d.ofAPI(average, "Latency"), d.ofAPI(slowest, "Latency")...)},
+		{"Requests", d.apiLines(alarm.Sum, "Count", "4xx", "5xx")},
+		{"Time of a request, ms", append(d.apiLines(average, "Latency"), d.apiLines(slowest, "Latency")...)},
 		{"Answers 4xx and 5xx of the functions",
 			d.byFunction([]env.Function{env.Command, env.Query}, metric.ClientErrors, metric.ServerErrors)},
 
-		{"Age of what is read, ms", d.ofLambda(alarm.Maximum, "IteratorAge", d.readerFunctions())},
+		{"Age of what is read, ms", d.lambdaLines(alarm.Maximum, "IteratorAge", d.readerFunctions())},
 		{"Age of what is done, s", d.byConsumer(alarm.Maximum, metric.RecordAge)},
-		{"Records given up", d.ofMappings("OnFailureDestinationDeliveredEventCount")},
+		{"Records given up", d.mappingLines("OnFailureDestinationDeliveredEventCount")},
 
 		{"Records done", d.byConsumer(alarm.Sum, metric.RecordsDone, metric.RecordsAlreadyDone)},
 		{"Records that failed once", d.byConsumer(alarm.Sum, metric.RecordsRetried)},
@@ -35,23 +35,24 @@ func (d *deployment) graphs() []graph {
 			d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersDelivered, metric.RemindersDropped)},
 		{"Reminders late or missed",
 			d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersLate, metric.RemindersMissed)},
-		{"Scheduler", d.ofScheduler("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount",
+		{"Scheduler", d.schedulerLines("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount",
 			"InvocationThrottleCount", "InvocationDroppedCount")},
 
 		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits),
 			d.byFunction([]env.Function{env.Command, env.Query, env.Notify}, metric.ReadUnits, metric.WriteUnits)...)},
-		{"Units of the table", d.ofTable(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
-		{"Requests refused for now, or for a condition", d.ofTable(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents",
+		{"Units of the table", d.tableLines(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
+		{"Requests refused for now, or for a condition", d.tableLines(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents",
 			"ConditionalCheckFailedRequests", "TransactionConflict")},
 
 		{"Time of a call to the table, ms", d.byOperation(average, "SuccessfulRequestLatency")},
 		{"Errors of DynamoDB", d.byOperation(alarm.Sum, "SystemErrors")},
 		{"Requests that DynamoDB finds wrong", []line{{"UserErrors", alarm.DynamoDB, "UserErrors", alarm.Sum, nil}}},
 
-		{"Invocations", d.ofLambda(alarm.Sum, "Invocations", env.Functions())},
+		{"Invocations", d.lambdaLines(alarm.Sum, "Invocations", env.Functions())},
 		{"Invocations that failed or were throttled",
-			append(d.ofLambda(alarm.Sum, "Errors", env.Functions()), d.ofLambda(alarm.Sum, "Throttles", env.Functions())...)},
-		{"Time of an invocation, ms", d.ofLambda(slowest, "Duration", env.Functions())},
+			append(d.lambdaLines(alarm.Sum, "Errors", env.Functions()),
+				d.lambdaLines(alarm.Sum, "Throttles", env.Functions())...)},
+		{"Time of an invocation, ms", d.lambdaLines(slowest, "Duration", env.Functions())},
 
 		{"Bytes stored", []line{ours(metric.ByFunction, string(env.Projections), metric.TableBytes, alarm.Maximum)}},
 	}
@@ -65,7 +66,7 @@ func (d *deployment) readerFunctions() []env.Function {
 	return out
 }
 
-func (d *deployment) ofAPI(statistic string, names ...string) []line {
+func (d *deployment) apiLines(statistic string, names ...string) []line {
 	var out []line
 	for _, name := range names {
 		out = append(out,
@@ -74,7 +75,7 @@ func (d *deployment) ofAPI(statistic string, names ...string) []line {
 	return out
 }
 
-func (d *deployment) ofLambda(statistic, name string, functions []env.Function) []line {
+func (d *deployment) lambdaLines(statistic, name string, functions []env.Function) []line {
 	var out []line
 	for _, f := range functions {
 		out = append(out, line{
@@ -85,7 +86,7 @@ func (d *deployment) ofLambda(statistic, name string, functions []env.Function) 
 	return out
 }
 
-func (d *deployment) ofMappings(name string) []line {
+func (d *deployment) mappingLines(name string) []line {
 	var out []line
 	for _, f := range d.readerFunctions() {
 		out = append(out, line{
@@ -96,7 +97,7 @@ func (d *deployment) ofMappings(name string) []line {
 	return out
 }
 
-func (d *deployment) ofScheduler(names ...string) []line {
+func (d *deployment) schedulerLines(names ...string) []line {
 	var out []line
 	for _, name := range names {
 		out = append(out, line{name, "AWS/Scheduler", name, alarm.Sum, map[string]*string{"ScheduleGroup": d.group.Ref()}})
@@ -104,7 +105,7 @@ func (d *deployment) ofScheduler(names ...string) []line {
 	return out
 }
 
-func (d *deployment) ofTable(statistic string, names ...string) []line {
+func (d *deployment) tableLines(statistic string, names ...string) []line {
 	var out []line
 	for _, name := range names {
 		out = append(out,

@@ -8,7 +8,7 @@ import (
 // log makes a log group with the stage's retention.
 func (d *deployment) log(id, name string) awslogs.LogGroup {
 	return awslogs.NewLogGroup(d.Stack, jsii.String(id), &awslogs.LogGroupProps{
-		LogGroupName: jsii.String(name), Retention: retentions()[d.settings.LogDays], RemovalPolicy: d.ofData(),
+		LogGroupName: jsii.String(name), Retention: retentions()[d.settings.LogDays], RemovalPolicy: d.removalPolicy(),
 	})
 }
 

@@ -31,7 +31,7 @@ func (d *deployment) addReminding() {
 	d.group = awsscheduler.NewCfnScheduleGroup(d.Stack, jsii.String("Schedules"), &awsscheduler.CfnScheduleGroupProps{
 		Name: jsii.String(groupName),
 	})
-	d.group.ApplyRemovalPolicy(d.ofData(), nil)
+	d.group.ApplyRemovalPolicy(d.removalPolicy(), nil)
 	d.queues[alarm.ScheduleQueue] = d.queue("Undelivered")
 	d.queues[alarm.NotifyQueue] = d.queue("Failed")
 
@@ -57,7 +57,7 @@ func (d *deployment) addReminding() {
 func (d *deployment) queue(id string) awssqs.Queue {
 	queue := awssqs.NewQueue(d.Stack, jsii.String(id), &awssqs.QueueProps{
 		Encryption: awssqs.QueueEncryption_SQS_MANAGED, EnforceSSL: jsii.Bool(true), RetentionPeriod: days(queueDays),
-		RemovalPolicy: d.ofData(),
+		RemovalPolicy: d.removalPolicy(),
 	})
 	suppress(queue, "AwsSolutions-SQS3", "It is a dead-letter queue: nothing reads it but people.")
 	return queue

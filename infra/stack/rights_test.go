@@ -221,7 +221,7 @@ func TestAllow_grantsAFunctionTheRightsThatItUsesAlone(t *testing.T) {
 	each(t, func(t *template) {
 		for _, f := range env.Functions() {
 			want := lambdas(t, f)
-			for _, g := range access.Of(f) {
+			for _, g := range access.Grants(f) {
 				want = append(want, granted(t, g))
 			}
 			got, expected := flat(rightsOf(t, roleOf(t, f))), flat(want)

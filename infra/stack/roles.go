@@ -20,7 +20,7 @@ import (
 // role makes the role of a function: the rights that the function uses, and those that Lambda uses in its name.
 func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	var uses []awsiam.PolicyStatement
-	for _, grant := range access.Of(f) {
+	for _, grant := range access.Grants(f) {
 		uses = append(uses, d.statement(grant))
 	}
 	role := awsiam.NewRole(d.Stack, jsii.String(construct(f)+"Role"), &awsiam.RoleProps{

@@ -112,9 +112,9 @@ func (d *deployment) tag() {
 	tags.Add(jsii.String("Stage"), jsii.String(d.settings.Stage), nil)
 }
 
-// ofData returns the removal policy of a data resource. A resource of a failed first deployment is deleted: its name
-// would block the second.
-func (d *deployment) ofData() awscdk.RemovalPolicy {
+// removalPolicy returns the removal policy of a data resource. A resource of a failed first deployment is deleted: its
+// name would block the second.
+func (d *deployment) removalPolicy() awscdk.RemovalPolicy {
 	if d.settings.Protected {
 		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 	}

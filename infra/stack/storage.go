@@ -44,7 +44,7 @@ func (d *deployment) bucket(id string, rule *awss3.LifecycleRule) awss3.Bucket {
 		MinimumTLSVersion: jsii.Number(minTLS),
 		Versioned:         jsii.Bool(true),
 		LifecycleRules:    &[]*awss3.LifecycleRule{rule},
-		RemovalPolicy:     d.ofData(),
+		RemovalPolicy:     d.removalPolicy(),
 	})
 	suppress(bucket, "AwsSolutions-S1",
 		"Only the functions read and write it, and each logs what it does; a log of requests would keep the names of "+

@@ -37,7 +37,7 @@ func (d *deployment) newTable() awsdynamodb.ITableV2 {
 			PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays),
 		},
 		DeletionProtection: jsii.Bool(d.settings.Protected),
-		RemovalPolicy:      d.ofData(),
+		RemovalPolicy:      d.removalPolicy(),
 	}
 	var indexes []*awsdynamodb.GlobalSecondaryIndexPropsV2
 	for _, index := range schema.Indexes {

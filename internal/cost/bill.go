@@ -91,7 +91,7 @@ type biller struct {
 
 func (b biller) line(what, price string, basis Basis, quantity float64) Line {
 	p := b.prices.Prices[price]
-	return Line{what, price, basis, quantity, p.Unit, p.of(quantity), p.whole(quantity)}
+	return Line{what, price, basis, quantity, p.Unit, p.costOf(quantity), p.whole(quantity)}
 }
 
 // NewBill applies prices to a month.
@@ -202,6 +202,6 @@ func (b biller) share(lines []Line, price string) {
 		all += l.Quantity
 	}
 	for i := range lines {
-		lines[i].Cost = p.of(all) * lines[i].Quantity / all
+		lines[i].Cost = p.costOf(all) * lines[i].Quantity / all
 	}
 }

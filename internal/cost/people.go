@@ -64,7 +64,7 @@ func (p *person) planDay(n int, morning time.Time) {
 	p.planNotes(n, morning)
 	for due := p.reads * (n + 1) / p.load.Days; p.sent < due; p.sent++ {
 		what := p.sent
-		p.plan.put(p.awake(morning), func(ctx context.Context, w *world) error { return p.look(ctx, w, what) })
+		p.plan.put(p.awake(morning), func(ctx context.Context, w *world) error { return p.sendRead(ctx, w, what) })
 	}
 }
 

@@ -49,8 +49,8 @@ type Price struct {
 	Unit  string  `json:"unit"`
 }
 
-// of returns the price of so many units, without the free ones.
-func (p Price) of(quantity float64) float64 { return p.whole(max(0, quantity-p.Free)) }
+// costOf returns the price of so many units, without the free ones.
+func (p Price) costOf(quantity float64) float64 { return p.whole(max(0, quantity-p.Free)) }
 
 // whole returns the price including the free units.
 func (p Price) whole(quantity float64) float64 { return quantity / p.Per * p.Price }

@@ -83,8 +83,8 @@ func agendaPath(from time.Time, length time.Duration) string {
 	return "/v1/agenda?" + url.Values{"from": {stamp(from)}, "to": {stamp(from.Add(length))}}.Encode()
 }
 
-// look sends one of the read requests.
-func (p *person) look(ctx context.Context, w *world, n int) error {
+// sendRead sends one of the read requests.
+func (p *person) sendRead(ctx context.Context, w *world, n int) error {
 	place := n * strides % viewsInTurn
 	for _, view := range views {
 		if place -= view.of; place >= 0 {

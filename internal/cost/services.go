@@ -31,7 +31,7 @@ func (b biller) servicesOf(taken []*Taken) services {
 			w, gathered := t.Functions[name], b.gathered(name)
 			n := float64(w.Invocations)
 			s.invocations[name] += n / gathered
-			s.gbSeconds += w.Milliseconds / 1000 * float64(size.Of(env.Function(name)).MemoryMB) / 1024
+			s.gbSeconds += w.Milliseconds / 1000 * float64(size.For(env.Function(name)).MemoryMB) / 1024
 			s.logged += (float64(w.LogBytes)-n*model.RecordLogBytes)/gathered + n*model.RecordLogBytes
 			if b.month.reader(name) != nil {
 				s.records += n

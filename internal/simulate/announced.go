@@ -63,7 +63,7 @@ func (h *history) announced(e bus.Event) {
 		h.violate("I6", "", string(e.Detail), "%v", err)
 		return
 	}
-	h.tell("  published %s %s", e.Type, e.Detail)
+	h.note("  published %s %s", e.Type, e.Detail)
 	if h.current != nil && !h.current.users[detail.UserID] {
 		h.violate("I9", detail.UserID, detail.ItemID, "an event for somebody else")
 		return

@@ -46,7 +46,7 @@ func (h *history) contend() {
 		h.early(b)
 	}
 	h.happened["contended"]++
-	h.tell("several want %s of %s", b.ref, b.user)
+	h.note("several want %s of %s", b.ref, b.user)
 	if h.luck.one(4) && h.takeBack(b) {
 		return
 	}
@@ -86,8 +86,8 @@ func (h *history) onTheEve(b contendedItem) contendedItem {
 		return b
 	}
 	h.now = h.now.Add(wait)
-	h.tell("time passes: %s", wait)
-	h.giveUp()
+	h.note("time passes: %s", wait)
+	h.handOverAged()
 	return next
 }
 
@@ -127,8 +127,8 @@ func (h *history) fallBehind(b contendedItem) {
 		wait = at.Sub(h.now) + time.Second
 	}
 	h.now = h.now.Add(wait)
-	h.tell("time passes: %s", wait)
-	h.giveUp()
+	h.note("time passes: %s", wait)
+	h.handOverAged()
 	h.store.Sweep(h.now, 0)
 	h.absorb(nil)
 }

@@ -80,7 +80,7 @@ func (h *history) damageDone(user string, err error) {
 	if err != nil {
 		h.violate("I10", user, "damage", "%v", err)
 	}
-	h.tell("somebody damages what %s has", user)
+	h.note("somebody damages what %s has", user)
 	h.hurt(user)
 	h.absorb(nil)
 	if len(h.workers) == 0 && h.struck.ID != "" && h.luck.one(2) {
@@ -174,7 +174,7 @@ func (h *history) repairDamage() (mended bool) {
 			refused := int64(0)
 			h.run(h.start(w, func(ctx context.Context) {
 				sum, err := h.system.Verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
-					h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+					h.note("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 					if d.Remains && h.isRefusal(user, d) {
 						refused++
 					}
@@ -205,7 +205,7 @@ func (h *history) repairAll() {
 	w := &worker{kind: repairing, name: "repair of everybody"}
 	h.run(h.start(w, func(ctx context.Context) {
 		_, err := h.system.Verifier.Run(ctx, verify.Options{Repair: true}, func(d verify.Difference) error {
-			h.tell("  repair: %s %s %s is %s, should be %s", d.User, d.Kind, d.Key, d.Is, d.ShouldBe)
+			h.note("  repair: %s %s %s is %s, should be %s", d.User, d.Kind, d.Key, d.Is, d.ShouldBe)
 			return nil
 		})
 		if err != nil {

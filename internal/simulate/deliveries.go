@@ -98,7 +98,7 @@ func (h *history) published(e bus.Event) {
 		h.violate("I5", "", string(e.Detail), "%v", err)
 		return
 	}
-	h.tell("  published %s", e.Detail)
+	h.note("  published %s", e.Detail)
 	s := h.oracle.users[detail.UserID]
 	if s == nil || h.current != nil && !h.current.users[detail.UserID] {
 		h.violate("I9", detail.UserID, detail.ItemID, "an event for somebody else")

@@ -25,7 +25,7 @@ func (h *history) bringBack() {
 		return
 	}
 	h.happened["several want back"]++
-	h.tell("several want %s of %s back", id, s.user)
+	h.note("several want %s of %s back", id, s.user)
 	typ := h.registry.ByID(id)
 	b := contendedItem{s.user, entity.Ref{Type: typ.Name, ID: id}}
 	if it := s.items[id]; it != nil && h.luck.one(3) { // its user deletes it, and the archive has not seen that
@@ -109,8 +109,8 @@ func (h *history) outlive(it item.Item) {
 	h.catchUp()
 	h.endAll()
 	h.now = maxTime(h.now, time.Unix(it.Int(entity.AttrTTL), 0).UTC().Add(time.Second))
-	h.tell("time passes until %s has lapsed", it.Key().SK)
-	h.giveUp()
+	h.note("time passes until %s has lapsed", it.Key().SK)
+	h.handOverAged()
 	if h.luck.one(2) {
 		h.store.Sweep(h.now, 0)
 	}
@@ -185,7 +185,7 @@ func (h *history) spoilCopy(s *userState) {
 	}
 	h.happened["cold copy spoilt"]++
 	spoilt := pick(h.luck, "", "{", `{"item":{"title":{"X":"1"}}}`)
-	h.tell("the object store has %q for %s", spoilt, name)
+	h.note("the object store has %q for %s", spoilt, name)
 	if spoilt == "" {
 		err = h.copies.Delete(noContext, name)
 	} else {

@@ -246,7 +246,7 @@ func (h *history) lose() {
 func (h *history) forget(rec *record, consumers []string) {
 	user := userOf(rec.Key)
 	h.happened["record that never comes back"]++
-	h.tell("%v never see record %s of %s", consumers, rec.Sequence, rec.Key.SK)
+	h.note("%v never see record %s of %s", consumers, rec.Sequence, rec.Key.SK)
 	h.hurt(user)
 	for _, name := range consumers {
 		h.oracle.applied(name, rec.Sequence)

@@ -214,8 +214,8 @@ func (h *history) close() {
 	}
 }
 
-// tell notes what happens, if anybody wants to know.
-func (h *history) tell(format string, args ...any) {
+// note notes what happens, if anybody wants to know.
+func (h *history) note(format string, args ...any) {
 	if h.tracing {
 		h.trace = append(h.trace, fmt.Sprintf("%3d %s  ", h.step, item.FormatInstant(h.now))+fmt.Sprintf(format, args...))
 	}
@@ -227,6 +227,6 @@ func (h *history) violate(invariant, user, item, format string, args ...any) {
 		h.violation = &Violation{
 			Invariant: invariant, User: user, Item: item, Detail: fmt.Sprintf(format, args...), Step: h.step,
 		}
-		h.tell("VIOLATION %s %s %s: %s", invariant, user, item, h.violation.Detail)
+		h.note("VIOLATION %s %s %s: %s", invariant, user, item, h.violation.Detail)
 	}
 }

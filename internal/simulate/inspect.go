@@ -24,7 +24,7 @@ func (h *history) inspect(user string) *worker {
 	}
 	return h.start(w, func(ctx context.Context) {
 		_, err = h.system.Verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
-			h.tell("  verification: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+			h.note("  verification: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 			return nil
 		})
 	}, h.users...)

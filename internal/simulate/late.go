@@ -23,8 +23,8 @@ const (
 	young = 50 * time.Minute
 )
 
-// ofTheGone returns records of the last hours that brought something to life which has gone since.
-func (h *history) ofTheGone(r *reader, age time.Duration) []*record {
+// recordsOfTheGone returns records of the last hours that brought something to life which has gone since.
+func (h *history) recordsOfTheGone(r *reader, age time.Duration) []*record {
 	var out []*record
 	for _, rec := range h.stream.log {
 		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.Record) {
@@ -70,7 +70,7 @@ func (h *history) haunt(age time.Duration) {
 	h.store.Sweep(h.now, 0)
 	h.absorb(nil)
 	for _, r := range h.readers {
-		gone := h.ofTheGone(r, age)
+		gone := h.recordsOfTheGone(r, age)
 		h.luck.Shuffle(len(gone), func(i, j int) { gone[i], gone[j] = gone[j], gone[i] })
 		if gone = gone[:min(len(gone), maxLate)]; len(gone) > 0 {
 			h.happened["record of something gone again"] += len(gone)

@@ -75,7 +75,7 @@ func (h *history) label(key item.Key, name string) {
 		return // one rolls back by one release at most
 	}
 	h.happened["row of a later release"]++
-	h.tell("a later release wrote %s", key.SK)
+	h.note("a later release wrote %s", key.SK)
 	h.later[key] = name
 	set := item.Item{name: item.Int(laterForm)}
 	s := h.oracle.users[userOf(key)]
@@ -95,7 +95,7 @@ func (h *history) goForward() {
 	for _, key := range slices.SortedFunc(maps.Keys(h.later), item.Key.Compare) {
 		name := h.later[key]
 		delete(h.later, key)
-		h.tell("the later release goes on with %s", key.SK)
+		h.note("the later release goes on with %s", key.SK)
 		h.relabel(table.Update{Key: key, Remove: []string{name}, If: table.Exists(table.Equal(name, item.Int(laterForm)))})
 	}
 }

@@ -121,10 +121,10 @@ func (h *history) take1(r *record) {
 		return
 	}
 	if h.tracing && !sk.IsRow() {
-		h.tell("  %s %s %s version %s status %s ttl %s", r.Name, s.user, r.Key.SK, number(r.New, entity.AttrVersion),
+		h.note("  %s %s %s version %s status %s ttl %s", r.Name, s.user, r.Key.SK, number(r.New, entity.AttrVersion),
 			r.New.Str(entity.AttrStatus), number(r.New, entity.AttrTTL))
 	} else if h.tracing {
-		h.tell("  %s %s %s", r.Name, s.user, r.Key.SK)
+		h.note("  %s %s %s", r.Name, s.user, r.Key.SK)
 	}
 	h.checkLater(s, r)
 	switch sk.Prefix {

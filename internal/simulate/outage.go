@@ -29,8 +29,8 @@ func (h *history) fail() {
 	if next, exists := h.schedules.Entry(one.Name); exists && !next.Called {
 		if wait := next.At.Sub(h.now) - time.Second; wait > 0 && wait <= lateLimit {
 			h.now = h.now.Add(wait)
-			h.tell("time passes: %s", wait)
-			h.giveUp()
+			h.note("time passes: %s", wait)
+			h.handOverAged()
 		}
 	}
 	w = h.schedules.deliver(payload)

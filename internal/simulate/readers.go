@@ -118,7 +118,7 @@ func (h *history) handle(loop *consume.Loop, name string, batch []*record, answe
 	h.operations += int64(len(batch))
 	return h.handleRaw(loop, name, raw, users, func(unfinished string) {
 		if unfinished != "" && unfinished == batch[0].Sequence {
-			h.tell("%s is refused", name)
+			h.note("%s is refused", name)
 		}
 		if answered != nil {
 			answered(unfinished)
@@ -176,15 +176,16 @@ func (h *history) watching(c change.Consumer) change.Consumer {
 			if o.Verdict == change.Done && !worker.dead {
 				h.oracle.applied(c.Name(), batch[i].Sequence)
 			} else if h.tracing {
-				h.tell("%s of %s at %d: %v", c.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
+				h.note("%s of %s at %d: %v", c.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
 			}
 		}
 		return outcomes
 	})
 }
 
-// giveUp hands what is too old to the on-failure destination, as a mapping does for whose consumers it kept failing.
-func (h *history) giveUp() {
+// handOverAged hands what is too old to the on-failure destination, as a mapping does for whose consumers it kept
+// failing.
+func (h *history) handOverAged() {
 	for _, r := range h.readers {
 		for _, sh := range h.stream.shards {
 			if r.busy[sh] != nil {

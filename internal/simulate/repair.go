@@ -37,13 +37,13 @@ func (h *history) repair(user string) *worker {
 	}
 	return h.start(w, func(ctx context.Context) {
 		sum, err = h.system.Verifier.Run(ctx, verify.Options{User: user, Repair: true}, func(d verify.Difference) error {
-			h.tell("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
+			h.note("  repair: %s %s is %s, should be %s", d.Kind, d.Key, d.Is, d.ShouldBe)
 			if d.Remains && h.isRefusal(user, d) {
 				refused++
 			}
 			return nil
 		})
-		h.tell("%s: %+v, %v", w.name, sum, err)
+		h.note("%s: %+v, %v", w.name, sum, err)
 	}, h.users...) // an operator may look at everybody's
 }
 

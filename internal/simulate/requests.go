@@ -35,7 +35,7 @@ func (h *history) send(r *request) *worker {
 	if r.tries++; r.tries == 1 {
 		r.first = h.now
 	}
-	h.tell("%s sends %s", r.User, r.name)
+	h.note("%s sends %s", r.User, r.name)
 	verb, _, _ := strings.Cut(r.name, " ")
 	w := &worker{kind: commanding, name: r.User + " " + r.name, order: orderOf(r.Request)}
 	var res command.Result
@@ -59,7 +59,7 @@ func (h *history) send(r *request) *worker {
 		}
 		var report []byte
 		report, _, err = h.importer.Import(ctx, r.User, []byte(r.calendar), r.IdempotencyKey)
-		h.tell("  report %s", report)
+		h.note("  report %s", report)
 	}, r.User)
 }
 
@@ -102,7 +102,7 @@ func (h *history) answered(w *worker, err error) {
 	default:
 		h.violate("I10", "", w.name, "is answered %v", err)
 	}
-	h.tell("%s: %v", w.name, err)
+	h.note("%s: %v", w.name, err)
 }
 
 // newRequest makes up what a user wants next.

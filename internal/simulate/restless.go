@@ -63,7 +63,7 @@ const (
 // by r, which is nil for any reader.
 func (h *history) unsettle(w *worker, b contendedItem, r *reader, likely ...disturbance) {
 	h.happened["restless item"]++
-	h.tell("%s of %s never rests", b.ref, b.user)
+	h.note("%s of %s never rests", b.ref, b.user)
 	u := &unrest{writesOnly: h.luck.one(2), often: pick(h.luck, 1, 1, 2, 4), left: maxPests}
 	if h.luck.one(3) {
 		u.spared = h.luck.IntN(maxSpared)

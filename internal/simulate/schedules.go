@@ -95,7 +95,7 @@ func (s *schedules) deliver(payload []byte) *worker {
 	w.lost = func() { s.calls = append(s.calls, payload) }
 	w.finished = func() {
 		if err != nil {
-			h.tell("%s: %v", w.name, err)
+			h.note("%s: %v", w.name, err)
 			s.calls = append(s.calls, payload)
 		}
 	}

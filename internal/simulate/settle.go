@@ -38,7 +38,7 @@ func (h *history) rest() {
 	h.settling, h.storm = true, 0
 	defer func() { h.settling = false }()
 	h.happened["rest"]++
-	h.tell("all is settled")
+	h.note("all is settled")
 	h.goForward()
 	sweeps := h.luck.one(2)
 	for round := 0; ; round++ {
@@ -46,7 +46,7 @@ func (h *history) rest() {
 			h.violate("I10", "", "", "not settled after %d rounds", maxRounds)
 			return
 		}
-		moved := h.settle(sweeps)
+		moved := h.playRound(sweeps)
 		if h.violation != nil {
 			return
 		}
@@ -69,8 +69,8 @@ func (h *history) rest() {
 	h.checkAnnounced()
 }
 
-// settle is one round: whatever can go on goes on. It reports whether anything did.
-func (h *history) settle(sweeps bool) (moved bool) {
+// playRound is one round: whatever can go on goes on. It reports whether anything did.
+func (h *history) playRound(sweeps bool) (moved bool) {
 	h.absorb(nil)
 	moved = len(h.workers) > 0
 	h.endAll()

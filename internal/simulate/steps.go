@@ -96,7 +96,7 @@ func (h *history) goWrong() {
 	case n < 13:
 		h.storm = 10 + h.luck.IntN(200)
 		h.happened["storm"]++
-		h.tell("a storm begins")
+		h.note("a storm begins")
 	default:
 		h.redrive()
 	}
@@ -235,9 +235,9 @@ func (h *history) pass(d time.Duration) {
 		h.endAll()
 	}
 	h.now = h.now.Add(d)
-	h.tell("time passes: %s", d)
+	h.note("time passes: %s", d)
 	if d > maxHold {
-		h.giveUp()
+		h.handOverAged()
 	}
 	if h.luck.one(2) {
 		h.fireSome()
@@ -264,7 +264,7 @@ func (h *history) catchUp() {
 func (h *history) sweep() {
 	late := time.Duration(h.luck.IntN(4)) * time.Duration(h.luck.IntN(24)) * time.Hour
 	keys := h.store.Sweep(h.now.Add(-late), pick(h.luck, 0, 1, 3))
-	h.tell("TTL removes %v", keys)
+	h.note("TTL removes %v", keys)
 	h.absorb(nil)
 }
 
@@ -302,7 +302,7 @@ func (h *history) replay() {
 		}
 	}
 	h.happened["replay"]++
-	h.tell("%v begins anew", r.consumers)
+	h.note("%v begins anew", r.consumers)
 	for _, sh := range h.stream.shards {
 		for r.places[sh] > 0 && h.now.Sub(sh.records[r.places[sh]-1].Created) < giveUpAge {
 			r.places[sh]--

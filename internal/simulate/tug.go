@@ -24,7 +24,7 @@ func (h *history) tug(user string) {
 		}
 	}
 	h.happened["two repairs"]++
-	h.tell("two repairs of %s at once", user)
+	h.note("two repairs of %s at once", user)
 	at := []*worker{h.repair(user), h.repair(user)}
 	for _, w := range at {
 		h.mistime(w)

@@ -66,7 +66,7 @@ func (h *history) damageSome(user string) {
 func (h *history) callDue() (*worker, contendedItem) {
 	if next, ok := h.schedules.next(); ok && next.Sub(h.now) < 2*lateLimit {
 		h.now = maxTime(h.now, next)
-		h.giveUp()
+		h.handOverAged()
 	}
 	due := h.schedules.due()
 	if len(due) == 0 {
@@ -134,8 +134,8 @@ func (h *history) letTimersEnd(s *userState) {
 		return
 	}
 	h.now = at.Add(time.Second)
-	h.tell("time passes until %s is to be archived", id)
-	h.giveUp()
+	h.note("time passes until %s is to be archived", id)
+	h.handOverAged()
 	h.store.Sweep(h.now, 0)
 	h.absorb(nil)
 }
@@ -174,7 +174,7 @@ func (h *history) deliverForgotten(b contendedItem) (*worker, *reader) {
 	if h.luck.one(2) {
 		h.endAll()
 		h.now = h.now.Add(behind)
-		h.giveUp()
+		h.handOverAged()
 	}
 	return h.handleBeside(r, batch[:len(batch)-1]), r
 }

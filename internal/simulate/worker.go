@@ -117,7 +117,7 @@ func (h *history) run(w *worker, calls int) {
 	h.dismiss(w)
 	if w.dead {
 		h.happened["crash"]++
-		h.tell("%s crashes after %d calls", w.name, w.calls)
+		h.note("%s crashes after %d calls", w.name, w.calls)
 		if w.lost != nil {
 			w.lost()
 		}
@@ -176,7 +176,7 @@ func (h *history) call(port, op string) fault {
 	}
 	if w.calls == w.deadline {
 		h.happened["deadline"]++
-		h.tell("the time of %s is over", w.name)
+		h.note("the time of %s is over", w.name)
 		w.cancel()
 	}
 	h.operations++
@@ -187,7 +187,7 @@ func (h *history) call(port, op string) fault {
 	f := h.luck.fault(h, port, op)
 	if f != noFault {
 		h.happened[port+" "+f.String()]++
-		h.tell("%s %s of %s: %s", port, op, w.name, f)
+		h.note("%s %s of %s: %s", port, op, w.name, f)
 	}
 	if f == crashBefore {
 		w.die()

@@ -35,9 +35,10 @@ func (g *Guard) Also(rules ...Rule) *Guard {
 	return g
 }
 
-// Judge makes the guard refuse a request that breaks a rule of the service, as the service itself would, instead of
-// failing the test. It is for a suite that sends such requests on purpose and checks the answer. It returns the guard.
-func (g *Guard) Judge() *Guard {
+// RefuseViolations makes the guard refuse a request that breaks a rule of the service, as the service itself would,
+// instead of failing the test. It is for a suite that sends such requests on purpose and checks the answer. It returns
+// the guard.
+func (g *Guard) RefuseViolations() *Guard {
 	g.judges = true
 	return g
 }
@@ -48,7 +49,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // broken off: the client has gone
 	}
-	if refuse := g.look(r, body); refuse != nil {
+	if refuse := g.checkRequest(r, body); refuse != nil {
 		refuse(w)
 		return
 	}
@@ -77,7 +78,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	if refuse := t.guard.look(r, body); refuse != nil {
+	if refuse := t.guard.checkRequest(r, body); refuse != nil {
 		answer := httptest.NewRecorder()
 		refuse(answer)
 		response := answer.Result()
@@ -87,8 +88,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// look checks a request. It returns its refusal, nil if it is to be passed on.
-func (g *Guard) look(r *http.Request, body []byte) func(http.ResponseWriter) {
+// checkRequest checks a request. It returns its refusal, nil if it is to be passed on.
+func (g *Guard) checkRequest(r *http.Request, body []byte) func(http.ResponseWriter) {
 	i := 0
 	if len(g.services) > 1 {
 		_, name := signer(r)

@@ -89,7 +89,7 @@ func TestGuard_failsItsTestAndForwardsTheRequest(t *testing.T) {
 func TestGuard_judgesByRefusingInsteadOfFailing(t *testing.T) {
 	t.Parallel()
 	guard := wiretest.NewGuard(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		wiretest.Scheduler()).Judge()
+		wiretest.Scheduler()).RefuseViolations()
 	for target, status := range map[string]int{
 		"/schedules/a?groupName=g": http.StatusOK, "/schedules/a?groupName=": http.StatusBadRequest,
 	} {

@@ -19,7 +19,7 @@ func TestConsumer_leavesAColdRowOfALaterReleaseAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	task := w.create(product.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
-	w.settle()
+	w.deliverAll()
 	id := task.Str("taskId")
 	cold := entity.ColdKey(ann, id)
 	mark := func(form item.Value) {
@@ -43,7 +43,7 @@ func TestConsumer_leavesAColdRowOfALaterReleaseAlone(t *testing.T) {
 	require.Equal(t, before, w.get(cold))
 	require.ErrorIs(t, w.consumer.Repair(t.Context(), ann, product.Task(), id), entity.ErrNewerForm)
 	mark(nil)
-	w.settle()
+	w.deliverAll()
 	require.EqualValues(t, 3, w.get(cold).Int("version"))
 	w.now = w.now.Add(60 * 24 * time.Hour)
 	w.store.Sweep(w.now, 0)
@@ -70,7 +70,7 @@ func TestConsumer_leavesAColdRowThatALaterReleaseWritesDuringRepair(t *testing.T
 	t.Parallel()
 	w := newWorld(t, 1)
 	task := w.create(product.Task(), map[string]any{"title": "t", "status": "ARCHIVED"})
-	w.settle()
+	w.deliverAll()
 	id, key := task.Str("taskId"), entity.ColdKey(ann, task.Str("taskId"))
 	w.patch(product.Task(), w.get(task.Key()), map[string]any{"status": "BACKLOG"})
 	var marked item.Item

@@ -23,9 +23,9 @@ func TestLeft_distinguishesDeletedFromExpiredAndUnknown(t *testing.T) {
 	expired := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
 	deleted := w.create(typ, map[string]any{"title": "idea"})
 	w.delete(typ, deleted)
-	w.settle()
+	w.deliverAll()
 	w.advance(7 * 24 * time.Hour)
-	w.settle()
+	w.deliverAll()
 	for _, c := range []struct {
 		user string
 		ref  entity.Ref
@@ -69,16 +69,16 @@ func TestAnnounce_publishesAnArchivingByItsOwnRecordAlone(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report"})
-	w.settle()
+	w.deliverAll()
 	task = w.patch(typ, task, map[string]any{"status": "ARCHIVED"})
-	w.settle()
+	w.deliverAll()
 	require.Len(t, w.published(archive.TaskArchived), 1)
 	task = w.patch(typ, task, map[string]any{"title": "the report"})
-	w.settle()
+	w.deliverAll()
 	require.Len(t, w.published(archive.TaskArchived), 1, "an archived task that is edited is not archived again")
 	task = w.patch(typ, task, map[string]any{"status": "BACKLOG"})
 	w.patch(typ, task, map[string]any{"status": "ARCHIVED"})
-	w.settle()
+	w.deliverAll()
 	require.Len(t, w.published(archive.TaskArchived), 2)
 }
 
@@ -90,10 +90,10 @@ func TestFailuresFrom_namesTheActionThatFailedWithARestore(t *testing.T) {
 		w, typ := newWorld(t, 1), product.Task()
 		task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
 		id := task.Str("taskId")
-		w.settle()
+		w.deliverAll()
 		if away > 0 {
 			w.advance(away)
-			w.settle()
+			w.deliverAll()
 		} else {
 			w.now = w.now.Add(8 * 24 * time.Hour)
 		}
@@ -123,9 +123,9 @@ func TestRestore_readsAgainWhenAnotherOvertakesIt(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
-	w.settle()
+	w.deliverAll()
 	w.advance(7 * 24 * time.Hour)
-	w.settle()
+	w.deliverAll()
 	overtaken := false
 	cfg := w.consumer.Config
 	cfg.Store = overtakenStore{w.store, func() {

@@ -17,17 +17,17 @@ func TestDeliveryID_differsForEachLifeOfAnItem(t *testing.T) {
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "ARCHIVED"})
 	id := task.Str("taskId")
 	for range 2 {
-		w.settle()
+		w.deliverAll()
 		w.advance(7 * 24 * time.Hour)
-		w.settle()
+		w.deliverAll()
 		require.Nil(t, w.get(task.Key()), "it has left")
 		back, err := w.archive.Restore(t.Context(), typ, ann, id)
 		require.NoError(t, err)
-		w.settle()
+		w.deliverAll()
 		back = w.patch(typ, back, map[string]any{"status": "BACKLOG"})
 		w.patch(typ, back, map[string]any{"status": "ARCHIVED"})
 	}
-	w.settle()
+	w.deliverAll()
 	for kind, times := range map[string]int{archive.ItemExpired: 2, archive.ItemRestored: 2, archive.TaskArchived: 3} {
 		ids := map[string]bool{}
 		for _, d := range w.published(kind) {

@@ -41,7 +41,7 @@ func completedTask(t *testing.T) (*fixture, item.Item, item.Key) {
 	t.Helper()
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
-	w.settle()
+	w.deliverAll()
 	return w, task, entity.TimerKey(ann, task.Str("taskId"), 2)
 }
 

@@ -145,8 +145,8 @@ func (w *fixture) drain() {
 	}
 }
 
-// settle delivers until nothing is left to do, which must come to an end.
-func (w *fixture) settle() {
+// deliverAll delivers until nothing is left to do, which must come to an end.
+func (w *fixture) deliverAll() {
 	rounds := 0
 	for w.drain(); len(w.open) > 0; w.drain() {
 		w.deliver(len(w.open))
@@ -220,11 +220,11 @@ func TestConsumer_losesNothingWhateverIsDeliveredAndFails(t *testing.T) {
 			w.randomStep()
 		}
 		w.faulty = false
-		w.settle()
+		w.deliverAll()
 		for range 5 { // late duplicates of anything
 			if len(w.records) > 0 {
 				w.open = append(w.open, w.records[w.random.IntN(len(w.records))])
-				w.settle()
+				w.deliverAll()
 			}
 		}
 		w.checkCopies()
@@ -372,6 +372,6 @@ func (w *fixture) checkRestores() {
 			w.restore(id, left)
 		}
 	}
-	w.settle()
+	w.deliverAll()
 	w.checkCopies()
 }

@@ -113,7 +113,7 @@ func TestConsumer_repairsEachFaultOfAnArchivedTask(t *testing.T) {
 	} {
 		w, typ := newWorld(t, 1), product.Task()
 		id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
-		w.settle()
+		w.deliverAll()
 		before := w.everything()
 		p := w.placesOf(id, 1)
 		c.damage(w, p)
@@ -129,11 +129,11 @@ func TestCheck_findsAnEndOrCopyOfWhatStays(t *testing.T) {
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"})
 	id := task.Str("taskId")
-	w.settle()
+	w.deliverAll()
 	p := w.placesOf(id, 1)
 	cold, copied := w.get(p.cold), w.everything()[p.object]
 	w.patch(typ, task, map[string]any{"status": "BACKLOG"})
-	w.settle()
+	w.deliverAll()
 	before := w.everything()
 	ttl := func() { w.edit(p.item, func(it item.Item) { it[entity.AttrTTL] = item.Int(5) }) }
 	row := func() {
@@ -163,9 +163,9 @@ func TestConsumer_keepsTheCopyOfWhatLeftUnlessItWasDeleted(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
-	w.settle()
+	w.deliverAll()
 	w.advance(7 * 24 * time.Hour)
-	w.settle()
+	w.deliverAll()
 	p := w.placesOf(id, 1)
 	require.Nil(t, w.get(p.item))
 	require.Empty(t, w.faults(w.consumer, typ, id), "it left and has its copy")
@@ -217,7 +217,7 @@ func TestConsumer_repairsEachFaultOfATimer(t *testing.T) {
 		w, typ := newWorld(t, 1), product.Task()
 		task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 		id := task.Str("taskId")
-		w.settle()
+		w.deliverAll()
 		before := w.everything()
 		p := w.placesOf(id, 2)
 		require.NotNil(t, w.get(p.timer))
@@ -244,7 +244,7 @@ func TestConsumer_repairsATimerOfAnEarlierCompletion(t *testing.T) {
 		task = w.patch(typ, task, map[string]any{"status": "IN_PROGRESS"})
 		task = w.patch(typ, task, map[string]any{"status": "COMPLETED"})
 	}
-	w.settle()
+	w.deliverAll()
 	require.Equal(t, []int64{2, 4, 6}, w.timers(id))
 	before := w.everything()
 	for _, versions := range [][]int64{{2}, {4}, {6}, {2, 4}, {4, 6}, {2, 4, 6}} {
@@ -271,9 +271,9 @@ func TestCheck_needsNoTimerForWhatNoneEnds(t *testing.T) {
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
-	w.settle()
+	w.deliverAll()
 	w.advance(24 * time.Hour)
-	w.settle()
+	w.deliverAll()
 	require.Equal(t, "ARCHIVED", w.get(task.Key()).Str(entity.AttrStatus))
 	require.Empty(t, w.timers(id))
 	require.Empty(t, w.faults(w.consumer, typ, id), "its timer has fired")
@@ -281,7 +281,7 @@ func TestCheck_needsNoTimerForWhatNoneEnds(t *testing.T) {
 	require.Empty(t, w.faults(w.consumer, typ, id), "whatever else it says")
 
 	lasting := w.patch(typ, w.create(typ, map[string]any{"title": "plan"}), map[string]any{"status": "COMPLETED"})
-	w.settle()
+	w.deliverAll()
 	w.drop(entity.TimerKey(ann, lasting.Str("taskId"), 2))
 	w.edit(lasting.Key(), func(it item.Item) { delete(it, product.AttrArchiveAt) })
 	require.Empty(t, w.faults(w.consumer, typ, lasting.Str("taskId")), "its user has set no delay")
@@ -314,7 +314,7 @@ func TestConsumer_retriesARecordWhoseCopyCannotBeKept(t *testing.T) {
 		require.ErrorIs(t, outcome.Err, blob.ErrUnavailable)
 	}
 	require.False(t, w.get(task.Key()).Has(entity.AttrTTL))
-	w.settle()
+	w.deliverAll()
 	require.True(t, w.get(task.Key()).Has(entity.AttrTTL))
 }
 
@@ -351,13 +351,13 @@ func TestUnnamed_findsACopyOfAnItemPastItsVersion(t *testing.T) {
 	}
 	require.False(t, unnamed(1), "no row names it yet, and the item is at its version")
 	require.True(t, unnamed(2))
-	w.settle()
+	w.deliverAll()
 	require.False(t, unnamed(1))
 	w.patch(typ, task, map[string]any{"title": "the report"})
 	require.False(t, unnamed(1), "the row still names it")
 	require.False(t, unnamed(2), "the item is at its version")
 	require.True(t, unnamed(3))
-	w.settle()
+	w.deliverAll()
 	require.True(t, unnamed(1))
 	require.NoError(t, w.consumer.DropUnnamed(t.Context(), ann, id, 2))
 	w.checkCopies()
@@ -393,7 +393,7 @@ func TestConsumer_withoutObjectStoreBelievesRowsAndExpiresNothing(t *testing.T) 
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
-	w.settle()
+	w.deliverAll()
 	cfg := w.consumer.Config
 	cfg.Copies = nil
 	bare, p := archive.NewConsumer(cfg), w.placesOf(id, 1)
@@ -418,7 +418,7 @@ func TestCheck_takesAStoreThatDoesNotAnswerForNoFault(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	id := w.create(typ, map[string]any{"title": "report", "status": "ARCHIVED"}).Str("taskId")
-	w.settle()
+	w.deliverAll()
 	r, err := w.consumer.Remains(t.Context(), ann, typ, id)
 	require.NoError(t, err)
 	for _, silent := range []error{blob.ErrThrottled, blob.ErrUnavailable, context.Canceled, context.DeadlineExceeded} {

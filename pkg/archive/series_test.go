@@ -89,12 +89,12 @@ func TestConsumer_keepsACancelledSeriesAndOccurrenceForGood(t *testing.T) {
 	id := m.Str(product.AttrMasterID)
 	w.do(command.CancelInstance{MasterID: id, Date: "20250611"}, m)
 	m = w.do(command.UpdateSeries{ID: id, Patch: map[string]any{"status": "CANCELLED"}}, m)
-	w.settle()
+	w.deliverAll()
 	before := len(w.records)
 	for range 3 {
 		w.advance(366 * 24 * time.Hour)
 		w.open = append(w.open, w.records...) // and everything again
-		w.settle()
+		w.deliverAll()
 	}
 	require.Len(t, w.records, before, "they are not written")
 	require.NotNil(t, w.get(m.Key()))

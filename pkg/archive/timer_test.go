@@ -27,9 +27,9 @@ func TestStartTimer_startsOneForEachCompletion(t *testing.T) {
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
-	w.settle()
+	w.deliverAll()
 	task = w.patch(typ, task, map[string]any{"title": "the report"})
-	w.settle()
+	w.deliverAll()
 	require.Equal(t, []int64{2}, w.timers(id), "an edit of what is completed completes nothing")
 
 	later := func(attr string, version int64) change.Change {
@@ -58,7 +58,7 @@ func TestTimerRemoved_archivesTheCompletionOfTheTimerAlone(t *testing.T) {
 	w, typ := newWorld(t, 1), product.Task()
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
-	w.settle()
+	w.deliverAll()
 	key := entity.TimerKey(ann, id, 2)
 	fired := func(kind change.Kind, alter func(item.Item)) change.Change {
 		row := w.get(key).Clone()

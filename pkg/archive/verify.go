@@ -32,7 +32,7 @@ const timerPage = 1000
 
 // Check returns the faults of an item's end, cold copy and timer. Without an object store it relies on the rows.
 func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
-	if faults := ofLaterRelease(r.Cold); faults != nil {
+	if faults := newerFormFaults(r.Cold); faults != nil {
 		return faults, nil
 	}
 	faults, object := checkCopy(r)
@@ -47,8 +47,8 @@ func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
 	return append(faults, checkTimers(r)...), nil
 }
 
-// ofLaterRelease reports a cold row of an unknown form.
-func ofLaterRelease(cold item.Item) []Fault {
+// newerFormFaults reports a cold row of an unknown form.
+func newerFormFaults(cold item.Item) []Fault {
 	if err := entity.CheckForm(cold, entity.AttrForm); err != nil {
 		return []Fault{{cold.Key().String(), err.Error(), "verified by that release"}}
 	}
@@ -160,10 +160,10 @@ func (c *Consumer) Repair(ctx context.Context, user string, t *entity.Type, id s
 		if err != nil {
 			return err
 		}
-		if err := c.mendTimers(ctx, r); err != nil {
+		if err := c.repairTimers(ctx, r); err != nil {
 			return err
 		}
-		settled, err := c.mendCopy(ctx, r)
+		settled, err := c.repairCopy(ctx, r)
 		if settled || err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (c *Consumer) Repair(ctx context.Context, user string, t *entity.Type, id s
 	return errContended
 }
 
-func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
+func (c *Consumer) repairTimers(ctx context.Context, r Remains) error {
 	if len(checkTimers(r)) == 0 {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (c *Consumer) mendTimers(ctx context.Context, r Remains) error {
 	})
 }
 
-func (c *Consumer) mendCopy(ctx context.Context, r Remains) (settled bool, err error) {
+func (c *Consumer) repairCopy(ctx context.Context, r Remains) (settled bool, err error) {
 	faults, name := checkCopy(r)
 	if len(faults) == 0 && (name == "" || r.Item == nil || c.Copies == nil) {
 		return true, nil

@@ -111,7 +111,7 @@ func (r *importing) first(thing Imported, id string, links item.Value) (item.Ite
 		told[product.AttrICalUID] = item.String(thing.UID)
 	}
 	setKept(told, thing.Kept)
-	it = r.tell(thing, it, told)
+	it = r.completeItem(thing, it, told)
 	if t.Dues != nil && len(t.Dues(it)) > 0 {
 		it.SetTime(product.AttrDueSetAt, r.now)
 	}
@@ -138,7 +138,7 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 		return nil, nil
 	}
 	it := t.NextVersion(entity.ByUser, r.user, before, merged, r.now, r.preferences())
-	it = r.tell(thing, it, it.Clone())
+	it = r.completeItem(thing, it, it.Clone())
 	if t.DuesDiffer(before, it) {
 		it.SetTime(product.AttrDueSetAt, r.now)
 	}
@@ -164,9 +164,9 @@ func (r *importing) countsFrom(fields, stored item.Item) bool {
 		item.Equal(told[product.AttrTzid], stored[product.AttrTzid])
 }
 
-// tell adds the import's values that are no client's fields to the entity, and derives everything again, in the same
-// version.
-func (r *importing) tell(thing Imported, it, told item.Item) item.Item {
+// completeItem adds the import's values that are no client's fields to the entity, and derives everything again, in the
+// same version.
+func (r *importing) completeItem(thing Imported, it, told item.Item) item.Item {
 	told[product.AttrSequence] = item.Int(thing.Sequence)
 	product.SetStamp(told, thing.Stamp)
 	if told.Has(product.AttrCompletedAt) && r.isPast(thing.CompletedAt) {

@@ -273,13 +273,13 @@ func (r *importing) find(ctx context.Context, searches []search) error {
 		}
 		for i := range searches {
 			if s := &searches[i]; !s.found {
-				s.look(r, rows)
+				s.collect(r, rows)
 			}
 		}
 	}
 }
 
-func (s *search) look(r *importing, rows map[item.Key]item.Item) {
+func (s *search) collect(r *importing, rows map[item.Key]item.Item) {
 	row := rows[entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id})]
 	if row != nil && !entity.Expired(row, r.now) {
 		s.stored, s.found = row, true

@@ -54,8 +54,8 @@ func (m *modelSeries) days() []int {
 	return out
 }
 
-// settle forgets what is said about days that the series has lost.
-func (m *modelSeries) settle() {
+// forgetLostDays forgets what is said about days that the series has lost.
+func (m *modelSeries) forgetLostDays() {
 	days := m.days()
 	maps.DeleteFunc(m.own, func(day int, _ modelOwn) bool { return !slices.Contains(days, day) })
 }
@@ -140,7 +140,7 @@ func (w *modelWorld) step(m *modelSeries) (command.Command, option, []*modelSeri
 			[]*modelSeries{after}
 	case 5:
 		after.every, after.count = 1+w.r.IntN(3), w.r.IntN(2)*(5+w.r.IntN(20))
-		after.settle()
+		after.forgetLostDays()
 		return command.UpdateSeries{ID: m.id, Patch: map[string]any{"rrule": after.rule()}}, master, []*modelSeries{after}
 	case 6:
 		after.without, after.hour = map[int]bool{w.r.IntN(modelDays): true, w.r.IntN(modelDays): true}, hour
@@ -148,12 +148,12 @@ func (w *modelWorld) step(m *modelSeries) (command.Command, option, []*modelSeri
 		for d := range after.without {
 			dates = append(dates, modelDate(d))
 		}
-		after.settle()
+		after.forgetLostDays()
 		return command.UpdateSeries{ID: m.id, Patch: map[string]any{"exdate": dates, "startUtc": start(m.first, hour),
 			"endUtc": start(m.first, hour+1)}}, master, []*modelSeries{after}
 	case 7:
 		after.until = min(day, m.until)
-		after.settle()
+		after.forgetLostDays()
 		return command.EndSeries{ID: m.id, UntilUtc: start(day, 23)}, master, []*modelSeries{after}
 	}
 	next := m.clone()
@@ -172,9 +172,9 @@ func (w *modelWorld) step(m *modelSeries) (command.Command, option, []*modelSeri
 			next.own[day] = modelOwn{cancelled: own.cancelled}
 		}
 	}
-	next.settle()
+	next.forgetLostDays()
 	after.until = day - 1
-	after.settle()
+	after.forgetLostDays()
 	return command.SplitSeries{ID: m.id, Date: modelDate(day), Changes: changes}, master, []*modelSeries{after, next}
 }
 

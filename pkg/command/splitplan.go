@@ -56,7 +56,7 @@ func (w *splitting) place(s *series.Series) (series.Occurrence, error) {
 		return at, refuse("is no occurrence of the series")
 	case first.Wall.Equal(at.Original.Wall):
 		return at, refuse("is the first occurrence: change the series itself")
-	case !s.OfRule(w.date):
+	case !s.RuleGives(w.date):
 		return at, refuse("is an additional date: split at an occurrence of the rule")
 	case !w.patch.Has(product.AttrStartUtc) && s.IsSkipped(at):
 		return at, refuse("is a date on which the clocks skip the time of the series: split at another, or send startUtc")

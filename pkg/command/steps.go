@@ -157,7 +157,7 @@ func (s *Steps) End(ctx context.Context, answer []byte) error {
 	put := s.call.receiptOf(doneSteps, entity.Ref{}, 0)
 	put.Item[attrAnswer] = item.Binary(zipped)
 	put.If = table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until)))
-	return s.settle("put", s.call.store.Put(ctx, put))
+	return s.resolveFailure("put", s.call.store.Put(ctx, put))
 }
 
 // Abandon releases the key for a repetition at once, after a failure.
@@ -165,12 +165,12 @@ func (s *Steps) Abandon(ctx context.Context) error {
 	if s.call.receipt == nil {
 		return nil
 	}
-	return s.settle("delete", s.call.store.Delete(ctx, table.Delete{
+	return s.resolveFailure("delete", s.call.store.Delete(ctx, table.Delete{
 		Key: s.call.receipt.Key, If: table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until))),
 	}))
 }
 
-func (s *Steps) settle(doing string, err error) error {
+func (s *Steps) resolveFailure(doing string, err error) error {
 	var failed *table.ConditionError
 	if err == nil || errors.As(err, &failed) {
 		return nil

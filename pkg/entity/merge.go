@@ -21,7 +21,7 @@ func (t *Type) Merge(before, patch item.Item) (after item.Item, errs []FieldErro
 	mergeObject(after, patch)
 	FillDefaults(t.Fields, after)
 	var broken Faults
-	settleInstants(&broken, t.Fields, before, patch, after)
+	fillInstants(&broken, t.Fields, before, patch, after)
 	if t.Settle != nil {
 		t.Settle(before, patch, after)
 	}
@@ -63,10 +63,10 @@ func FillDefaults(fields []Field, it item.Item) {
 	}
 }
 
-// settleInstants gives every instant of the patch its stored form. A floating one came without an offset, any other
+// fillInstants gives every instant of the patch its stored form. A floating one came without an offset, any other
 // with one. An instant that the patch does not set cannot stay when its zone is set or removed: the same digits would
 // mean another time. Instants that no client can send are derived again.
-func settleInstants(errs *Faults, fields []Field, before, patch, after item.Item) {
+func fillInstants(errs *Faults, fields []Field, before, patch, after item.Item) {
 	for _, f := range fields {
 		if f.Kind != Instant {
 			continue

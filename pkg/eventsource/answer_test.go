@@ -60,7 +60,7 @@ func TestFinished_readsAnAnswerAsLambdaReadsIt(t *testing.T) {
 					return []byte(answer), nil
 				}
 				s.run(t)
-				s.settle(t)
+				s.waitUntilIdle(t)
 				sent := []string{"101", "102", "103", "104"}
 				want := [][]string{sent}
 				if c.finished < all {

@@ -35,7 +35,7 @@ func (r *reader) deliver(ctx context.Context, records []change.Record) bool {
 		}
 		p.invoked++
 		next := r.m.config.decide(p, d.Finished, r.m.wiring.Clock())
-		if len(next.giveUp) > 0 && !r.giveUp(ctx, next, d, p.invoked) {
+		if len(next.giveUp) > 0 && !r.sendToDestination(ctx, next, d, p.invoked) {
 			return false
 		}
 		parts = append(next.again, parts...)
@@ -58,8 +58,8 @@ func (r *reader) deliver(ctx context.Context, records []change.Record) bool {
 	return true
 }
 
-// giveUp sends records to the on-failure destination until it has them. It returns false if ctx ends first.
-func (r *reader) giveUp(ctx context.Context, a action, d Delivery, invoked int) bool {
+// sendToDestination sends records to the on-failure destination until it has them. It returns false if ctx ends first.
+func (r *reader) sendToDestination(ctx context.Context, a action, d Delivery, invoked int) bool {
 	failure := Failure{
 		Mapping: r.m.config.Name, FunctionARN: r.m.config.FunctionARN, RequestID: d.RequestID,
 		Condition: a.condition, Invocations: invoked,

@@ -49,7 +49,7 @@ func TestMapping_repeatsAFailedBatchUntilItSucceeds(t *testing.T) {
 					return nil, nil
 				}
 				s.run(t)
-				s.settle(t)
+				s.waitUntilIdle(t)
 				require.Equal(t, 21, tries)
 				require.InDelta(t, 142.7, time.Since(began).Seconds(), 0.01, "0.1 + 0.2 + ... + 6.4 s, then 13 times 10 s")
 				require.Error(t, s.deliveries()[0].Err)
@@ -73,7 +73,7 @@ func TestMapping_failsAHandlerThatOverrunsItsTime(t *testing.T) {
 			return nil, nil
 		}
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Len(t, s.deliveries(), 2)
 		require.ErrorContains(t, s.deliveries()[0].Err, "timed out")
 		require.Equal(t, time.Second, s.deliveries()[0].Took)
@@ -93,7 +93,7 @@ func TestMapping_isolatesOnePoisonRecordByHalves(t *testing.T) {
 			s.source.add("a", all...)
 			s.handle = poison(bad)
 			s.run(t)
-			s.settle(t)
+			s.waitUntilIdle(t)
 			require.Len(t, s.givenUp(), 1)
 			failure := s.givenUp()[0]
 			require.Equal(t, bad, failure.Records[0].Sequence)
@@ -129,7 +129,7 @@ func TestMapping_isolatesAReportedPoisonRecord(t *testing.T) {
 			return nil, nil
 		}
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1", "2", "3", "4", "5"}, {"3", "4", "5"}, {"3"}, {"3"}, {"4", "5"}}, s.batches())
 		require.Len(t, s.givenUp(), 1)
 		require.False(t, s.givenUp()[0].FunctionError)
@@ -148,7 +148,7 @@ func TestMapping_givesUpTheWholeRestWithoutHalves(t *testing.T) {
 			return nil, nil
 		}
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1", "2", "3"}, {"2", "3"}, {"2", "3"}}, s.batches())
 		require.Len(t, s.givenUp(), 1)
 		require.Len(t, s.givenUp()[0].Records, 2)
@@ -173,7 +173,7 @@ func TestMapping_givesUpOldRecordsAfterOneTry(t *testing.T) {
 		}
 		s.destination = func(eventsource.Failure) error { broken = false; return nil }
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1", "2", "3"}, {"3"}}, s.batches())
 		require.Equal(t, eventsource.MaximumRecordAgeExceeded, s.givenUp()[0].Condition)
 		require.Len(t, s.givenUp()[0].Records, 2)
@@ -188,7 +188,7 @@ func TestMapping_retriesInAnOutageUntilTheRecordsAreTooOld(t *testing.T) {
 		s.source.add("a", "1", "2", "3", "4")
 		s.handle = func([]string) ([]byte, error) { return nil, errBroken }
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Len(t, s.givenUp(), 4, "each alone, so that one of them cannot take the others along")
 		for i, failure := range s.givenUp() {
 			require.Equal(t, strconv.Itoa(i+1), failure.Records[0].Sequence)
@@ -216,7 +216,7 @@ func TestMapping_asksAFailedDestinationAgain(t *testing.T) {
 		synctest.Wait()
 		require.Empty(t, s.saved(t), "nothing passes a record that was not delivered")
 		require.NotContains(t, s.batches(), []string{"2"})
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, 4, asked)
 		require.Len(t, s.givenUp(), 1)
 		require.Contains(t, s.batches(), []string{"2"})
@@ -263,7 +263,7 @@ func TestMapping_neverExceedsAnInvocationsPayload(t *testing.T) {
 			return receive(ctx, event)
 		}
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.LessOrEqual(t, largest, 6<<20)
 		require.Len(t, slices.Concat(s.batches()...), 40)
 		require.Equal(t, "139", s.saved(t)["a"].Sequence)

@@ -19,7 +19,7 @@ func TestFailure_isWrittenAsLambdaWritesIt(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		s.handle = func([]string) ([]byte, error) { return nil, errBroken }
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		failure := s.givenUp()[0]
 		require.ErrorIs(t, failure.Cause, errBroken)
 		object, err := failure.Object()
@@ -46,7 +46,7 @@ func TestRedeliver_bringsFinishedRecordsAndTouchesNoCheckpoint(t *testing.T) {
 		s.source.split("p", "a")
 		s.source.add("a", "4")
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		s.stop()
 		s.source.add("a", "5") // not delivered yet, so it cannot be delivered again
 		before, seen := s.saved(t), len(s.batches())
@@ -73,7 +73,7 @@ func TestRedeliver_retriesAndThenSaysWhatFailed(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
 		s.source.add("a", "1", "2", "3")
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		tries := 0
 		s.handle = func(got []string) ([]byte, error) {
 			if tries++; tries == 1 {

@@ -242,8 +242,8 @@ func (s *fixture) run(t *testing.T) {
 	t.Cleanup(s.stop)
 }
 
-// settle waits until the mapping has finished everything in the source; a day of virtual time is the bound.
-func (s *fixture) settle(t *testing.T) {
+// waitUntilIdle waits until the mapping has finished everything in the source; a day of virtual time is the bound.
+func (s *fixture) waitUntilIdle(t *testing.T) {
 	t.Helper()
 	head, err := s.source.Head(t.Context())
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ func TestMapping_finishesParentsBeforeTheirChildren(t *testing.T) {
 			return nil, nil
 		}
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		var order []string
 		for _, d := range s.deliveries() {
 			for _, r := range d.Records[:d.Finished] {
@@ -65,7 +65,7 @@ func TestMapping_readsLiveShardsIndependently(t *testing.T) {
 		require.NotContains(t, s.saved(t), "a")
 		require.Equal(t, []int{1, 0}, []int{s.mapping.Status()[0].InFlight, s.mapping.Status()[1].InFlight})
 		close(release)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, "1", s.saved(t)["a"].Sequence)
 	})
 }
@@ -78,11 +78,11 @@ func TestMapping_goesOnFromItsCheckpoints(t *testing.T) {
 		s.source.split("p", "a")
 		s.source.add("a", "3", "4")
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		s.stop()
 		s.source.add("a", "5", "6")
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1", "2"}, {"3", "4"}, {"5", "6"}}, s.batches())
 		require.Equal(t, 1, s.source.reads["p"], "a finished shard is not read again")
 	})
@@ -95,7 +95,7 @@ func TestMapping_startsAChildWhoseParentIsGone(t *testing.T) {
 		s.source.place("a", "trimmed")
 		s.source.add("a", "1")
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1"}}, s.batches())
 	})
 }
@@ -106,14 +106,14 @@ func TestMapping_findsNewShards(t *testing.T) {
 		s := setup(t, eventsource.Config{Name: "m"})
 		s.source.add("a", "1")
 		s.run(t)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		s.source.add("b", "2")
 		time.Sleep(eventsource.DefaultDiscover)
 		synctest.Wait()
 		require.Equal(t, "2", s.saved(t)["b"].Sequence)
 		s.source.add("c", "3")
 		began := time.Now()
-		s.settle(t) // who waits for a shard that is not known has it looked for
+		s.waitUntilIdle(t) // who waits for a shard that is not known has it looked for
 		require.Zero(t, time.Since(began))
 		require.Equal(t, "3", s.saved(t)["c"].Sequence)
 	})
@@ -128,12 +128,12 @@ func TestMapping_reportsAndOutlastsTroubleWithItsSource(t *testing.T) {
 		time.Sleep(time.Second)
 		s.source.failing(nil)
 		s.source.add("a", "1")
-		s.settle(t)
+		s.waitUntilIdle(t)
 		s.source.failing(errBroken)
 		s.source.add("a", "2")
 		time.Sleep(time.Hour)
 		s.source.failing(nil)
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1"}, {"2"}}, s.batches())
 		listing, reading := 0, 0
 		for _, trouble := range s.trouble() {
@@ -162,7 +162,7 @@ func TestMapping_keepsARecordInFlightUntilItsCheckpointIsSaved(t *testing.T) {
 		require.Equal(t, 1, s.mapping.Status()[0].InFlight)
 		require.Empty(t, s.mapping.Status()[0].Position)
 		checkpoints.release()
-		s.settle(t)
+		s.waitUntilIdle(t)
 		require.Equal(t, [][]string{{"1"}}, s.batches())
 		require.ErrorIs(t, s.trouble()[0].Err, errBroken)
 	})

@@ -46,7 +46,7 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 			return err
 		}
 		d.hasEnd = true
-		m.mendEnd(d)
+		m.alignEnd(d)
 		if d.start.IsInstant() != d.end.IsInstant() || (d.start.Form == Day) != (d.end.Form == Day) {
 			return errors.New(
 				"DTSTART and DTEND are not of one kind: both dates, both with a zone, or both without (RFC 5545 §3.8.2.2)")
@@ -66,9 +66,9 @@ func (m *mapper) eventSpan(c *Component, d *Draft) (err error) {
 	return nil
 }
 
-// mendEnd converts an end of the other kind than the start: a date becomes its beginning if the start is a time; a
+// alignEnd converts an end of the other kind than the start: a date becomes its beginning if the start is a time; a
 // time becomes its day if the start is a date.
-func (m *mapper) mendEnd(d *Draft) {
+func (m *mapper) alignEnd(d *Draft) {
 	switch {
 	case d.end.Form == Day && d.start.Form != Day:
 		m.leaveOut(d, "DTEND is a date where DTSTART is a time: it is read as the beginning of that day")

@@ -14,7 +14,7 @@ import (
 // Beside finds the text that is stored beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
 type Beside func(it item.Key) string
 
-func (b Beside) of(it item.Item) *Component {
+func (b Beside) find(it item.Item) *Component {
 	if b == nil || !it.Has(product.AttrKept) {
 		return nil
 	}
@@ -35,7 +35,7 @@ func FromItem(it item.Item, beside Beside) (d Draft, err error) {
 	default:
 		return Draft{}, fmt.Errorf("draft an item of type %q: it has no component of its own", name)
 	}
-	d.Kept = beside.of(it)
+	d.Kept = beside.find(it)
 	return d, err
 }
 

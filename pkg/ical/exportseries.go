@@ -25,7 +25,7 @@ func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draf
 	if err != nil {
 		return nil, err
 	}
-	d.Kept = beside.of(master)
+	d.Kept = beside.find(master)
 	all, err := series.New(master, time.UTC, instances...)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func FromSeries(master item.Item, beside Beside, instances ...item.Item) ([]Draf
 		}
 		x := fromOccurrence(drafts[0], all, o)
 		if o.Owns(product.AttrKept) {
-			x.Kept = beside.of(o.Exception)
+			x.Kept = beside.find(o.Exception)
 		}
 		drafts = append(drafts, x)
 	}
@@ -127,7 +127,7 @@ func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence
 			return "", err
 		}
 	}
-	text := rule.OfKind(it.Bool(product.AttrIsAllDay), zone).String()
+	text := rule.WithKind(it.Bool(product.AttrIsAllDay), zone).String()
 	until, ended := it.Time(product.AttrRRuleUntil)
 	if !ended {
 		return text, nil

@@ -82,7 +82,7 @@ func (m *mapper) take(c *Component) {
 	d := Draft{Component: c.Name, Line: c.Line, UID: c.Text("UID"), Fields: item.Item{}}
 	err := m.problem
 	if err == nil {
-		c = m.mend(c, &d)
+		c = m.normalise(c, &d)
 		err = m.read(c, &d)
 	}
 	if err != nil {

@@ -63,7 +63,7 @@ func zoneSpans(name string, years yearSpan) []offsetSpan {
 	if err != nil {
 		return nil
 	}
-	zone := wallclock.Of(location)
+	zone := wallclock.ZoneOf(location)
 	begin := time.Date(years.first, 1, 1, 0, 0, 0, 0, time.UTC)
 	end := time.Date(years.last+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	var result []offsetSpan

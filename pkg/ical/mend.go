@@ -10,9 +10,9 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// mend returns the component with unusual but unambiguous content rewritten in its standard form. It lists each such
-// change.
-func (m *mapper) mend(c *Component, d *Draft) *Component {
+// normalise returns the component with unusual but unambiguous content rewritten in its standard form. It lists each
+// such change.
+func (m *mapper) normalise(c *Component, d *Draft) *Component {
 	mended := *c
 	mended.Properties = slices.Clone(c.Properties)
 	m.dropEmpty(&mended, d)
@@ -29,11 +29,11 @@ func (m *mapper) mend(c *Component, d *Draft) *Component {
 	}
 	for i := range mended.Properties {
 		if rule := &mended.Properties[i]; rule.Name == "RRULE" {
-			rule.Value = m.mendRule(rule.Value, start, d, rule.Line)
+			rule.Value = m.normaliseRule(rule.Value, start, d, rule.Line)
 		}
 	}
-	m.mendRules(&mended, d, start)
-	m.mendYear(&mended, d, start)
+	m.mergeRules(&mended, d, start)
+	m.startWithinYears(&mended, d, start)
 	return &mended
 }
 
@@ -51,8 +51,9 @@ func (m *mapper) dropEmpty(c *Component, d *Draft) {
 	})
 }
 
-// mendRule removes redundant parts from a rule: a repeated part, RSCALE=GREGORIAN, and the start's own time of day.
-func (m *mapper) mendRule(text string, start Moment, d *Draft, line int) string {
+// normaliseRule removes redundant parts from a rule: a repeated part, RSCALE=GREGORIAN, and the start's own time of
+// day.
+func (m *mapper) normaliseRule(text string, start Moment, d *Draft, line int) string {
 	seen := map[string]string{}
 	var parts []string
 	for part := range strings.SplitSeq(text, ";") {
@@ -89,9 +90,9 @@ func saysNothing(name, value string, start Moment) bool {
 	return false
 }
 
-// mendRules reduces several rules to one rule and the dates of the others: the occurrences are those of all. A rule
+// mergeRules reduces several rules to one rule and the dates of the others: the occurrences are those of all. A rule
 // without an end has no list of dates, so a later step refuses two of them.
-func (m *mapper) mendRules(c *Component, d *Draft, start Moment) {
+func (m *mapper) mergeRules(c *Component, d *Draft, start Moment) {
 	var rules []string
 	for _, p := range c.All("RRULE") {
 		if text := strings.TrimSpace(p.Value); !slices.ContainsFunc(rules,
@@ -165,9 +166,9 @@ func compileAt(rule string, start Moment) (*recurrence.Series, error) {
 // firstYear is the first year that an entity may have (docs/data-model.md).
 const firstYear = 1900
 
-// mendYear lets a series that begins before the first year, such as a birthday without its year, begin with its first
-// occurrence within the range.
-func (m *mapper) mendYear(c *Component, d *Draft, start Moment) {
+// startWithinYears lets a series that begins before the first year, such as a birthday without its year, begin with its
+// first occurrence within the range.
+func (m *mapper) startWithinYears(c *Component, d *Draft, start Moment) {
 	rules := c.All("RRULE")
 	if start.Reading.Year() >= firstYear || len(rules) != 1 {
 		return

@@ -20,10 +20,10 @@ const thisAndFuture = "THISANDFUTURE"
 var errRangeAlone = errors.New(
 	"RECURRENCE-ID with a RANGE is taken together with its series only: send both in one calendar")
 
-// settleSeries adds a series with its instances to the result. If an instance also changes all later ones, the series
+// addSeries adds a series with its instances to the result. If an instance also changes all later ones, the series
 // ends before it and another continues, as after a split (docs/series.md). A series that cannot be split so is refused
 // whole: all later times would be wrong.
-func (m *mapper) settleSeries(d Draft, instances []Draft) {
+func (m *mapper) addSeries(d Draft, instances []Draft) {
 	parts, err := m.split(d, instances)
 	if err != nil {
 		m.refuse(&d, err)

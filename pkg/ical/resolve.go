@@ -42,7 +42,7 @@ func (m *mapper) resolve() {
 				m.refuse(d, errSuperseded)
 			}
 		case d.Kind == entity.TypeMaster:
-			m.settleSeries(*d, behind[d.UID])
+			m.addSeries(*d, behind[d.UID])
 		case d.Orphan && d.following != "":
 			m.refuse(d, errRangeAlone)
 		case d.Kind != entity.TypeInstance || d.Orphan:

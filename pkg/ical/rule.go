@@ -25,7 +25,7 @@ func (d *Draft) compileRule(start Moment) (*recurrence.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.RRule = rule.OfKind(start.Form == Day, spec.Zone).String()
+	d.RRule = rule.WithKind(start.Form == Day, spec.Zone).String()
 	return series, nil
 }
 

@@ -48,7 +48,7 @@ func (p *Platform) stepTo(ctx context.Context, target time.Time) (steps int, err
 	case target.Sub(now) > maxAdvance:
 		return 0, errTooFar
 	}
-	if err := p.settleStep(ctx); err != nil {
+	if err := p.finishStep(ctx); err != nil {
 		return 0, err
 	}
 	for {
@@ -59,9 +59,9 @@ func (p *Platform) stepTo(ctx context.Context, target time.Time) (steps int, err
 				return steps, err
 			}
 			steps++
-			p.hub.tell("clock", func() []byte { return line(p.clockShown()) })
+			p.hub.broadcast("clock", func() []byte { return line(p.clockShown()) })
 		}
-		if err := p.settleStep(ctx); err != nil {
+		if err := p.finishStep(ctx); err != nil {
 			return steps, err
 		}
 		if !at.Before(target) {
@@ -82,8 +82,8 @@ func (p *Platform) nextStop(target time.Time) time.Time {
 	return stop
 }
 
-func (p *Platform) settleStep(ctx context.Context) error {
+func (p *Platform) finishStep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.options.Settling)
 	defer cancel()
-	return p.Settle(ctx)
+	return p.WaitUntilIdle(ctx)
 }

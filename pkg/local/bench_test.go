@@ -167,8 +167,8 @@ func (b *fixture) drain() []change.Change {
 	}
 }
 
-// settle delivers every record that was not delivered yet to every consumer, and what that brings about.
-func (b *fixture) settle() {
+// deliverAll delivers every record that was not delivered yet to every consumer, and what that brings about.
+func (b *fixture) deliverAll() {
 	b.t.Helper()
 	for b.drain(); b.settled < len(b.records); b.drain() {
 		c := b.records[b.settled]
@@ -203,7 +203,7 @@ func (b *fixture) advance(d time.Duration) {
 		b.swept[row.Key()] = true
 		require.NoError(b.t, b.law.Store.Delete(b.t.Context(), table.Delete{Key: row.Key()})) // no client's call
 	}
-	b.settle()
+	b.deliverAll()
 }
 
 // rows returns the rows of ann's whose sort key has the prefix.

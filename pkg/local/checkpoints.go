@@ -112,11 +112,11 @@ func (c *checkpoints) parse(path string, content []byte) (map[string]eventsource
 	return shards, nil
 }
 
-// judge loads the checkpoints of a mapping, before it runs, and compares them with the end of the stream; nil heads
+// validate loads the checkpoints of a mapping, before it runs, and compares them with the end of the stream; nil heads
 // are unknown. A checkpoint that is ahead belongs to records that are gone, because the table was set back or lost the
 // end of its log. With it the mapping would skip as many new records. So judge drops it, on disk, too: the mapping
 // begins at the oldest record available, which consumers handle like any repetition.
-func (c *checkpoints) judge(mapping string, heads map[string]string) error {
+func (c *checkpoints) validate(mapping string, heads map[string]string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shards, err := c.load(mapping)

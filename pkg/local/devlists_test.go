@@ -45,7 +45,7 @@ func TestListParams_leadToTheEndOfSchedulesAndEvents(t *testing.T) {
 				require.EqualValues(t, http.StatusCreated, result.(object)["status"], "%v", result)
 			}
 		}
-		s.settle()
+		s.waitUntilIdle()
 		whole := func(pages [][]any, id func(object) any) map[any]bool {
 			distinct := map[any]bool{}
 			for _, page := range pages {

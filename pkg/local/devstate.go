@@ -224,7 +224,7 @@ type readerShown struct {
 func (r *reader) consumersShown() []consumerShown {
 	var out []consumerShown
 	for _, c := range r.Consumers {
-		n := r.tally.of(c.Name())
+		n := r.tally.countsOf(c.Name())
 		out = append(out, consumerShown{c.Name(), n.Records, n.Done, n.Already, n.Parked, n.Unfinished, n.Retried})
 	}
 	return out

@@ -70,7 +70,7 @@ func (p *Platform) postSettle(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), p.options.Settling)
 	defer cancel()
 	before := p.carriedOut()
-	if err := p.Settle(ctx); err != nil {
+	if err := p.WaitUntilIdle(ctx); err != nil {
 		return err
 	}
 	did := p.carriedOut().since(before)

@@ -151,7 +151,7 @@ func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 	store := s.storeBehind()
 	rows := noteRows(s.user, items)
 	require.NoError(t, store.Load(t.Context(), rows))
-	s.settle()
+	s.waitUntilIdle()
 
 	ctx, stop := context.WithCancel(t.Context())
 	clients, writes := errgroup.Group{}, atomic.Int64{}
@@ -200,7 +200,7 @@ func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 	require.Zero(t, sum.Remaining)
 	stop()
 	require.NoError(t, clients.Wait())
-	s.settle()
+	s.waitUntilIdle()
 	found, sum = s.verified(body)
 	require.Empty(t, found)
 	require.Zero(t, sum.Unsettled)
@@ -288,7 +288,7 @@ func TestPostVerify_showsNoPartialNumbersDuringARebuild(t *testing.T) {
 	s := startSystem(t, local.Options{Ephemeral: true, Settling: 5 * time.Minute})
 	store := s.storeBehind()
 	require.NoError(t, store.Load(t.Context(), noteRows(s.user, items)))
-	s.settle()
+	s.waitUntilIdle()
 	wipe(t, store, s.user)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -319,7 +319,7 @@ func TestPostVerify_showsNoPartialNumbersDuringARebuild(t *testing.T) {
 	require.NotZero(t, seen.held)
 	require.Less(t, slowest, 30*time.Second)
 
-	s.settle()
+	s.waitUntilIdle()
 	found, sum := s.verified(`{}`)
 	require.Empty(t, found)
 	require.Zero(t, sum.Unsettled)

@@ -43,7 +43,7 @@ func TestPlatform_keepsFloatingTimesInEveryZone(t *testing.T) {
 		"title": "reminder", "triggerUtc": seven.Format(readingForm), "rrule": "FREQ=DAILY;COUNT=35",
 	})
 	s.keep("fixed", "America/New_York", "FREQ=DAILY;COUNT=35", seven, 30)
-	s.settle()
+	s.waitUntilIdle()
 
 	for _, zone := range placesOfYear() {
 		l := location(t, zone)
@@ -70,7 +70,7 @@ func TestPlatform_keepsFloatingTimesInEveryZone(t *testing.T) {
 	before := s.pending()
 	for i, zone := range placesOfYear() {
 		s.must("PATCH", "/v1/me", object{"defaultTzid": zone}, "If-Match", fmt.Sprintf(`"%d"`, i))
-		s.settle()
+		s.waitUntilIdle()
 		after, l := s.pending(), location(t, zone)
 		require.Equal(t, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)), zone)
 		for name, at := range after {
@@ -144,13 +144,13 @@ func TestPlatform_writesNoFloatingRowWhenItsUserMoves(t *testing.T) {
 		b.do(command.Create{
 			Type: product.Reminder(), Fields: map[string]any{"title": "zoned", "triggerUtc": seven + "Z", "tzid": "UTC"},
 		})
-		b.settle()
+		b.deliverAll()
 
 		rows, schedules := b.table(), b.scheduled()
 		me, err := b.queries.Me(t.Context(), ann)
 		require.NoError(t, err)
 		b.do(command.UpdateMe{Patch: map[string]any{"defaultTzid": "Pacific/Apia"}}, me)
-		b.settle()
+		b.deliverAll()
 
 		var changed []string
 		now := b.table()

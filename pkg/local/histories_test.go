@@ -23,7 +23,7 @@ func TestPlatform_movesTheLedgerForABatchWhoseSumIsZero(t *testing.T) {
 		note := product.Note()
 		target := b.notes(1)[0]
 		it := b.do(command.Create{Type: note, Fields: map[string]any{"title": "n"}})
-		b.settle()
+		b.deliverAll()
 		b.do(command.AddLink{Type: note, ID: it.Str("noteId"), Target: note.Ref(target)})
 		b.do(command.RemoveLink{Type: note, ID: it.Str("noteId"), Target: note.Ref(target)})
 		pair := b.drain()
@@ -39,11 +39,11 @@ func TestPlatform_neverReusesADeletedID(t *testing.T) {
 		task, id := product.Task(), "task_6b0a8f5e-1f5e-4f3a-9e0e-0a1b2c3d4e5f"
 		it := b.do(command.Create{Type: task, ID: id, Fields: map[string]any{"title": "first"}})
 		b.do(command.Delete{Type: task, ID: id}, it)
-		b.settle()
+		b.deliverAll()
 		_, err := b.try(command.Create{Type: task, ID: id, Fields: map[string]any{"title": "second"}})
 		var state *command.StateError
 		require.ErrorAs(t, err, &state)
-		b.settle()
+		b.deliverAll()
 		b.deliver(b.stats, b.records[0]) // the creation, late
 		require.Zero(t, b.total(product.StatTotalTasks))
 	})
@@ -57,13 +57,13 @@ func TestPlatform_takesALateDuplicateOfACompletion(t *testing.T) {
 			it = b.do(command.Update{Type: task, ID: it.Str("taskId"), Patch: map[string]any{"status": status}}, it)
 		}
 		set("COMPLETED")
-		b.settle()
+		b.deliverAll()
 		first := b.records[len(b.records)-1]
 		b.advance(time.Hour)
 		set("BACKLOG")
 		b.advance(time.Hour)
 		set("COMPLETED")
-		b.settle()
+		b.deliverAll()
 		b.deliver(b.keeper, first)
 		b.deliver(b.stats, first)
 		b.advance(22 * time.Hour) // the first timer
@@ -82,11 +82,11 @@ func TestPlatform_copiesAndRestoresAnItemEditedAfterItsTTL(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *fixture) {
 		task := product.Task()
 		it := b.do(command.Create{Type: task, Fields: map[string]any{"title": "old", "status": "ARCHIVED"}})
-		b.settle()
+		b.deliverAll()
 		require.True(t, b.rows(entity.ItemPrefix("TASK"))[0].Has("ttl"))
 		it = b.do(command.Update{Type: task, ID: it.Str("taskId"), Patch: map[string]any{"title": "new"}}, it)
 		require.False(t, b.rows(entity.ItemPrefix("TASK"))[0].Has("ttl"))
-		b.settle()
+		b.deliverAll()
 		b.advance(8 * 24 * time.Hour)
 		require.Empty(t, b.rows(entity.ItemPrefix("TASK")))
 		require.Zero(t, b.total(product.StatTotalTasks))
@@ -94,7 +94,7 @@ func TestPlatform_copiesAndRestoresAnItemEditedAfterItsTTL(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "new", back.Str("title"))
 		require.Equal(t, it.Int("version")+2, back.Int("version"))
-		b.settle()
+		b.deliverAll()
 		require.Equal(t, int64(1), b.total(product.StatTotalTasks))
 	})
 }
@@ -111,10 +111,10 @@ func TestPlatform_replacesFortyNineLinksByFortyNineOthers(t *testing.T) {
 			return list
 		}
 		it := b.do(command.Create{Type: note, Fields: map[string]any{"title": "hub", "links": links(targets[:49])}})
-		b.settle()
+		b.deliverAll()
 		require.Len(t, b.rows(entity.LinkPrefix(note.Ref(it))), 49)
 		b.do(command.Update{Type: note, ID: it.Str("noteId"), Patch: map[string]any{"links": links(targets[49:])}}, it)
-		b.settle()
+		b.deliverAll()
 		var got, want []string
 		for _, row := range b.rows(entity.LinkPrefix(note.Ref(it))) {
 			_, target, err := entity.ParseLink(row.Str("SK"))
@@ -131,7 +131,7 @@ func TestPlatform_replacesFortyNineLinksByFortyNineOthers(t *testing.T) {
 func TestPlatform_letsAUserCreateMetaThatStatisticsWroteFirst(t *testing.T) {
 	onBothStores(t, func(t *testing.T, b *fixture) {
 		b.notes(1)
-		b.settle()
+		b.deliverAll()
 		row := b.rows(entity.ItemPrefix(entity.TypeUserMeta))[0]
 		require.Equal(t, int64(0), row.Int("version"))
 		require.Empty(t, product.UserMeta().Validate(row), "a complete row")
@@ -139,7 +139,7 @@ func TestPlatform_letsAUserCreateMetaThatStatisticsWroteFirst(t *testing.T) {
 		require.Equal(t, int64(1), me.Int("version"))
 		require.Equal(t, int64(1), me.Map("stats").Int(product.StatTotalNotes), "the statistics survive")
 		b.notes(1)
-		b.settle()
+		b.deliverAll()
 		me, err := b.queries.Me(t.Context(), ann)
 		require.NoError(t, err)
 		require.Equal(t, int64(1), me.Int("version"), "and do not count as a change")
@@ -153,12 +153,12 @@ func TestPlatform_firesAReminderOnceMoreThatWasSnoozedAfterwards(t *testing.T) {
 		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
-		b.settle()
+		b.deliverAll()
 		b.advance(time.Hour)
 		require.Len(t, b.events(reminders.DetailType), 1)
 		minutes := int64(10)
 		b.do(command.SnoozeReminder{ID: it.Str("reminderId"), Minutes: &minutes})
-		b.settle()
+		b.deliverAll()
 		for _, c := range b.records { // everything once more
 			b.deliver(b.reminders, c)
 		}
@@ -179,7 +179,7 @@ func TestPlatform_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 		reminder := product.Reminder()
 		at := item.FormatInstant(b.now.Add(time.Hour))
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": at, "tzid": "UTC"}})
-		b.settle()
+		b.deliverAll()
 		b.failBus = func(after bool) error {
 			if after {
 				b.failBus = nil

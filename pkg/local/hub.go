@@ -20,8 +20,8 @@ type hub struct {
 
 func newHub() *hub { return &hub{listeners: map[chan happening]struct{}{}} }
 
-// tell passes the event to every listener; it formats the event only if there is one.
-func (h *hub) tell(kind string, data func() []byte) {
+// broadcast passes the event to every listener; it formats the event only if there is one.
+func (h *hub) broadcast(kind string, data func() []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.listeners) == 0 {

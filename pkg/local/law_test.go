@@ -72,12 +72,12 @@ func playNotesAndEvents(b *fixture) item.Item {
 	}})
 	e = b.do(command.Update{Type: event, ID: e.Str("eventId"),
 		Patch: map[string]any{"isAllDay": true, "startUtc": nil, "endUtc": nil, "startDate": day}}, e)
-	b.settle()
+	b.deliverAll()
 	b.do(command.AddLink{Type: event, ID: e.Str("eventId"), Target: note.Ref(n)})
-	b.settle()
+	b.deliverAll()
 	e = b.do(command.RemoveLink{Type: event, ID: e.Str("eventId"), Target: note.Ref(n)})
 	b.do(command.Update{Type: event, ID: e.Str("eventId"), Patch: map[string]any{"status": "CANCELLED"}}, e)
-	b.settle()
+	b.deliverAll()
 	return n
 }
 
@@ -87,24 +87,24 @@ func playReminders(b *fixture) {
 	r := b.do(command.Create{
 		Type: reminder, Fields: map[string]any{"title": "call", "triggerUtc": floating(b.now.Add(time.Hour))},
 	})
-	b.settle()
+	b.deliverAll()
 	b.advance(time.Hour) // it fires
 	minutes := int64(60)
 	b.do(command.SnoozeReminder{ID: r.Str("reminderId"), Minutes: &minutes})
-	b.settle()
+	b.deliverAll()
 	me, err := b.queries.Me(b.t.Context(), ann)
 	require.NoError(b.t, err)
 	b.do(command.UpdateMe{Patch: map[string]any{"defaultTzid": "Europe/Paris",
 		"preferences": map[string]any{"theme": nil, "weekStart": json.Number("0")}}}, me)
-	b.settle()
+	b.deliverAll()
 	b.advance(time.Hour) // the snooze ends
 	b.do(command.CompleteReminder{ID: r.Str("reminderId")})
 	other := b.do(command.Create{
 		Type: reminder, Fields: map[string]any{"title": "x", "triggerUtc": floating(b.now.AddDate(1, 0, 0))},
 	})
-	b.settle()
+	b.deliverAll()
 	b.do(command.DismissReminder{ID: other.Str("reminderId")})
-	b.settle()
+	b.deliverAll()
 }
 
 func playTasks(b *fixture) {
@@ -113,12 +113,12 @@ func playTasks(b *fixture) {
 		Type: task, Fields: map[string]any{"title": "write", "isAllDay": true, "dueDate": b.now.Format("2006-01-02")},
 	})
 	k = b.do(command.Update{Type: task, ID: k.Str("taskId"), Patch: map[string]any{"status": "COMPLETED"}}, k)
-	b.settle()
+	b.deliverAll()
 	b.advance(25 * time.Hour)     // archived
 	b.advance(8 * 24 * time.Hour) // expired
 	k, err := b.archive.Restore(b.t.Context(), task, ann, k.Str("taskId"))
 	require.NoError(b.t, err)
-	b.settle()
+	b.deliverAll()
 	b.do(command.Delete{Type: task, ID: k.Str("taskId")}, k)
-	b.settle()
+	b.deliverAll()
 }

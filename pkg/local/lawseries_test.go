@@ -51,10 +51,10 @@ func playSeries(b *fixture) item.Item {
 	links := []any{map[string]any{"targetType": "NOTE", "targetId": n.Str("noteId")}}
 	m := b.newDaily(map[string]any{"tags": []any{"work"}, "links": links})
 	id := m.Str("masterId")
-	b.settle()
+	b.deliverAll()
 	put := func(day int, fields map[string]any, expected item.Item) item.Item {
 		it := b.do(command.PutInstance{MasterID: id, Date: date(m, day), Fields: fields}, expected)
-		b.settle()
+		b.deliverAll()
 		return it
 	}
 	put(2,
@@ -67,29 +67,29 @@ func playSeries(b *fixture) item.Item {
 	b.do(command.CancelInstance{MasterID: id, Date: date(m, 4)}, m)
 	put(9, map[string]any{"tags": []any{"late"}}, m)
 	put(20, map[string]any{"title": "lost soon"}, m)
-	b.settle()
+	b.deliverAll()
 	for range 4 { // some occurrences are announced
 		b.advance(12 * time.Hour)
 	}
 
 	// costs the last exception its date
 	m = b.do(command.UpdateSeries{ID: id, Patch: map[string]any{"title": "renamed", "rrule": "FREQ=DAILY;COUNT=15"}}, m)
-	b.settle()
+	b.deliverAll()
 	b.do(command.AddLink{Type: product.Master(), ID: id, Target: note.Ref(n), Relation: "again"})
 	b.do(command.RemoveLink{Type: product.Master(), ID: id, Target: note.Ref(n)})
 	m = b.do(command.UpdateSeries{ID: id,
 		Patch: map[string]any{"startUtc": product.EventSpan(m).Start.Add(time.Hour).Format(wallClock)}}, b.master(m))
-	b.settle()
+	b.deliverAll()
 	following := b.do(command.SplitSeries{ID: id, Date: date(m, 8), Changes: map[string]any{"title": "second half"}}, m)
-	b.settle()
+	b.deliverAll()
 	m = b.master(m)
 	b.do(command.EndSeries{ID: id, UntilUtc: product.EventSpan(m).Start.AddDate(0, 0, 5).Format(wallClock)}, m)
-	b.settle()
+	b.deliverAll()
 	b.do(command.UpdateSeries{ID: following.Str("masterId"), Patch: map[string]any{"status": "CANCELLED"}}, following)
-	b.settle()
+	b.deliverAll()
 	b.advance(48 * time.Hour)
 	b.do(command.DeleteSeries{ID: id}, b.master(m))
-	b.settle()
+	b.deliverAll()
 	require.Empty(b.t, b.rows(entity.InstancePrefix(id)), "exceptions of a series that was deleted")
 
 	event := b.do(command.Create{Type: product.Event(), Fields: map[string]any{
@@ -97,7 +97,7 @@ func playSeries(b *fixture) item.Item {
 	}})
 	m = b.do(command.CreateSeries{FromEventID: event.Str("eventId"),
 		Fields: map[string]any{"rrule": "FREQ=DAILY", "exdate": []any{b.now.AddDate(0, 0, 2).Format("20060102")}}}, event)
-	b.settle()
+	b.deliverAll()
 	return m
 }
 
@@ -108,17 +108,17 @@ func playRecurringReminders(b *fixture) {
 		it := b.do(command.Create{Type: reminder, Fields: map[string]any{
 			"title": "water", "triggerUtc": b.now.Add(4 * time.Hour).Format(wallClock), "rrule": rule, "tags": []any{"work"},
 		}})
-		b.settle()
+		b.deliverAll()
 		return it
 	}
 	minutes := int64(30 * 60)
 	r := create("FREQ=DAILY;COUNT=4")
 	b.advance(5 * time.Hour)
 	b.do(command.SnoozeReminder{ID: r.Str("reminderId"), Minutes: &minutes})
-	b.settle()
+	b.deliverAll()
 	b.advance(26 * time.Hour) // the next one comes first
 	b.do(command.CompleteReminder{ID: r.Str("reminderId")})
-	b.settle()
+	b.deliverAll()
 	b.advance(10 * 24 * time.Hour) // to the end
 	r = create("FREQ=WEEKLY")
 	r = b.do(command.Update{Type: reminder, ID: r.Str("reminderId"),
@@ -129,7 +129,7 @@ func playRecurringReminders(b *fixture) {
 	r = create("FREQ=DAILY")
 	b.do(command.DismissReminder{ID: r.Str("reminderId")})
 	b.do(command.DismissReminder{ID: r.Str("reminderId"), Series: true})
-	b.settle()
+	b.deliverAll()
 }
 
 // playCalendar imports a calendar twice, the second time as a later revision, and makes and revokes its address.
@@ -185,7 +185,7 @@ END:VCALENDAR
 		report, _, err := b.importer.Import(b.t.Context(), ann, text(i/2, hour), fmt.Sprint("import ", i))
 		require.NoError(b.t, err)
 		require.Contains(b.t, string(report), want, "import %d", i)
-		b.settle()
+		b.deliverAll()
 	}
 	address, _, err := b.calendar.MakeFeed(b.t.Context(), ann, "")
 	require.NoError(b.t, err)

@@ -51,7 +51,7 @@ func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blo
 		// Records have the machine's time, so it measures their age, independent of the platform's clock.
 		Clock: time.Now, After: time.After, Changed: p.backend.changed, NewID: uuid.NewString,
 		Hooks: eventsource.Hooks{
-			Delivered: func(d eventsource.Delivery) { tellDelivery(p.hub, d) },
+			Delivered: func(d eventsource.Delivery) { showDelivery(p.hub, d) },
 			Trouble: func(t eventsource.Trouble) {
 				p.log.Warn("reader in trouble; it goes on trying", "reader", t.Mapping, "shard", t.Shard, "error", t.Err)
 			},
@@ -76,10 +76,10 @@ func keepFailure(blobs blob.Store, log *slog.Logger) eventsource.Destination {
 	}
 }
 
-// tellDelivery shows each record that a reader finished, as Lambda would have delivered it.
-func tellDelivery(h *hub, d eventsource.Delivery) {
+// showDelivery shows each record that a reader finished, as Lambda would have delivered it.
+func showDelivery(h *hub, d eventsource.Delivery) {
 	for _, r := range d.Records[:d.Finished] {
-		h.tell("change", func() []byte {
+		h.broadcast("change", func() []byte {
 			var text strings.Builder
 			text.WriteString(`{"reader":`)
 			text.Write(line(d.Mapping))
@@ -141,7 +141,7 @@ func (t *tally) observe(consumer string, c consume.Counts) {
 	t.counts[consumer] = sum
 }
 
-func (t *tally) of(consumer string) consume.Counts {
+func (t *tally) countsOf(consumer string) consume.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.counts[consumer]

@@ -16,8 +16,8 @@ type meters struct {
 	byUser map[string]*table.Meter
 }
 
-// of returns the observer of a user's store.
-func (m *meters) of(user string) table.Observer {
+// observerOf returns the observer of a user's store.
+func (m *meters) observerOf(user string) table.Observer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.byUser == nil {

@@ -18,7 +18,7 @@ func TestGetMetrics_showsWhoUsesTheTable(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		s.task("counted")
-		s.settle()
+		s.waitUntilIdle()
 		metrics := s.must("GET", "/dev/metrics", nil)
 		require.Positive(t, use(metrics, "api", "writeUnits"))
 		require.Positive(t, use(metrics, "stats", "writeUnits"))
@@ -74,11 +74,11 @@ func TestGetMetrics_showsTheCostsOfTheManual(t *testing.T) {
 			{"agenda", "GET", "/v1/agenda?from=2032-12-01T00:00:00Z&to=2032-12-08T00:00:00Z", nil, nil, cost{"api": {4, 0}}},
 			{"board", "GET", "/v1/board", nil, nil, cost{"api": {2.5, 0}}},
 		} {
-			s.settle()
+			s.waitUntilIdle()
 			before := s.must("GET", "/dev/metrics", nil)
 			status, answer := s.call(step.method, step.path, step.body, step.header...)
 			require.Less(t, status, 300, "%s: %v", step.name, answer)
-			s.settle()
+			s.waitUntilIdle()
 			after := s.must("GET", "/dev/metrics", nil)
 			have := cost{}
 			for _, user := range []string{"api", "stats", "links", "reminders", "archive", "notify"} {

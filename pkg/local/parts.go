@@ -139,7 +139,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	p.schedules.scheduler = p.scheduler
 	p.system, err = system.New(p.registry, system.Ports{
 		Store: func(part string) table.Store {
-			return wakingStore{p.backend.newStore(p.meters.of(part)), p.wake}
+			return wakingStore{p.backend.newStore(p.meters.observerOf(part)), p.wake}
 		},
 		Now: p.clock.Now, Log: p.logOf,
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
@@ -191,7 +191,7 @@ func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints
 		}
 	}
 	for _, reader := range p.system.Readers {
-		if err := kept.judge(reader.Line.Name, heads); err != nil {
+		if err := kept.validate(reader.Line.Name, heads); err != nil {
 			return nil, fmt.Errorf("checkpoints of reader %s: %w", reader.Line.Name, err)
 		}
 	}

@@ -100,7 +100,7 @@ func (s *system) must(method, path string, body any, header ...string) object {
 	return out
 }
 
-func (s *system) settle() { s.t.Helper(); s.must("POST", "/dev/settle", object{}) }
+func (s *system) waitUntilIdle() { s.t.Helper(); s.must("POST", "/dev/settle", object{}) }
 
 func (s *system) advance(by string) object {
 	s.t.Helper()
@@ -150,7 +150,7 @@ func TestPlatform_bringsAWriteIntoTheStatistics(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s *system) {
 		note := s.must("POST", "/v1/notes", object{"title": "n", "body": "b"})
 		s.task("t", object{"links": []object{{"targetType": "NOTE", "targetId": note["noteId"]}}})
-		s.settle()
+		s.waitUntilIdle()
 		stats := s.stats()
 		require.EqualValues(t, 1, stats["totalTasks"])
 		require.EqualValues(t, 1, stats["totalNotes"])
@@ -207,7 +207,7 @@ func TestPlatform_keepsDataClockAndSchedulesOverARestart(t *testing.T) {
 	first.advance("48h")
 	task := first.task("kept")
 	first.reminder("later", first.now().Add(3*time.Hour))
-	first.settle()
+	first.waitUntilIdle()
 	schedules := first.items("/dev/schedules")
 	require.Len(t, schedules, 1)
 	before := first.now()
@@ -217,7 +217,7 @@ func TestPlatform_keepsDataClockAndSchedulesOverARestart(t *testing.T) {
 	require.False(t, second.now().Before(before))
 	require.Equal(t, "kept", second.must("GET", "/v1/tasks/"+task["taskId"].(string), nil)["title"])
 	require.Equal(t, schedules, second.items("/dev/schedules"))
-	second.settle()
+	second.waitUntilIdle()
 	require.EqualValues(t, 1, second.stats()["totalTasks"], "what was delivered is not counted again")
 	second.advance("3h")
 	require.Len(t, second.items("/dev/events"), 1)
@@ -230,7 +230,7 @@ func TestPlatform_forgetsNoExpiryOverARestart(t *testing.T) {
 	reminder := first.reminder("done", first.now().Add(time.Hour))
 	id := reminder["reminderId"].(string)
 	first.must("POST", "/v1/reminders/"+id+"/dismiss", object{})
-	first.settle()
+	first.waitUntilIdle()
 	first.stop()
 
 	second := startSystem(t, local.Options{DataDir: dir})
@@ -240,7 +240,7 @@ func TestPlatform_forgetsNoExpiryOverARestart(t *testing.T) {
 	require.Len(t, events, 1)
 	require.Equal(t, "ItemExpired", events[0]["type"])
 	second.must("POST", "/v1/archive/"+id+"/restore", nil)
-	second.settle()
+	second.waitUntilIdle()
 	require.EqualValues(t, 1, second.stats()["totalReminders"])
 }
 

@@ -51,6 +51,6 @@ func (s *system) again() {
 	}
 	before := deliveries()
 	s.must("POST", "/dev/redeliver", object{"from": "start"})
-	s.settle()
+	s.waitUntilIdle()
 	require.Equal(s.t, before, deliveries())
 }

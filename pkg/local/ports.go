@@ -26,7 +26,7 @@ func (s observedScheduler) Put(ctx context.Context, in schedule.Schedule) error 
 	err := s.Scheduler.Put(ctx, in)
 	s.done() // also after an error: the schedule may be there
 	if err == nil {
-		s.hub.tell("schedule", func() []byte {
+		s.hub.broadcast("schedule", func() []byte {
 			return line(scheduleTold{"put", in.Name, item.FormatInstant(in.At), in.Payload})
 		})
 	}
@@ -36,7 +36,7 @@ func (s observedScheduler) Put(ctx context.Context, in schedule.Schedule) error 
 func (s observedScheduler) Delete(ctx context.Context, name string) error {
 	err := s.Scheduler.Delete(ctx, name)
 	if err == nil {
-		s.hub.tell("schedule", func() []byte { return line(scheduleTold{Op: "delete", Name: name}) })
+		s.hub.broadcast("schedule", func() []byte { return line(scheduleTold{Op: "delete", Name: name}) })
 	}
 	return err
 }
@@ -57,7 +57,7 @@ func (b observedBus) Publish(ctx context.Context, events ...bus.Event) error {
 	err := b.Bus.Publish(ctx, events...)
 	if err == nil {
 		for _, e := range events {
-			b.hub.tell("event", func() []byte { return line(shownEvent(e)) })
+			b.hub.broadcast("event", func() []byte { return line(shownEvent(e)) })
 		}
 	}
 	return err
@@ -87,7 +87,7 @@ func (b observedBlobs) Put(ctx context.Context, name string, body []byte) error 
 		if strings.HasPrefix(name, consume.ParkedPrefix) || strings.HasPrefix(name, failurePrefix) {
 			kind = "parked"
 		}
-		b.hub.tell(kind, func() []byte { return line(blobTold{"put", name, len(body)}) })
+		b.hub.broadcast(kind, func() []byte { return line(blobTold{"put", name, len(body)}) })
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (b observedBlobs) Put(ctx context.Context, name string, body []byte) error 
 func (b observedBlobs) Delete(ctx context.Context, name string) error {
 	err := b.Store.Delete(ctx, name)
 	if err == nil {
-		b.hub.tell("blob", func() []byte { return line(blobTold{Op: "delete", Name: name}) })
+		b.hub.broadcast("blob", func() []byte { return line(blobTold{Op: "delete", Name: name}) })
 	}
 	return err
 }

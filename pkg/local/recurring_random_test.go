@@ -168,7 +168,7 @@ func (h *rings) step() {
 	default:
 		h.advance(h.rng.IntN(4*24) + 1)
 	}
-	h.settle()
+	h.waitUntilIdle()
 	h.check()
 }
 

@@ -76,7 +76,7 @@ func TestPlatform_letsOneOfManyWritersOfOneParentCommit(t *testing.T) {
 		require.Equal(t, 1, won)
 		require.Len(t, now["nodes"], 120)
 		require.Len(t, s.items(treePath+"/revisions"), 2)
-		s.settle()
+		s.waitUntilIdle()
 		require.Empty(t, s.items("/dev/parked"))
 	})
 }
@@ -151,7 +151,7 @@ func TestPlatform_plansWorksAndRollsADayOver(t *testing.T) {
 		require.Len(t, s.items(treePath+"/revisions"), 4)
 		require.Empty(t, s.must("POST", day+"/rollover", nil)["carried"])
 		// No consumer derives from repositories: nothing of them reaches one, and nothing differs.
-		s.settle()
+		s.waitUntilIdle()
 		require.Empty(t, s.items("/dev/parked"))
 		require.EqualValues(t, 0, s.stats()["totalTasks"])
 	})

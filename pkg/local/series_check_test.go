@@ -18,7 +18,7 @@ func (h *history) advance(hours int) {
 	h.lines = append(h.lines, fmt.Sprintf("%s the clock moves to %s", from.Format(time.RFC3339), to.Format(time.RFC3339)))
 	known := len(h.items("/dev/events?limit=1000"))
 	var want, got []string
-	for _, r := range h.look().reminders() {
+	for _, r := range h.takeLook().reminders() {
 		if r.at.After(from) && !r.at.After(to) {
 			want = append(want, r.String())
 		}
@@ -63,7 +63,7 @@ type kept struct {
 	near      []held
 }
 
-func (h *history) look() look {
+func (h *history) takeLook() look {
 	h.t.Helper()
 	var all look
 	for _, id := range h.masters {
@@ -92,7 +92,7 @@ func (all look) reminders() []remind {
 // check compares everything derived with a recount.
 func (h *history) check() {
 	h.t.Helper()
-	now, all := h.now(), h.look()
+	now, all := h.now(), h.takeLook()
 	h.checkSchedules(all, now)
 	h.checkAgenda(all, now)
 	h.checkStats(all, now)

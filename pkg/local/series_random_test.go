@@ -95,7 +95,7 @@ func (h *history) step() {
 			h.advance(h.rng.IntN(12*24) + 1)
 		}
 	}
-	h.settle()
+	h.waitUntilIdle()
 	h.check()
 	if h.rng.IntN(3) == 0 {
 		h.advance(h.rng.IntN(5*24) + 1)
@@ -111,7 +111,7 @@ func (h *history) end() {
 	for _, id := range slices.Clone(h.masters) {
 		h.remove(id)
 	}
-	h.settle()
+	h.waitUntilIdle()
 	require.Empty(h.t, h.items("/dev/schedules?state=PENDING"), "schedules of what was deleted")
 	h.check()
 }

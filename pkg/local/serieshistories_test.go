@@ -29,7 +29,7 @@ func (b *fixture) again() {
 			b.deliver(consumer, c)
 		}
 	}
-	b.settle()
+	b.deliverAll()
 }
 
 // announced returns what was published of the item: the occurrence's date, and when it takes place.
@@ -67,11 +67,11 @@ func TestPlatform_leavesNothingOfADeletedSeries(t *testing.T) {
 			b.do(command.PutInstance{MasterID: id, Date: date(m, day),
 				Fields: map[string]any{"links": linksTo(n), "reminderMinutes": []any{json.Number("5")}}}, m)
 		}
-		b.settle()
+		b.deliverAll()
 		require.Len(t, b.rows(entity.ItemPrefix(entity.RowLink)), 4)
 		require.Equal(t, 4, b.waiting())
 		b.do(command.DeleteSeries{ID: id}, m)
-		b.settle()
+		b.deliverAll()
 		for range 2 {
 			require.Empty(t, b.rows(entity.ItemPrefix(entity.RowLink)))
 			require.Zero(t, b.waiting())
@@ -90,9 +90,9 @@ func TestPlatform_showsTheSeriesForARevertedOccurrence(t *testing.T) {
 		it := b.do(command.PutInstance{MasterID: id, Date: day, Fields: map[string]any{
 			"links": linksTo(n), "reminderMinutes": []any{json.Number("5")}, "startUtc": at(m, 2, time.Hour).Format(wallClock),
 		}}, m)
-		b.settle()
+		b.deliverAll()
 		b.do(command.PutInstance{MasterID: id, Date: day, Fields: map[string]any{}}, it)
-		b.settle()
+		b.deliverAll()
 		b.again()
 		require.Empty(t, b.rows(entity.ItemPrefix(entity.RowLink)))
 		require.Equal(t, 1, b.waiting(), "the series' own")
@@ -110,7 +110,7 @@ func TestPlatform_announcesAMovedOccurrenceAndNoCancelledOne(t *testing.T) {
 		b.do(command.PutInstance{MasterID: id, Date: date(m, 2),
 			Fields: map[string]any{"startUtc": at(m, 2, 2*time.Hour).Format(wallClock)}}, m)
 		b.do(command.CancelInstance{MasterID: id, Date: date(m, 3)}, m)
-		b.settle()
+		b.deliverAll()
 		for range 10 {
 			b.advance(12 * time.Hour)
 			b.again()
@@ -130,7 +130,7 @@ func TestPlatform_keepsOneScheduleAfterASplitInAnyOrder(t *testing.T) {
 		id := m.Str("masterId")
 		b.do(command.PutInstance{MasterID: id, Date: date(m, 4),
 			Fields: map[string]any{"title": "taken along", "reminderMinutes": []any{json.Number("30")}}}, m)
-		b.settle()
+		b.deliverAll()
 		following := b.do(command.SplitSeries{ID: id, Date: date(m, 2), Changes: map[string]any{"title": "second"}}, m)
 		records := slices.Clone(b.drain())
 		for _, c := range slices.Backward(records) {
@@ -138,7 +138,7 @@ func TestPlatform_keepsOneScheduleAfterASplitInAnyOrder(t *testing.T) {
 				b.deliver(consumer, c)
 			}
 		}
-		b.settle()
+		b.deliverAll()
 		require.Equal(t, int64(2), b.total(product.StatTotalEvents))
 		before := b.waiting()
 		b.again()
@@ -165,11 +165,11 @@ func TestPlatform_firesASnoozedRecurringReminderOncePerOccurrence(t *testing.T) 
 			"title": "water", "triggerUtc": item.FormatInstant(first), "tzid": "UTC", "rrule": "FREQ=DAILY;COUNT=3",
 		}})
 		id := r.Str("reminderId")
-		b.settle()
+		b.deliverAll()
 		b.advance(time.Hour)
 		minutes := int64(25 * 60)
 		b.do(command.SnoozeReminder{ID: id, Minutes: &minutes}) // beyond the second
-		b.settle()
+		b.deliverAll()
 		for range 10 {
 			b.again()
 			b.advance(12 * time.Hour)

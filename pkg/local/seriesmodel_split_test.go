@@ -76,7 +76,7 @@ func (s *plainSeries) restOfRule(date string) plainRule {
 		return s.rule
 	}
 	left := s.rule.number("COUNT", 0)
-	for _, reading := range s.ofRule() {
+	for _, reading := range s.ruleReadings() {
 		if reading.Format(shortDate) < date {
 			left--
 		}
@@ -87,7 +87,7 @@ func (s *plainSeries) restOfRule(date string) plainRule {
 // splitsAt says whether a series can be split at the occurrence: not at its first, not at an additional date, and not
 // where the clocks skip its time of day, unless another is sent.
 func (s *plainSeries) splitsAt(o plainOccurrence, changes object) bool {
-	ofRule := slices.ContainsFunc(s.ofRule(), o.original.Equal)
+	ofRule := slices.ContainsFunc(s.ruleReadings(), o.original.Equal)
 	skipped := s.span.zone != "" && changes["startUtc"] == nil &&
 		!shown(s.resolve(o.original, ""), s.span.zone).Equal(o.original)
 	return !s.readings()[0].Equal(o.original) && ofRule && !skipped

@@ -164,8 +164,8 @@ func (s *plainSeries) isBeyond(reading time.Time, until string) bool {
 	return reading.After(end)
 }
 
-// ofRule are the readings that the rule alone gives, the start first, until COUNT and UNTIL.
-func (s *plainSeries) ofRule() []time.Time {
+// ruleReadings are the readings that the rule alone gives, the start first, until COUNT and UNTIL.
+func (s *plainSeries) ruleReadings() []time.Time {
 	start := s.span.reading()
 	clock := start.Sub(dayOf(start))
 	var readings []time.Time
@@ -189,7 +189,7 @@ func (s *plainSeries) readings() []time.Time {
 }
 
 func (s *plainSeries) expand() []time.Time {
-	all := s.ofRule()
+	all := s.ruleReadings()
 	start := s.span.reading()
 	for _, date := range s.rdate {
 		day, _ := time.Parse(shortDate, date)

@@ -261,7 +261,7 @@ func (m *seriesModel) checkAgenda() {
 
 // checkDerived compares what consumers make of it all.
 func (m *seriesModel) checkDerived() {
-	m.settle()
+	m.waitUntilIdle()
 	upcoming := 0
 	for _, s := range m.series {
 		last := s.readings()[len(s.readings())-1]

@@ -29,7 +29,7 @@ func TestCheckpoints_restartForATableThatWasSetBack(t *testing.T) {
 	dir, copied := t.TempDir(), t.TempDir()
 	s, _ := onDirectory(t, dir)
 	s.task("kept")
-	s.settle()
+	s.waitUntilIdle()
 	s.stop()
 	require.NoError(t, os.CopyFS(copied, os.DirFS(filepath.Join(dir, "engine"))))
 
@@ -38,14 +38,14 @@ func TestCheckpoints_restartForATableThatWasSetBack(t *testing.T) {
 	for i := range 20 {
 		s.task(fmt.Sprint("lost ", i))
 	}
-	s.settle()
+	s.waitUntilIdle()
 	s.stop()
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "engine")))
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "engine"), os.DirFS(copied)))
 
 	s, log = onDirectory(t, dir)
 	s.task("after the checkpoint")
-	s.settle()
+	s.waitUntilIdle()
 	require.EqualValues(t, 2, s.stats()["totalTasks"])
 	for _, reader := range []string{"projections", "effects"} {
 		require.Regexp(t, `level=ERROR msg="a checkpoint is ahead of its stream[^\n]* reader=`+reader, log.String())
@@ -55,7 +55,7 @@ func TestCheckpoints_restartForATableThatWasSetBack(t *testing.T) {
 	s.stop()
 
 	s, log = onDirectory(t, dir)
-	s.settle()
+	s.waitUntilIdle()
 	require.NotContains(t, log.String(), "checkpoint", "it is put right for good")
 	require.EqualValues(t, 2, s.stats()["totalTasks"])
 }
@@ -72,7 +72,7 @@ func TestStart_reportsDamageAndSaysWhatToDo(t *testing.T) {
 		s.reminder("rings", s.now().Add(time.Minute))
 	}
 	s.advance("2m")
-	s.settle()
+	s.waitUntilIdle()
 	s.stop()
 	scheduled := pendingSchedule(t, dir)
 	for name, c := range map[string]struct {
@@ -176,7 +176,7 @@ func TestStart_worksAfterTheRepairThatItSuggested(t *testing.T) {
 	}
 	s.reminder("scheduled", s.now().Add(24*time.Hour))
 	s.advance("2m")
-	s.settle()
+	s.waitUntilIdle()
 	s.stop()
 	scheduled := filepath.Join(dir, pendingSchedule(t, dir))
 	require.NoError(t, os.WriteFile(scheduled, []byte("{"), 0o600))
@@ -189,12 +189,12 @@ func TestStart_worksAfterTheRepairThatItSuggested(t *testing.T) {
 	require.NoError(t,
 		os.WriteFile(events, bytes.Replace(damageSecondLine(content), []byte("\n{\n"), []byte("\n"), 1), 0o600))
 	s, _ = onDirectory(t, dir)
-	s.settle()
+	s.waitUntilIdle()
 	require.Len(t, s.items("/dev/events"), 2)
 	require.Empty(t, s.items("/dev/schedules?state=PENDING"))
 	s.verified(`{"repair":true}`)
 	require.Len(t, s.items("/dev/schedules?state=PENDING"), 1)
-	s.settle()
+	s.waitUntilIdle()
 	require.Len(t, s.items("/dev/events"), 2, "what rang does not ring again")
 	s.advance("24h")
 	require.Len(t, s.items("/dev/events"), 3)

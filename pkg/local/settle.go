@@ -29,7 +29,7 @@ func (e *UnsettledError) Error() string { return "not settled: " + strings.Join(
 // Unwrap returns why the wait ended.
 func (e *UnsettledError) Unwrap() error { return e.cause }
 
-// Settle waits until the platform is idle, and carries out due work at once. It is idle when, twice in a row:
+// WaitUntilIdle waits until the platform is idle, and carries out due work at once. It is idle when, twice in a row:
 //   - every mapping has reached the head of the stream, and nothing is in flight;
 //   - every due schedule and expiry is done;
 //   - the head has not moved since the round began.
@@ -38,7 +38,7 @@ func (e *UnsettledError) Unwrap() error { return e.cause }
 //
 // A service at an endpoint does not report the end of its stream. There a mapping counts as caught up when it has read
 // every shard again since the call and found nothing. Settle requires that twice, so every shard was empty two times.
-func (p *Platform) Settle(ctx context.Context) error {
+func (p *Platform) WaitUntilIdle(ctx context.Context) error {
 	var before map[string]string
 	for quiet := 0; quiet < quietRounds; {
 		head, did, err := p.round(ctx)

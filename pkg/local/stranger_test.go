@@ -135,7 +135,7 @@ func TestStartEngine_keepsTheEnginesAddressOutOfAnswersAndLogs(t *testing.T) {
 		return all.String()
 	}
 	s.task("written")
-	s.settle()
+	s.waitUntilIdle()
 	require.NotContains(t, answers()+log.String(), net.JoinHostPort(host, port))
 	require.NotContains(t, s.must("GET", "/dev/info", nil), "endpoint")
 

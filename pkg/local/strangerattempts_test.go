@@ -183,8 +183,8 @@ func (v *visitor) own(kind string) string {
 	}[kind]
 }
 
-// look reads which revisions are the present ones, which commits have to name.
-func (v *visitor) look(t template) {
+// readHeads reads which revisions are the present ones, which commits have to name.
+func (v *visitor) readHeads(t template) {
 	if strings.Contains(t.body, "{{rev}}") {
 		v.rev = v.must("GET", "/v1/values", nil)["revId"].(string)
 	}

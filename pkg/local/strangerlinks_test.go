@@ -64,7 +64,7 @@ func TestPlatform_showsNoBacklinksOfAnotherUser(t *testing.T) {
 		})
 		require.Equal(t, 404, status, "a link to what the user does not have")
 		own := map[string][]string{"ann": s.linked("ann", 7), "bea": s.linked("bea", 40)}
-		s.settle()
+		s.waitUntilIdle()
 		for user, others := range map[string][]string{"ann": own["bea"], "bea": own["ann"]} {
 			slices.Sort(own[user])
 			for _, limit := range []int{1, 2, 3, 4, 5, 6, 7, 8, 20, 39, 40, 41, 100} {

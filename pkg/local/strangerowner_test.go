@@ -247,7 +247,7 @@ func own(s *system) *everything {
 	require.NoError(s.t, err)
 	require.NoError(s.t, response.Body.Close())
 	require.Less(s.t, response.StatusCode, 300)
-	s.settle()
+	s.waitUntilIdle()
 	all := &everything{secret: strings.Split(address, ".")[1], tails: map[string]bool{}, values: map[string][]pair{
 		"event":  paired(ownersID("evt_", 2), ownersID("evt_", 40)),
 		"series": paired(ownersID("mst_", 5)),

@@ -188,7 +188,7 @@ func neverWas(p pair) string { return p.never }
 // owner.
 func (j *judge) kept(s *system) (rows map[item.Key]string, others map[string]string) {
 	j.t.Helper()
-	s.settle()
+	s.waitUntilIdle()
 	rows, err := s.Rows(j.t.Context())
 	require.NoError(j.t, err)
 	others = map[string]string{}
@@ -316,8 +316,8 @@ func readsFirst(operations map[string][]template) []string {
 // both lets one visitor name what is the owner's and the other what never was.
 func (j *judge) both(c *company, a attempt) {
 	j.t.Helper()
-	c.named.look(a.of)
-	c.never.look(a.of)
+	c.named.readHeads(a.of)
+	c.never.readHeads(a.of)
 	asked := c.named.asked(a, hers)
 	j.hold(a, asked, c.named.send(asked), c.never.send(c.never.asked(a, neverWas)))
 }

@@ -49,7 +49,7 @@ func TestPlatform_parksAnUnreadableRecordAndDelaysNoOthers(t *testing.T) {
 		entity.AttrVersion: &types.AttributeValueMemberS{Value: "abc"},
 	})
 	s.task("behind it")
-	s.settle()
+	s.waitUntilIdle()
 	require.EqualValues(t, 1, s.stats()["totalTasks"])
 	consumers := map[string]bool{}
 	for _, parked := range s.items("/dev/parked") {
@@ -69,7 +69,7 @@ func TestUnsettledError_saysWhatIsUnfinished(t *testing.T) {
 	s, _ := onEngine(t, local.Options{Settling: 300 * time.Millisecond})
 	at := s.now().Add(2 * time.Hour)
 	reminder := s.reminder("stuck", at)
-	s.settle()
+	s.waitUntilIdle()
 	// A delivery that was begun and whose row cannot be read any more: the call can neither go on nor be dropped.
 	s.plant(entity.DeliveryKey(s.user, reminder["reminderId"].(string), 0, at, at), map[string]types.AttributeValue{
 		"state": &types.AttributeValueMemberS{Value: "pending"},
@@ -109,11 +109,11 @@ func TestPlatform_endsWithAReportWhenItsEngineDies(t *testing.T) {
 		require.Fail(t, "the platform goes on without its engine")
 	}
 	require.ErrorContains(t, s.Err(), "engine")
-	require.Error(t, s.Settle(t.Context()))
+	require.Error(t, s.WaitUntilIdle(t.Context()))
 	_ = s.Stop(context.Background()) // says that the engine did not end as it was asked to
 
 	again := startSystem(t, local.Options{DataDir: dir})
-	again.settle()
+	again.waitUntilIdle()
 	require.EqualValues(t, 1, again.stats()["totalTasks"], "what was acknowledged is there")
 }
 
@@ -143,7 +143,7 @@ func TestPostRedeliver_leavesEverythingAsItIs(t *testing.T) {
 		delivered := s.must("POST", "/dev/redeliver", object{"from": "start", "times": 2})["delivered"].(object)
 		require.Positive(t, delivered["projections"])
 		require.Positive(t, delivered["effects"])
-		s.settle()
+		s.waitUntilIdle()
 		require.Equal(t, before, state())
 
 		only := s.must("POST", "/dev/redeliver", object{"from": "start", "consumer": "links"})["delivered"].(object)

@@ -129,7 +129,7 @@ func TestPostVerify_takesTimeInProportionToTheUser(t *testing.T) {
 	for _, size := range sizes {
 		began := time.Now()
 		s.populate(has, size, hub)
-		s.settle()
+		s.waitUntilIdle()
 		has = size
 		t.Logf("%d items are there after %v more; %d MB in use", size, time.Since(began).Round(time.Second), inUse()>>20)
 

@@ -44,7 +44,7 @@ func Master() *entity.Type {
 					Doc: "Grows by one with every change of an exception."},
 			},
 			revisionFields(), []entity.Field{dueSetAtField, keptField, stampField})...),
-		Settle: func(_, patch, after item.Item) { settleRule(patch, after, AttrStartTzid) },
+		Settle: func(_, patch, after item.Item) { normaliseRule(patch, after, AttrStartTzid) },
 		Check:  checkMaster,
 		Derive: deriveMaster,
 		Index:  indexMaster,

@@ -41,14 +41,14 @@ func compile(it item.Item, spec recurrence.Spec, zoneAttr string) (*recurrence.S
 	return recurrence.Compile(spec)
 }
 
-// settleRule normalises a rule that was sent: the text of package recurrence, with an UNTIL of the start's kind. So
+// normaliseRule normalises a rule that was sent: the text of package recurrence, with an UNTIL of the start's kind. So
 // two items with equal rules have equal texts. An invalid or overlong rule stays as sent.
-func settleRule(patch, after item.Item, zoneAttr string) {
+func normaliseRule(patch, after item.Item, zoneAttr string) {
 	if text := after.Str(AttrRRule); !patch.Has(AttrRRule) || text == "" || len(text) > maxRule {
 		return
 	}
 	if zone, ok := zoneOf(after, zoneAttr); ok {
-		rewriteRule(after, func(r recurrence.Rule) recurrence.Rule { return r.OfKind(after.Bool(AttrIsAllDay), zone) })
+		rewriteRule(after, func(r recurrence.Rule) recurrence.Rule { return r.WithKind(after.Bool(AttrIsAllDay), zone) })
 	}
 }
 

@@ -80,7 +80,7 @@ func Reminder() *entity.Type {
 			tagsField, linksField, uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
 		Settle: func(before, patch, after item.Item) {
-			settleRule(patch, after, AttrTzid)
+			normaliseRule(patch, after, AttrTzid)
 			followZone(before, patch, after, AttrTzid)
 		},
 		Check:     checkReminder,

@@ -62,7 +62,7 @@ func TestConsumer_leavesARowOfALaterReleaseAndRetries(t *testing.T) {
 			if s.p.Summed() {
 				require.ErrorIs(t, s.rebuild(t.Context(), s.store, "repair"), entity.ErrNewerForm)
 			} else {
-				require.ErrorIs(t, s.mend(t.Context(), s.store, "note_1"), entity.ErrNewerForm)
+				require.ErrorIs(t, s.repair(t.Context(), s.store, "note_1"), entity.ErrNewerForm)
 			}
 			if key != sumRow && s.p.Summed() { // the repair took the sum, and saw the row then
 				s.remove(sumRow)
@@ -70,7 +70,7 @@ func TestConsumer_leavesARowOfALaterReleaseAndRetries(t *testing.T) {
 			}
 			require.Equal(t, before, s.every())
 			s.change(key, entity.AttrForm, nil)
-			require.NoError(t, s.settle(1))
+			require.NoError(t, s.deliverAll(1))
 		})
 	}
 }

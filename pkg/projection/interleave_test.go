@@ -34,7 +34,7 @@ func delivering(p func() *projection.Projection, setting func(*scene) []interlea
 		w.Judge = func() error {
 			for _, size := range []int{1, 100} {
 				s.now = s.now.Add(time.Minute)
-				if err := s.settle(size); err != nil {
+				if err := s.deliverAll(size); err != nil {
 					return err
 				}
 				if err := s.recount(); err != nil {
@@ -42,7 +42,7 @@ func delivering(p func() *projection.Projection, setting func(*scene) []interlea
 				}
 			}
 			s.now = s.now.Add(25 * time.Hour)
-			if err := s.settle(100); err != nil {
+			if err := s.deliverAll(100); err != nil {
 				return err
 			}
 			return s.late()
@@ -243,7 +243,7 @@ func recounting(
 		w := interleave.World{Store: s.store, Workers: setting(s, first, second)}
 		w.Judge = func() error {
 			s.now = s.now.Add(31 * time.Second)
-			if err := s.settle(1); err != nil {
+			if err := s.deliverAll(1); err != nil {
 				return err
 			}
 			isMended := false
@@ -354,7 +354,7 @@ func TestConsumer_stagesRowsExactlyInEveryOrder(t *testing.T) {
 			w.Judge = func() error {
 				s.now = s.now.Add(31 * time.Second)
 				for _, size := range []int{1, 100} {
-					if err := s.settle(size); err != nil {
+					if err := s.deliverAll(size); err != nil {
 						return err
 					}
 					if err := s.recount(); err != nil {

@@ -135,8 +135,8 @@ func TestConsumer_prolongsNoTombstone(t *testing.T) {
 		if p.Summed() {
 			require.NoError(t, s.consumer(s.store).Unstage(t.Context(), "ann", before))
 		} else {
-			require.NoError(t, s.mend(t.Context(), s.store, "note_1"))
-			require.NoError(t, s.mend(t.Context(), s.store, "note_2"), "of an item without rows")
+			require.NoError(t, s.repair(t.Context(), s.store, "note_1"))
+			require.NoError(t, s.repair(t.Context(), s.store, "note_2"), "of an item without rows")
 			found, err := find(t.Context(), s.store, entity.LedgerKey("ann", p.Name(), "note_2"))
 			require.NoError(t, err)
 			require.Nil(t, found)
@@ -156,7 +156,7 @@ func TestConsumer_repairsARowThatSaysSomethingElse(t *testing.T) {
 	wrong := linkRow("a")
 	wrong["x"] = item.Int(7)
 	s.put(wrong)
-	require.NoError(t, s.mend(t.Context(), s.store, "note_1"))
+	require.NoError(t, s.repair(t.Context(), s.store, "note_1"))
 	row, err := find(t.Context(), s.store, wrong.Key())
 	require.NoError(t, err)
 	require.Equal(t, linkRow("a"), row)

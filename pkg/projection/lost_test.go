@@ -93,11 +93,11 @@ func TestConsumer_reportsARepairThatLosesEachRound(t *testing.T) {
 			s.remove(entity.LedgerKey("ann", links.Name, "note_1"))
 			before := s.every()
 			b.fault = fault(b)
-			require.Error(t, s.mend(t.Context(), s.store, "note_1"))
+			require.Error(t, s.repair(t.Context(), s.store, "note_1"))
 			require.Positive(t, b.lost)
 			b.fault = nil
 			require.Equal(t, before, s.every())
-			require.NoError(t, s.mend(t.Context(), s.store, "note_1"))
+			require.NoError(t, s.repair(t.Context(), s.store, "note_1"))
 			require.NoError(t, s.recount())
 		})
 	}

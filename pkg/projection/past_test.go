@@ -91,12 +91,12 @@ func TestConsumer_leavesRightRowsInARepair(t *testing.T) {
 			s.applied(records[0])
 			damage(s)
 			s.happened(records[1])
-			require.NoError(t, s.mend(t.Context(), s.store, "note_1"), "%s, then %q", name, state)
+			require.NoError(t, s.repair(t.Context(), s.store, "note_1"), "%s, then %q", name, state)
 			require.NoError(t, s.recount(), "%s, then %q", name, state)
 			before := s.query("")
-			require.NoError(t, s.mend(t.Context(), s.store, "note_1"))
+			require.NoError(t, s.repair(t.Context(), s.store, "note_1"))
 			require.Equal(t, before, s.query(""), "a second repair finds nothing")
-			require.NoError(t, s.settle(1))
+			require.NoError(t, s.deliverAll(1))
 			require.NoError(t, s.late(), "%s, then %q", name, state)
 		}
 	}
@@ -113,7 +113,7 @@ func TestConsumer_repairsMoreRowsThanOneTransactionTakes(t *testing.T) {
 		for i := range surplus {
 			s.put(linkRow(fmt.Sprintf("x%03d", i)))
 		}
-		require.NoError(t, s.mend(t.Context(), s.store, "note_1"), surplus)
+		require.NoError(t, s.repair(t.Context(), s.store, "note_1"), surplus)
 		require.NoError(t, s.recount(), surplus)
 	}
 }

@@ -149,8 +149,8 @@ func (s *scene) passes(d time.Duration) interleave.Worker {
 	}}
 }
 
-// settle delivers every record, again and again until all are done, in batches of so many.
-func (s *scene) settle(size int) error {
+// deliverAll delivers every record, again and again until all are done, in batches of so many.
+func (s *scene) deliverAll(size int) error {
 	for range 5 {
 		isDone := true
 		for batch := range slices.Chunk(s.records, size) {

@@ -48,8 +48,8 @@ func (s *scene) appliesBefore(batch []change.Change) interleave.Worker {
 	}}
 }
 
-// settleWith is [scene.settle] by a consumer of either release.
-func (s *scene) settleWith(consumer change.Consumer) error {
+// deliverAllTo is [scene.deliverAll] by a consumer of either release.
+func (s *scene) deliverAllTo(consumer change.Consumer) error {
 	for range 5 {
 		isDone := true
 		for _, c := range s.records {
@@ -93,7 +93,7 @@ func TestConsumer_isExactInEveryOrderBesideTheOther(t *testing.T) {
 								}
 								for _, d := range []time.Duration{time.Minute, 2 * time.Hour} {
 									s.now = s.now.Add(d)
-									if err := s.settleWith(last); err != nil {
+									if err := s.deliverAllTo(last); err != nil {
 										return err
 									}
 									if err := s.recount(); err != nil {

@@ -44,7 +44,7 @@ func (s *scene) evidence(ctx context.Context, store table.Store, id string) (e p
 	return e, err
 }
 
-func (s *scene) mend(ctx context.Context, store table.Store, id string) error {
+func (s *scene) repair(ctx context.Context, store table.Store, id string) error {
 	e, err := s.evidence(ctx, store, id)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *scene) mend(ctx context.Context, store table.Store, id string) error {
 func (s *scene) mends(name string) interleave.Worker {
 	s.errs[name] = errors.New("died")
 	return interleave.Worker{Name: name, Run: func(ctx context.Context, store *interleave.Store) {
-		s.errs[name] = s.mend(ctx, store, "note_1")
+		s.errs[name] = s.repair(ctx, store, "note_1")
 	}}
 }
 
@@ -103,7 +103,7 @@ func repairing(
 		w := interleave.World{Store: s.store, Workers: workers(s, records[0], records[1])}
 		w.Judge = func() error {
 			s.records = records
-			if err := s.settle(1); err != nil {
+			if err := s.deliverAll(1); err != nil {
 				return err
 			}
 			ended := true
@@ -113,7 +113,7 @@ func repairing(
 			if err := s.recount(); err != nil && ended {
 				return err
 			}
-			if err := s.mend(context.Background(), s.store, "note_1"); err != nil {
+			if err := s.repair(context.Background(), s.store, "note_1"); err != nil {
 				return err
 			}
 			if err := s.recount(); err != nil {

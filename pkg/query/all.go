@@ -25,7 +25,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 	if q.Type == nil || !q.Type.HasCollection() || q.Type.Name == entity.TypeInstance {
 		return Page{}, ErrNotFound
 	}
-	limit, err := settleLimit(q.Limit)
+	limit, err := limitOf(q.Limit)
 	if err != nil {
 		return Page{}, err
 	}

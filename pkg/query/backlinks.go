@@ -26,7 +26,7 @@ func (s *Service) Backlinks(
 	if t == nil || !t.HasCollection() || entity.CheckID(t.IDPrefix, target.ID) != nil {
 		return Page{}, ErrNotFound
 	}
-	limit, err := settleLimit(limit)
+	limit, err := limitOf(limit)
 	if err != nil {
 		return Page{}, err
 	}

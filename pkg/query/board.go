@@ -38,7 +38,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	if err := checkUser(user); err != nil {
 		return Page{}, err
 	}
-	limit, err := settleLimit(q.Limit)
+	limit, err := limitOf(q.Limit)
 	if err != nil {
 		return Page{}, err
 	}

@@ -82,8 +82,9 @@ func (r *reading) seriesKeys() []item.Key {
 	return keys
 }
 
-// settle replaces occurrences by their exceptions, and moves snoozed occurrences to the end of their snooze.
-func (r *reading) settle() {
+// placeExceptions replaces occurrences by their exceptions, and moves snoozed occurrences to the end of their
+// snooze.
+func (r *reading) placeExceptions() {
 	bySeries := map[*recurring][]item.Item{}
 	for _, row := range r.instances {
 		if rec := r.series[row.Str(product.AttrMasterID)]; rec != nil { // else its series is gone

@@ -68,7 +68,7 @@ func (r *reading) fetch(ctx context.Context) error {
 			}
 		}
 	}
-	r.settle()
+	r.placeExceptions()
 	return nil
 }
 

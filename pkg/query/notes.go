@@ -35,7 +35,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 	if err := checkUser(user); err != nil {
 		return Page{}, err
 	}
-	limit, err := settleLimit(q.Limit)
+	limit, err := limitOf(q.Limit)
 	if err != nil {
 		return Page{}, err
 	}

@@ -19,8 +19,8 @@ func refuse(param, format string, args ...any) error {
 	}
 }
 
-// settleLimit checks a limit; 0 means the default.
-func settleLimit(limit int) (int, error) {
+// limitOf checks a limit; 0 means the default.
+func limitOf(limit int) (int, error) {
 	switch {
 	case limit == 0:
 		return DefaultLimit, nil

@@ -46,7 +46,7 @@ func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	if _, ok := t.VisibleAt(row, r.asOf); !ok || instance == nil {
 		return nil
 	}
-	rule, err := r.rules.of(row, product.CompileMaster)
+	rule, err := r.rules.compiled(row, product.CompileMaster)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: series %s: %w", r.user, row.Key(), err)
 	}
@@ -67,7 +67,7 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	if !ok || len(t.Dues(seen)) == 0 {
 		return nil
 	}
-	rule, err := r.rules.of(seen, product.CompileReminder)
+	rule, err := r.rules.compiled(seen, product.CompileReminder)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: reminder %s: %w", r.user, seen.Key(), err)
 	}

@@ -24,8 +24,10 @@ type ruleKey struct {
 	version int64
 }
 
-// of returns the compiled rule of a row. A version of 0 is no version, and is compiled each time.
-func (c *rules) of(row item.Item, compile func(item.Item) (*recurrence.Series, error)) (*recurrence.Series, error) {
+// compiled returns the compiled rule of a row. A version of 0 is no version, and is compiled each time.
+func (c *rules) compiled(
+	row item.Item, compile func(item.Item) (*recurrence.Series, error),
+) (*recurrence.Series, error) {
 	key := ruleKey{row.Key(), row.Int(entity.AttrVersion)}
 	if rule := c.find(key); rule != nil {
 		return rule, nil

@@ -61,7 +61,7 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 			return window{}, refuse("tz", "%v", err)
 		}
 	}
-	if w.limit, err = settleLimit(q.Limit); err != nil {
+	if w.limit, err = limitOf(q.Limit); err != nil {
 		return window{}, err
 	}
 	w.question = w.asQuestion(q.Zone)

@@ -70,7 +70,7 @@ func BenchmarkWeekLibrary(b *testing.B) {
 				option.Dtstart = firstOf(c.name, years)
 				rule, err := rrule.NewRRule(*option)
 				require.NoError(b, err)
-				zone := wallclock.Of(zoned(b, "America/New_York"))
+				zone := wallclock.ZoneOf(zoned(b, "America/New_York"))
 				b.ReportAllocs()
 				for b.Loop() {
 					for _, wall := range rule.Between(thatWeek.Add(-26*time.Hour), thatWeek.Add(7*day+26*time.Hour), true) {

@@ -88,7 +88,7 @@ func (c *clock) between(first, last int64, without []int32, b *budget, yield fun
 			return true
 		}
 		midnight := int64(day) * daySeconds
-		if !isAmong(without, day) && !c.ofDay(day, max(0, first-midnight), min(daySeconds-1, last-midnight), b, yield) {
+		if !isAmong(without, day) && !c.dayReadings(day, max(0, first-midnight), min(daySeconds-1, last-midnight), b, yield) {
 			return false
 		}
 		if next := c.dayOfNextUnit(day); next > day+1 {
@@ -125,8 +125,8 @@ func isAmong(days []int32, day int) bool {
 	return there
 }
 
-// ofDay yields the readings of one of the days between two seconds of it, both included.
-func (c *clock) ofDay(day int, first, last int64, b *budget, yield func(int64) bool) bool {
+// dayReadings yields the readings of one of the days between two seconds of it, both included.
+func (c *clock) dayReadings(day int, first, last int64, b *budget, yield func(int64) bool) bool {
 	midnight := int64(day) * daySeconds
 	switch {
 	case c.unit < daySeconds:

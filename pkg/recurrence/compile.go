@@ -90,7 +90,7 @@ func Compile(spec Spec) (*Series, error) {
 	if problem := s.findEnd(spec, &rule); problem != nil {
 		return nil, problem
 	}
-	s.settleExtra(spec.Until)
+	s.trimExtra(spec.Until)
 	return s, nil
 }
 
@@ -107,7 +107,7 @@ func begin(spec Spec, rule *Rule) (*Series, *Refusal) {
 		lastReading: finalWall, lastInstant: wallclock.Ever,
 	}}
 	if spec.Zone != nil {
-		s.zone, s.own = wallclock.Of(spec.Zone), true
+		s.zone, s.own = wallclock.ZoneOf(spec.Zone), true
 		s.instant = s.zone.Instant(at)
 		// Periods of less than a day continue through a change of the clocks; if BYHOUR names hours, they are those that the
 		// clock shows.

@@ -55,9 +55,9 @@ func (r Rule) endedBy(end until) Rule {
 	return r
 }
 
-// OfKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 requires: see [Rule.WithUntil]. An UNTIL in
-// this form stays unchanged to the second.
-func (r Rule) OfKind(allDay bool, zone *time.Location) Rule {
+// WithKind returns the rule with its UNTIL in the form that RFC 5545 §3.3.10 requires: see [Rule.WithUntil]. An UNTIL
+// in this form stays unchanged to the second.
+func (r Rule) WithKind(allDay bool, zone *time.Location) Rule {
 	last, ends := r.UntilReading(zone)
 	switch {
 	case !ends, allDay && r.until.kind == untilDate, !allDay && zone != nil && r.until.kind == untilUTC:

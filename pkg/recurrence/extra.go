@@ -8,9 +8,9 @@ import (
 	"nexus/pkg/wallclock"
 )
 
-// settleExtra drops the extra readings that are excluded or after the end of the whole series. It may leave readings
+// trimExtra drops the extra readings that are excluded or after the end of the whole series. It may leave readings
 // that the rule also gives: a caller that walks over both treats equal instants as one.
-func (s *Series) settleExtra(end time.Time) {
+func (s *Series) trimExtra(end time.Time) {
 	if len(s.core.extra) == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (s *Series) In(location *time.Location) *Series {
 	if s.own {
 		return s
 	}
-	seen := &Series{core: s.core, zone: wallclock.Of(location)}
+	seen := &Series{core: s.core, zone: wallclock.ZoneOf(location)}
 	if len(s.core.extra) > 0 {
 		seen.placeExtra()
 	}

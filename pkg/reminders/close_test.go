@@ -42,7 +42,7 @@ func meddleAtEachStep(t *testing.T, begin, meddle func(w *fixture), verdict func
 func ringsAtOne(doc string) func(w *fixture) {
 	return func(w *fixture) {
 		w.create("rem_1", doc)
-		w.settle()
+		w.runUntilIdle()
 		w.to(noon.Add(time.Hour))
 	}
 }
@@ -54,7 +54,7 @@ func TestNotifier_ringsForATriggerSetDuringADelivery(t *testing.T) {
 	begin := ringsAtOne(fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	meddleAtEachStep(t, begin, setAnew, func(w *fixture, step int, err error) {
 		require.NoError(w, err)
-		w.settle()
+		w.runUntilIdle()
 		require.NotEmpty(w, w.item("rem_1").Str("GSI1SK"))
 		w.advance(4 * time.Hour)
 		require.Contains(w, w.published(), "rem_1 -0 01T15:00", "set again at step %d", step)
@@ -101,9 +101,9 @@ func TestNotifier_endsALateSnoozeBesideTheNextOccurrence(t *testing.T) {
 	w.create("rem_1", fmt.Sprintf(dailyRem, ""))
 	w.advance(65 * time.Minute)
 	w.act(snoozeFor("rem_1", 25*60))
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(27 * time.Hour))
-	w.settle()
+	w.runUntilIdle()
 	require.ElementsMatch(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 02T13:00", "rem_1 -0 02T14:05"}, w.published())
 	require.Equal(t, "PENDING", w.item("rem_1").Str("status"))
 	require.False(t, w.item("rem_1").Has("snoozeState"))

@@ -28,7 +28,7 @@ func TestConsumer_schedulesEachOffsetOnceForDelivery(t *testing.T) {
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(3*time.Hour)), "0"))
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(10*time.Second))))
 	w.create("note_1", `{"title":"n"}`)
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"evt_1 -15 01T13:45", "evt_1 -60 01T13:00", "rem_1 -0 01T12:01", "task_1 -0 01T15:00"},
 		w.schedules())
 	require.Empty(t, w.published())
@@ -58,17 +58,17 @@ func TestConsumer_schedulesNothingForDoneCancelledOrDeleted(t *testing.T) {
 	} {
 		id := "task_" + name
 		w.create(id, fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
-		w.settle()
+		w.runUntilIdle()
 		require.Len(t, w.schedules(), 2, name)
 		end(id)
-		w.settle()
+		w.runUntilIdle()
 		require.Empty(t, w.schedules(), name)
 	}
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.set("evt_1", "status", item.String("CANCELLED"))
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	w.set("rem_1", "status", item.String("DISMISSED"))
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.schedules())
 	w.requireExact()
 }
@@ -118,9 +118,9 @@ func TestConsumer_restoresNoOldScheduleForALateDuplicate(t *testing.T) {
 	completed := w.records()
 	w.deliver(completed...)
 	w.set("task_1", "status", item.String("IN_PROGRESS"))
-	w.settle()
+	w.runUntilIdle()
 	w.set("task_1", "status", item.String("COMPLETED"))
-	w.settle()
+	w.runUntilIdle()
 	w.deliver(old...)
 	w.deliver(completed...)
 	require.Empty(t, w.schedules())
@@ -134,7 +134,7 @@ func TestConsumer_schedulesOnlyWhatIsToComeWhenATaskReopens(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60,90"))
-	w.settle()
+	w.runUntilIdle()
 	w.set("task_1", "status", item.String("COMPLETED"))
 	w.advance(45 * time.Minute)
 	w.set("task_1", "status", item.String("BACKLOG"))
@@ -150,7 +150,7 @@ func TestConsumer_publishesAndCountsNothingForPastEvents(t *testing.T) {
 		start := noon.Add(-time.Duration(i*i) * time.Hour)
 		w.create(fmt.Sprintf("evt_%d", i), fmt.Sprintf(eventAt, at(start), "1,10,60"))
 	}
-	w.settle()
+	w.runUntilIdle()
 	w.deliver(slices.Repeat(w.records(), 2)...)
 	require.Empty(t, w.published())
 	require.Empty(t, w.schedules())
@@ -177,7 +177,7 @@ func TestConsumer_takesAnExpiredItemAsGone(t *testing.T) {
 	it := w.item("task_1")
 	it["ttl"] = item.Int(noon.Unix())
 	require.NoError(t, w.store.Load(t.Context(), []item.Item{it}))
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.schedules())
 }
 

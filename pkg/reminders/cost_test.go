@@ -67,7 +67,7 @@ func TestConsumer_readsAsOftenAsPinned(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.create(c.id, c.doc)
-			w.settle()
+			w.runUntilIdle()
 			require.Equal(t, c.want, w.reading(w.latest(c.id)))
 		})
 	}
@@ -82,7 +82,7 @@ func TestConsumer_readsASeriesExceptionsOncePerRecord(t *testing.T) {
 	for i := range exceptions {
 		w.except("mst_1", time.Date(2025, 12, 2+i, 0, 0, 0, 0, time.UTC).Format("20060102"), `{"title":"moved"}`)
 	}
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, spent{5, exceptions + 2}, w.reading(w.latest("mst_1")))
 	require.Equal(t, spent{0, 0}, w.reading(w.latest("inst_20251202_1")),
 		"it has no reminders of its own, and its series' record looks at the series")
@@ -104,7 +104,7 @@ func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 	for _, deliveries := range []int{150, 1000} {
 		w := setup(t)
 		w.create("mst_1", fmt.Sprintf(dailyAt, "5"))
-		w.settle()
+		w.runUntilIdle()
 		for i := range deliveries {
 			at := noon.Add(-time.Duration(i) * time.Minute)
 			row := entity.DeliveryKey(user, "mst_1", 5, at, at).Item()

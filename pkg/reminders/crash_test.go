@@ -33,32 +33,32 @@ var scenarios = map[string]func(w *fixture){
 	},
 	"offsets and states that change": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(5*time.Hour)), "15,60"))
-		w.settle()
+		w.runUntilIdle()
 		w.change("task_1", func(it item.Item) { it["reminderMinutes"] = item.Ints(30, 60) })
-		w.settle()
+		w.runUntilIdle()
 		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
-		w.settle()
+		w.runUntilIdle()
 		w.change("task_1", func(it item.Item) { it["status"] = item.String("BACKLOG") })
 		w.advance(6 * time.Hour)
 	},
 	"delivered twice": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "15,60"))
-		w.settle()
+		w.runUntilIdle()
 		w.deliver(w.history...)
 		w.advance(3 * time.Hour)
 	},
 	"floating and arranged only": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
-		w.settle()
+		w.runUntilIdle()
 		w.moveTo("America/New_York")
-		w.settle()
+		w.runUntilIdle()
 	},
 	"floating through zones": func(w *fixture) {
 		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T20:00:00", "15,60"))
 		w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T19:00:00"}`)
-		w.settle()
+		w.runUntilIdle()
 		w.moveTo("Asia/Tokyo")
-		w.settle()
+		w.runUntilIdle()
 		w.moveTo("America/New_York")
 		w.advance(24 * time.Hour)
 	},
@@ -131,7 +131,7 @@ var everyStep = flag.Bool("every-step", false, "strike at every step, not at one
 // steps are left out, spread evenly over the tests.
 type strikes struct{ alone, others int }
 
-func (s strikes) of(meddler string, variant int) (first, by int) {
+func (s strikes) pick(meddler string, variant int) (first, by int) {
 	by = s.others
 	if meddler == "nobody" {
 		by = s.alone
@@ -160,13 +160,13 @@ func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *fixtu
 				quiet.advance(72 * time.Hour)
 				quiet.requireExact()
 				for i, variant := range []struct{ die, settle bool }{{true, false}, {true, true}, {false, true}} {
-					for step, by := s.of(meddler, i); step <= quiet.fault.steps; step += by {
+					for step, by := s.pick(meddler, i); step <= quiet.fault.steps; step += by {
 						w := setup(t)
 						w.fault.at, w.fault.die = step, variant.die
 						w.fault.meddle = func() {
 							meddle(w)
 							if variant.settle {
-								w.settle() // another worker is done with everything first
+								w.runUntilIdle() // another worker is done with everything first
 							}
 						}
 						w.step = step

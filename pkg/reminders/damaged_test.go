@@ -59,7 +59,7 @@ func TestConsumer_schedulesNothingForAnExceptionWithoutASeries(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", `{"title":"e","startUtc":"2025-12-02T09:00:00","rrule":"FREQ=DAILY"}`)
 	w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"inst_20251203_1 -5 03T08:55"}, w.schedules())
 	w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 	w.records()
@@ -80,7 +80,7 @@ func TestConsumer_schedulesNothingForWhatIsGoneInAnyZone(t *testing.T) {
 	} {
 		w := setup(t)
 		w.create(id, doc)
-		w.settle()
+		w.runUntilIdle()
 		require.Len(t, w.schedules(), 1)
 		w.editMeta(func(it item.Item) { it["defaultTzid"] = item.String("Nowhere/Atlantis") })
 		w.records()

@@ -81,14 +81,14 @@ func TestNotifier_isNoConflictBesideACommand(t *testing.T) {
 				require.Less(t, step, 50)
 				w := setup(t)
 				w.create("rem_1", fmt.Sprintf(dailyRem, ""))
-				w.settle()
+				w.runUntilIdle()
 				w.to(noon.Add(time.Hour))
 				isWithin = false
 				w.fault.steps, w.fault.at, w.fault.die = 0, step, false
 				w.fault.meddle = func() {
 					isWithin = true
 					w.fault.at = 0
-					w.settle()
+					w.runUntilIdle()
 				}
 				require.NoError(t, w.fault.under(func() error { return w.seenAt(1, cmd) }), "step %d", step)
 			}

@@ -16,6 +16,6 @@ func TestReminders_keepAnOccurrenceLateWhenItsSeriesIsRenamed(t *testing.T) {
 	w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 	w.to(noon.Add(27 * time.Hour)) // no record has been delivered yet
 	w.patchSeries("mst_1", `{"title":"Daily"}`)
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"inst_20251202_1 -5 02T13:55"}, w.published())
 }

@@ -105,12 +105,12 @@ func (s scene) world(
 					}
 				}})
 		}
-		w.Judge = func() error { return s.judge(store, at, want) }
+		w.Judge = func() error { return s.check(store, at, want) }
 		return w
 	}
 }
 
-func (s scene) judge(store *memory.Store, at, want map[string]time.Time) error {
+func (s scene) check(store *memory.Store, at, want map[string]time.Time) error {
 	ctx := context.Background()
 	for _, c := range s.records {
 		var err error
@@ -170,7 +170,7 @@ func TestConsumer_walksExactlyInEveryOrderOfTwoWorkers(t *testing.T) {
 		w := setup(t)
 		w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
 		w.create("task_2", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-		w.settle()
+		w.runUntilIdle()
 		before := w.scheduled()
 		for _, zone := range c.zones {
 			w.moveTo(zone)

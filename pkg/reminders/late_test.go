@@ -65,7 +65,7 @@ func TestReminders_distinguishLateFromMissedAndIrrelevant(t *testing.T) {
 			require.Equal(t, c.want == late, len(w.published()) == 1)
 			require.Equal(t, c.want == missed, w.counts[reminders.Missed] == 1)
 			w.deliver(records...)
-			w.settle()
+			w.runUntilIdle()
 			w.requireExact()
 		})
 	}
@@ -76,7 +76,7 @@ func TestReminders_takeAMovedFloatingInstantForNotLate(t *testing.T) {
 	w := setup(t)
 	w.moveTo("America/New_York")
 	w.create("task_1", `{"title":"t","dueUtc":"2025-12-01T14:00:00","reminderMinutes":[0]}`) // 19:00Z
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"task_1 -0 01T19:00"}, w.schedules())
 	w.now = noon.Add(3 * time.Hour)
 	w.moveTo("Europe/London") // 14:00Z, an hour ago
@@ -93,10 +93,10 @@ func TestReminders_keepASnoozeAbsoluteInAnyZone(t *testing.T) {
 	w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T13:00:00"}`)
 	w.advance(65 * time.Minute)
 	w.snooze("rem_1", noon.Add(2*time.Hour))
-	w.settle()
+	w.runUntilIdle()
 	w.now = noon.Add(2*time.Hour + time.Second)
 	w.moveTo("Pacific/Kiritimati") // the trigger is long past there
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 01T13:00", "rem_1 -0 01T14:00"}, w.published())
 	require.Empty(t, w.schedules())
 	w.requireExact()
@@ -110,7 +110,7 @@ func TestReminders_keepASnoozeBesideAFloatingTriggerAbsolute(t *testing.T) {
 	w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-01T13:00:00","rrule":"FREQ=DAILY"}`)
 	w.advance(65 * time.Minute)
 	w.act(snoozeFor("rem_1", 30))
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(96 * time.Minute)) // a minute after the end of the snooze, of which no call has come
 	w.moveTo("Pacific/Kiritimati")
 	w.deliver(w.records()...)
@@ -124,7 +124,7 @@ func TestReminders_takeAFloatingInstantSetInThePastForNotLate(t *testing.T) {
 	w.moveTo("Europe/London")
 	w.to(noon.Add(2 * time.Hour))
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T13:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.published())
 	require.Zero(t, w.counts[reminders.Missed])
 }
@@ -135,9 +135,9 @@ func TestObservation_isLateAfterTwoMinutes(t *testing.T) {
 	for late, count := range map[time.Duration]int{2 * time.Minute: 0, 2*time.Minute + time.Second: 1} {
 		w := setup(t)
 		w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(time.Hour)), "0"))
-		w.settle()
+		w.runUntilIdle()
 		w.to(noon.Add(time.Hour + late))
-		w.settle()
+		w.runUntilIdle()
 		require.Len(t, w.published(), 1)
 		require.Equal(t, count, w.counts[reminders.Late], late)
 	}
@@ -150,7 +150,7 @@ func TestReminders_announceNothingPastWithoutDueSetAt(t *testing.T) {
 	w.set("task_1", "dueSetAt", nil)
 	w.now = noon.Add(2 * time.Hour)
 	w.set("task_1", "title", item.String("t"))
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.published())
 }
 
@@ -158,9 +158,9 @@ func TestNotifier_missesACallMoreThanADayLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	w.now = noon.Add(31 * time.Hour)
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.published())
 	require.Equal(t, 1, w.counts[reminders.Missed])
 	require.Empty(t, w.schedules())

@@ -46,7 +46,7 @@ func TestNotifier_keepsTheTraceOfARedrivenDelivery(t *testing.T) {
 	w := setup(t)
 	w.level.Set(slog.LevelInfo)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	payload := w.scheduler.due(noon.Add(time.Hour))[0]
 	w.now = noon.Add(time.Hour)
 	for step := 1; len(w.bus.events) == 0; step++ {
@@ -54,7 +54,7 @@ func TestNotifier_keepsTheTraceOfARedrivenDelivery(t *testing.T) {
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
 	w.set("rem_1", entity.AttrTitle, item.String("another")) // a later write, which asked for nothing
-	w.settle()
+	w.runUntilIdle()
 	lines := w.logged()
 	require.Len(t, lines, 1)
 	require.Equal(t, entity.TraceID("ann", "rem_1", 1), lines[0]["traceId"])
@@ -66,7 +66,7 @@ func TestObservation_isLoggedOnceForMissedAndDropped(t *testing.T) {
 	w.level.Set(slog.LevelInfo)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.now = noon.Add(40 * time.Hour) // the record was not delivered until now
-	w.settle()
+	w.runUntilIdle()
 	payload := `{"userId":"ann","itemType":"TASK","itemId":"task_1","offsetMinutes":5,` +
 		`"occurrenceUtc":"2025-12-01T14:00:00Z","dueUtc":"2025-12-01T13:55:00Z"}`
 	require.NoError(t, w.notifier.Handle(t.Context(), []byte(payload)))

@@ -23,7 +23,7 @@ func TestNotifier_firesOnceMoreForASnoozeAfterFiring(t *testing.T) {
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	w.advance(65 * time.Minute)
 	w.snooze("rem_1", noon.Add(90*time.Minute))
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 01T13:30"}, w.schedules())
 	w.advance(time.Hour)
 
@@ -44,7 +44,7 @@ func TestNotifier_skipsTheTriggerOfAReminderSnoozedBeforeIt(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(2*time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	w.snooze("rem_1", noon.Add(time.Hour))
 	w.advance(70 * time.Minute)
 	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
@@ -61,7 +61,7 @@ func TestNotifier_allowsASecondSnoozeBeforeTheTrigger(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(2*time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	w.snooze("rem_1", noon.Add(time.Hour))
 	w.advance(65 * time.Minute)
 	w.snooze("rem_1", noon.Add(80*time.Minute))
@@ -76,7 +76,7 @@ func TestNotifier_keepsASnoozeMadeDuringADelivery(t *testing.T) {
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	w.advance(65 * time.Minute)
 	w.snooze("rem_1", noon.Add(90*time.Minute))
-	w.settle()
+	w.runUntilIdle()
 	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
 	w.now = noon.Add(90 * time.Minute)
 	for step := 1; len(w.bus.events) == 1; step++ {
@@ -95,7 +95,7 @@ func TestNotifier_replacesATriggerByALaterSnooze(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	w.snooze("rem_1", noon.Add(2*time.Hour))
 	w.advance(24 * time.Hour)
 	require.Equal(t, []string{"rem_1 -0 01T14:00"}, w.published())
@@ -106,7 +106,7 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
 	w.now = noon.Add(time.Hour)
 	for step := 1; len(w.bus.events) == 0; step++ {
@@ -120,7 +120,7 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	w.set("rem_1", "title", item.String("Another title"))
 	w.remove("rem_1")
 	require.NoError(t, w.notifier.Handle(t.Context(), payload))
-	w.settle()
+	w.runUntilIdle()
 	require.Len(t, w.bus.events, 2)
 	require.Equal(t, w.bus.events[0], w.bus.events[1], "the event is as the fence has it, without the item")
 	w.requireExact()
@@ -144,14 +144,14 @@ func TestNotifier_dropsACallForSomethingElseAndReconciles(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60"))
-			w.settle()
+			w.runUntilIdle()
 			w.now = noon.Add(time.Hour)
 			change(w)
 			for _, payload := range w.scheduler.due(w.now) {
 				require.NoError(t, w.notifier.Handle(t.Context(), payload))
 			}
 			require.Equal(t, 1, w.counts[reminders.Dropped])
-			w.settle()
+			w.runUntilIdle()
 			require.Empty(t, w.published())
 			w.requireExact()
 		})
@@ -162,7 +162,7 @@ func TestNotifier_changesNothingForAnEarlyRepeatedOrDeletedCall(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
 	require.NoError(t, w.notifier.Handle(t.Context(), payload))
 	require.Empty(t, w.published())
@@ -256,7 +256,7 @@ func TestRedrive_takesUpADeliveryAfterTenMinutes(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
-	w.settle()
+	w.runUntilIdle()
 	payload := w.scheduler.due(noon.Add(time.Hour))[0]
 	w.now = noon.Add(time.Hour)
 	for step := 1; len(w.bus.events) == 0; step++ {
@@ -271,7 +271,7 @@ func TestRedrive_takesUpADeliveryAfterTenMinutes(t *testing.T) {
 	began, err = w.notifier.Redrive(t.Context(), w.rows(entity.DeliveryPrefix("rem_1"))[0])
 	require.NoError(t, err)
 	require.True(t, began)
-	w.settle()
+	w.runUntilIdle()
 	require.Len(t, w.published(), 1)
 	w.requireExact()
 

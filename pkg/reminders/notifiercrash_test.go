@@ -19,7 +19,7 @@ func TestNotifier_leavesNothingOpenWhenACallIsRepeated(t *testing.T) {
 		require.Less(t, step, 200)
 		w := setup(t)
 		w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
-		w.settle()
+		w.runUntilIdle()
 		w.to(noon.Add(26 * time.Hour)) // two in the afternoon of the second day
 		calls := w.scheduler.due(w.now)
 		require.Len(t, calls, 1)
@@ -44,7 +44,7 @@ func TestNotifier_leavesNoOutdatedScheduleWhenACallIsRepeated(t *testing.T) {
 		for dieAfter := range 4 {
 			w := setup(t)
 			w.create("mst_2", `{"title":"Pills","startUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY","reminderMinutes":[0]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.to(noon.Add(8 * time.Hour))
 			calls := w.scheduler.due(w.now)
 			require.Len(t, calls, 1)
@@ -76,7 +76,7 @@ func TestNotifier_leavesTheNextTriggerAloneAfterAnEarlySnooze(t *testing.T) {
 		w := setup(t)
 		w.create("rem_1", `{"title":"Pills","triggerUtc":"2025-12-02T13:00:00Z","tzid":"Europe/London","rrule":"FREQ=DAILY"}`)
 		w.act(snoozeFor("rem_1", 10)) // until ten past noon, in place of tomorrow
-		w.settle()
+		w.runUntilIdle()
 		w.to(noon.Add(10 * time.Minute))
 		calls := w.scheduler.due(w.now)
 		require.Len(t, calls, 1)

@@ -49,10 +49,10 @@ func TestNotifier_doesNotTurnTheSoundOnInAnOutage(t *testing.T) {
 		w := setup(t)
 		w.editMeta(func(it item.Item) { it.Map("preferences")["enableSoundNotifications"] = item.Bool(false) })
 		w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
-		w.settle()
+		w.runUntilIdle()
 		w.to(noon.Add(105 * time.Minute))
 		w.fault.steps, w.fault.at, w.fault.die, w.fault.once = 0, step, true, true
-		w.settle()
+		w.runUntilIdle()
 		isWithin = w.fault.steps >= step
 		require.Len(t, w.published(), 1)
 		for _, e := range w.bus.details(t) {

@@ -161,7 +161,7 @@ func TestReminders_replaceThePresentOccurrenceByALaterOneOnly(t *testing.T) {
 			require.Equal(t, "2025-12-"+c.present+":00Z", w.item("rem_1").Map("snoozeState").Str("occurrenceUtc"))
 			complete(w)
 			require.Equal(t, c.rule != "", w.item("rem_1").Str("status") == product.StatusCompleted)
-			w.settle()
+			w.runUntilIdle()
 			w.requireExact()
 		})
 	}
@@ -175,7 +175,7 @@ func TestReminders_keepTheOccurrenceThatRangAfterADismissal(t *testing.T) {
 		w := setup(t)
 		w.create("rem_1", fmt.Sprintf(fromTheTenth, ""))
 		w.act(snoozeFor("rem_1", 60))
-		w.settle()
+		w.runUntilIdle()
 		w.to(noon.Add(time.Hour))
 		isWithin = false
 		w.fault.steps, w.fault.at, w.fault.die = 0, meddleAt, false
@@ -184,7 +184,7 @@ func TestReminders_keepTheOccurrenceThatRangAfterADismissal(t *testing.T) {
 			w.fault.at = 0
 			w.act(command.DismissReminder{ID: "rem_1"})
 		}
-		w.settle()
+		w.runUntilIdle()
 		w.fault.at = 0
 		w.act(command.DismissReminder{ID: "rem_1"})
 		w.advance(10*24*time.Hour + time.Hour)

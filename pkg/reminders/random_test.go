@@ -92,7 +92,7 @@ func (c *chance) quiet() {
 	waiting := c.waiting
 	c.waiting = nil
 	c.deliver(waiting...)
-	c.settle()
+	c.runUntilIdle()
 }
 
 func (c *chance) date() string { return c.now.AddDate(0, 0, c.IntN(6)-2).Format("20060102") }

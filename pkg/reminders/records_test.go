@@ -23,7 +23,7 @@ func TestConsumer_isDoneOnlyWhenBothPartsOfARecordAre(t *testing.T) {
 		w := setup(t)
 		w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
 		w.except("mst_1", "20251203", `{"reminderMinutes":[30]}`)
-		w.settle()
+		w.runUntilIdle()
 		w.patchSeries("mst_1", `{"status":"CANCELLED"}`) // which takes the reminders of both
 		records := w.records()
 		require.Len(t, records, 1)
@@ -73,7 +73,7 @@ func TestConsumer_readsWhatOnlyTheOldImageKnows(t *testing.T) {
 			func(w *fixture) {
 				row := w.item("mst_1")
 				w.remove("mst_1")
-				w.settle()
+				w.runUntilIdle()
 				require.Empty(w, w.schedules())
 				require.NoError(w, w.store.Put(w.Context(), table.Put{Item: row}))
 			}, []string{"inst_20251203_1 -30 03T13:30"}},
@@ -88,7 +88,7 @@ func TestConsumer_readsWhatOnlyTheOldImageKnows(t *testing.T) {
 			if c.before != nil {
 				c.before(w)
 			}
-			w.settle()
+			w.runUntilIdle()
 			c.act(w)
 			records := w.records()
 			for _, again := range []int{1, 2} {

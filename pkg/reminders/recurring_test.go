@@ -87,7 +87,7 @@ func TestNotifier_remindsOfBothOccurrencesOfASnoozedReminder(t *testing.T) {
 				w.requireExact()
 				c.act(w)
 				if settled {
-					w.settle()
+					w.runUntilIdle()
 					w.requireExact()
 				}
 				w.advance(3*24*time.Hour - 90*time.Minute)
@@ -108,14 +108,14 @@ func TestReminders_announceNoOccurrenceCompletedBeforeItRang(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(dailyRem, ""))
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(30 * time.Minute))
 	w.act(command.CompleteReminder{ID: "rem_1"})
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 02T13:00"}, w.schedules())
 	w.to(noon.Add(65 * time.Minute))
 	w.patchReminder("rem_1", `{"title":"Vitamins"}`)
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.published())
 	w.requireExact()
 }
@@ -165,7 +165,7 @@ func TestNotifier_catchesUpARecurringReminderInOneStep(t *testing.T) {
 				w.deliver(w.records()...)
 			}
 			w.to(noon.Add(c.down))
-			w.settle()
+			w.runUntilIdle()
 			require.Equal(t, c.published, w.published())
 			require.Equal(t, c.missed, w.counts[reminders.Missed])
 			require.Equal(t, c.trigger, w.item("rem_1").Str("triggerUtc"))
@@ -207,7 +207,7 @@ func TestReminders_moveAFloatingRecurringReminderWithItsUser(t *testing.T) {
 	w.create("rem_1", `{"title":"x","triggerUtc":"2025-12-01T13:00:00","rrule":"FREQ=DAILY"}`)
 	w.advance(65 * time.Minute)
 	w.moveTo("America/New_York") // it is 8 in the morning: the first was delivered, and is over there, too
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 02T18:00"}, w.schedules())
 	w.act(snoozeFor("rem_1", 30)) // in New York the last one due was yesterday's; none was, so it is the trigger's
 	w.requireNothingLost()
@@ -224,10 +224,10 @@ func TestReminders_moveAFloatingTriggerLeftInThePast(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("rem_1", `{"title":"x","triggerUtc":"2020-12-07T13:00:00","rrule":"FREQ=WEEKLY"}`) // Mondays, for years
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.schedules())
 	w.moveTo("America/New_York")
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 01T18:00"}, w.schedules())
 	w.requireExact()
 }
@@ -239,7 +239,7 @@ func TestReminders_endARecurringReminderAsAOneTimeOne(t *testing.T) {
 	w.advance(30 * time.Hour)
 	require.Len(t, w.published(), 2)
 	w.moveTo("Pacific/Honolulu") // where its last is still to come by the clock
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.schedules(), "it is over all the same")
 	w.patchReminder("rem_1", `{"triggerUtc":"2025-12-05T13:00:00"}`)
 	w.advance(10 * 24 * time.Hour)

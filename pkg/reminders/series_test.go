@@ -23,7 +23,7 @@ func TestNotifier_remindsOfOneOccurrenceAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "15,1440"))
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"mst_1 -1440 01T14:00", "mst_1 -15 01T13:45"}, w.schedules())
 	w.advance(49 * time.Hour)
 	require.Equal(t, []string{"mst_1 -15 01T13:45", "mst_1 -1440 01T14:00", "mst_1 -15 02T13:45", "mst_1 -1440 02T14:00"},
@@ -77,37 +77,37 @@ func TestConsumer_countsExceptionsWhereTheyAre(t *testing.T) {
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
 		"its own, taken back": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.except("mst_1", "20251202", `{"title":"Other"}`)
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 02T13:45", "mst_1 -15 03T13:45"}},
 		"its own follow the series": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 		}, []string{"mst_1 -15 01T15:45", "inst_20251202_1 -5 02T15:55", "mst_1 -15 03T15:45"}},
 		"its own time stays": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5],"startUtc":"2025-12-02T10:00:00Z"}`)
-			w.settle()
+			w.runUntilIdle()
 			w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 		}, []string{"mst_1 -15 01T15:45", "inst_20251202_1 -5 02T09:55", "mst_1 -15 03T15:45"}},
 		"its own, on a date lost": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.patchSeries("mst_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`)
 		}, []string{"mst_1 -15 01T13:45", "mst_1 -15 03T13:45"}},
 		"its own, series without": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.patchSeries("mst_1", `{"reminderMinutes":null}`)
 		}, []string{"inst_20251202_1 -5 02T13:55"}},
 		"its own, series cancelled": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.patchSeries("mst_1", `{"status":"CANCELLED"}`)
 		}, []string{}},
 		"its own, series deleted": {func(w *fixture) {
 			w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.deleteSeries("mst_1")
 		}, []string{}},
 		"the series ends": {func(w *fixture) { w.patchSeries("mst_1", `{"rruleUntil":"2025-12-02T14:00:00Z"}`) },
@@ -123,10 +123,10 @@ func TestConsumer_countsExceptionsWhereTheyAre(t *testing.T) {
 				w := setup(t)
 				w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
 				if settled {
-					w.settle()
+					w.runUntilIdle()
 				}
 				c.except(w)
-				w.settle()
+				w.runUntilIdle()
 				w.requireExact()
 				w.advance(72 * time.Hour)
 				require.Equal(t, c.published, w.published())
@@ -208,9 +208,9 @@ func TestNotifier_continuesAChainAfterAMissedOccurrence(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
 	w.except("mst_1", "20251204", `{"reminderMinutes":[15]}`)
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(5*24*time.Hour + time.Hour)) // the 6th, 13:00: five have passed
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"mst_1 -15 05T13:45"}, w.published(), "what is not a day old is late")
 	require.Equal(t, []string{"mst_1 -15 06T13:45"}, w.schedules())
 	require.Equal(t, 1, w.counts[reminders.Late])
@@ -226,9 +226,9 @@ func TestNotifier_waitsForTheNextWeekAfterAMissedOccurrence(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", `{"title":"Review","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","rrule":"FREQ=WEEKLY",`+
 		`"reminderMinutes":[0,60]}`)
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(3 * 24 * time.Hour))
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.published())
 	require.Equal(t, []string{"mst_1 -0 08T14:00", "mst_1 -60 08T13:00"}, w.schedules())
 	require.Equal(t, 2, w.counts[reminders.Missed])
@@ -240,7 +240,7 @@ func TestConsumer_announcesNothingPastOfAnImportedSeries(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", `{"title":"Old","startUtc":"2015-12-01T11:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY",`+
 		`"reminderMinutes":[0,30,40320]}`)
-	w.settle()
+	w.runUntilIdle()
 	w.deliver(w.history...)
 	require.Empty(t, w.published())
 	require.Zero(t, w.counts[reminders.Missed]+w.counts[reminders.Late])
@@ -269,10 +269,10 @@ func TestReminders_takeARevertForNoRequestAfterTheInstant(t *testing.T) {
 			w := setup(t)
 			w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
 			c.before(w)
-			w.settle()
+			w.runUntilIdle()
 			w.to(noon.Add(2 * time.Hour))
 			c.after(w)
-			w.settle()
+			w.runUntilIdle()
 			require.LessOrEqual(t, len(w.published()), 1)
 			if name != "given its own" {
 				require.Empty(t, w.published())
@@ -294,15 +294,15 @@ func TestConsumer_movesAFloatingSeriesWithItsUser(t *testing.T) {
 	w.except("mst_3", "20251202", `{"startUtc":"2025-12-02T15:00:00","startTzid":null}`)             // a reading
 	w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
 	w.except("mst_3", "20251203", `{"reminderMinutes":[5]}`)
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(23 * time.Hour))
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{
 		"inst_20251203_1 -5 03T19:55", "inst_20251203_3 -5 03T13:55", "mst_1 -0 02T15:00", "mst_2 -60 23T23:00",
 		"mst_3 -0 02T15:00",
 	}, w.schedules())
 	w.moveTo("America/New_York")
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{
 		"inst_20251203_1 -5 04T00:55", "inst_20251203_3 -5 03T13:55", "mst_1 -0 02T15:00", "mst_2 -60 24T04:00",
 		"mst_3 -0 02T20:00",
@@ -426,7 +426,7 @@ func TestRedrive_takesUpADeliveryOfAnOccurrence(t *testing.T) {
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
 	w.except("mst_1", "20251202", `{"title":"Own","reminderMinutes":[30],"startUtc":"2025-12-01T14:30:00Z"}`)
-	w.settle()
+	w.runUntilIdle()
 	w.to(noon.Add(2 * time.Hour))
 	payloads := w.scheduler.due(w.now)
 	require.Len(t, payloads, 2)
@@ -443,7 +443,7 @@ func TestRedrive_takesUpADeliveryOfAnOccurrence(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, began)
 	}
-	w.settle()
+	w.runUntilIdle()
 	require.Len(t, w.published(), 2)
 	titles := map[string]string{"INSTANCE": "Own", "MASTER": "Standup"}
 	for _, e := range w.bus.details(t) {

@@ -12,7 +12,7 @@ import (
 var seriesScenarios = map[string]func(w *fixture){
 	"a chain with exceptions": func(w *fixture) {
 		w.create("mst_1", fmt.Sprintf(dailyAt, "15,60"))
-		w.settle()
+		w.runUntilIdle()
 		w.except("mst_1", "20251202", `{"startUtc":"2025-12-02T18:00:00Z"}`)
 		w.except("mst_1", "20251203", `{"reminderMinutes":[5,15]}`)
 		w.cancel("mst_1", "20251204")
@@ -22,11 +22,11 @@ var seriesScenarios = map[string]func(w *fixture){
 		w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
 		w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 		w.except("mst_1", "20251203", `{"reminderMinutes":[5,30],"startUtc":"2025-12-03T10:00:00Z"}`)
-		w.settle()
+		w.runUntilIdle()
 		w.patchSeries("mst_1", `{"startUtc":"2025-12-01T15:00:00Z","endUtc":null}`)
-		w.settle()
+		w.runUntilIdle()
 		w.except("mst_1", "20251202", `{}`)
-		w.settle()
+		w.runUntilIdle()
 		w.patchSeries("mst_1", `{"exdate":["20251203"]}`)
 		w.advance(30 * time.Hour)
 	},
@@ -40,18 +40,18 @@ var seriesScenarios = map[string]func(w *fixture){
 		w.create("mst_1", `{"title":"Pills","startUtc":"2025-12-01T20:00:00","rrule":"FREQ=DAILY","reminderMinutes":[15]}`)
 		w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
 		w.create("rem_1", `{"title":"x","triggerUtc":"2025-12-01T19:00:00","rrule":"FREQ=DAILY"}`)
-		w.settle()
+		w.runUntilIdle()
 		w.moveTo("Asia/Tokyo")
-		w.settle()
+		w.runUntilIdle()
 		w.moveTo("America/New_York")
 		w.advance(30 * time.Hour)
 	},
 	"deleted": func(w *fixture) {
 		w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
 		w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-		w.settle()
+		w.runUntilIdle()
 		w.deleteSeries("mst_1")
-		w.settle()
+		w.runUntilIdle()
 	},
 	"a reminder that recurs": func(w *fixture) {
 		w.create("rem_1", fmt.Sprintf(dailyRem, ";COUNT=3"))
@@ -138,13 +138,13 @@ func TestReminders_areExactForSeriesAfterACrashAtEveryStep(t *testing.T) {
 var dueNow = map[string]func(w *fixture){
 	"an occurrence": func(w *fixture) {
 		w.create("mst_1", fmt.Sprintf(dailyAt, "15"))
-		w.settle()
+		w.runUntilIdle()
 		w.advance(2 * time.Hour)
 	},
 	"an exception": func(w *fixture) {
 		w.create("mst_1", fmt.Sprintf(dailyAt, "1440"))
 		w.except("mst_1", "20251201", `{"reminderMinutes":[15]}`)
-		w.settle()
+		w.runUntilIdle()
 		w.advance(2 * time.Hour)
 	},
 }

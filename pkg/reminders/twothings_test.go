@@ -37,7 +37,7 @@ func TestConsumer_isDoneWhenBothPartsOfAChangeAre(t *testing.T) {
 	w.create("mst_1",
 		`{"title":"Standup","startUtc":"2025-12-01T14:00:00Z","startTzid":"UTC","reminderMinutes":[15],"rrule":"FREQ=DAILY"}`)
 	w.except("mst_1", "20251202", `{"reminderMinutes":[5]}`)
-	w.settle()
+	w.runUntilIdle()
 	w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 	busy := &busyScheduler{scheduler: w.scheduler}
 	consumer := reminders.New(reminders.Config{

@@ -18,7 +18,7 @@ func TestReadPayload_saysWhatItsScheduleIsFor(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60"))
-	w.settle()
+	w.runUntilIdle()
 	name := reminders.ScheduleName(user, "task_1", 60)
 	subject, err := reminders.ReadPayload(w.registry, w.scheduler.entries[name].Payload)
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestWanted_changesNothing(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "0,60"))
-	w.settle()
+	w.runUntilIdle()
 	typ := w.registry.ByName("TASK")
 	due := reminders.Subject{User: user, Type: typ, ID: "task_1", OffsetMinutes: 60, Due: noon.Add(time.Hour)}
 	wanted := func() (names []string, late []reminders.Subject) {
@@ -80,7 +80,7 @@ func TestInStep_matchesAScheduleFoundWithTheOneWanted(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "0,60"))
-	w.settle()
+	w.runUntilIdle()
 	wanted := w.scheduler.entries[reminders.ScheduleName(user, "task_1", 60)].Schedule
 	other := w.scheduler.entries[reminders.ScheduleName(user, "task_1", 0)].Schedule
 	for name, c := range map[string]struct {
@@ -170,13 +170,13 @@ func TestResume_endsAWalkFromItsCursor(t *testing.T) {
 	}{
 		"of a change of zone": {func(w *fixture) {
 			w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-			w.settle()
+			w.runUntilIdle()
 			w.moveTo("Europe/Berlin")
 		}, entity.RowZone, []string{"task_1 -0 02T08:00"}},
 		"of a change of a series": {func(w *fixture) {
 			w.create("mst_1", fmt.Sprintf(dailyAt, ""))
 			w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
-			w.settle()
+			w.runUntilIdle()
 			w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 		}, entity.RowSeries, []string{"inst_20251203_1 -5 03T15:55"}},
 	} {

@@ -148,8 +148,8 @@ func (w *fixture) repeat(work func(context.Context) error) {
 	require.NoError(w, err, "after %d tries", maxTries)
 }
 
-// settle delivers records and calls due schedules until there are no more.
-func (w *fixture) settle() {
+// runUntilIdle delivers records and calls due schedules until there are no more.
+func (w *fixture) runUntilIdle() {
 	w.Helper()
 	for range maxTries {
 		records := w.records()
@@ -169,17 +169,17 @@ func (w *fixture) settle() {
 func (w *fixture) advance(d time.Duration) {
 	w.Helper()
 	end := w.now.Add(d)
-	w.settle()
+	w.runUntilIdle()
 	for range maxCalls {
 		next, ok := w.scheduler.next()
 		if !ok || next.After(end) {
 			break
 		}
 		w.to(next)
-		w.settle()
+		w.runUntilIdle()
 	}
 	w.to(end)
-	w.settle()
+	w.runUntilIdle()
 }
 
 func decode(t *testing.T, text string) map[string]any {

@@ -26,14 +26,14 @@ func TestConsumer_movesFloatingItemsAloneWithTheZone(t *testing.T) {
 	w.create("mst_old",
 		`{"title":"e","startUtc":"2025-11-01T09:00:00","rrule":"FREQ=DAILY;COUNT=20","reminderMinutes":[0]}`)
 	w.create("task_old", fmt.Sprintf(floatingTask, "2025-11-20T09:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{
 		"evt_day -60 02T23:00", "rem_float -0 02T10:00", "task_fixed -0 02T09:00", "task_float -0 02T09:00",
 		"task_float -30 02T08:30",
 	}, w.schedules())
 	before := w.counts[reminders.Scheduled] + w.counts[reminders.Deleted]
 	w.moveTo("America/New_York")
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{
 		"evt_day -60 03T04:00", "rem_float -0 02T15:00", "task_fixed -0 02T09:00", "task_float -0 02T14:00",
 		"task_float -30 02T13:30",
@@ -52,7 +52,7 @@ func TestConsumer_resolvesReadingsInAGapOrOverlapOnce(t *testing.T) {
 	w.moveTo("America/New_York")
 	w.create("task_gap", fmt.Sprintf(floatingTask, "2026-03-08T02:30:00", "0"))
 	w.create("task_overlap", fmt.Sprintf(floatingTask, "2026-11-01T01:30:00", "0,60"))
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"task_gap -0 08T07:30", "task_overlap -0 01T05:30", "task_overlap -60 01T04:30"},
 		w.schedules())
 	w.advance(365 * 24 * time.Hour)
@@ -63,11 +63,11 @@ func TestConsumer_doesNothingForUserMetaThatKeepsTheZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	w.editMeta(func(it item.Item) { it.Map("preferences")["theme"] = item.String("light") })
 	w.editMeta(func(it item.Item) { it.Map("preferences")["theme"] = item.String("dark") })
 	w.moveTo("UTC")
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, 1, w.counts[reminders.Scheduled])
 	require.Empty(t, w.rows(entity.ItemPrefix(entity.RowZone)))
 }
@@ -80,7 +80,7 @@ func TestConsumer_continuesAChangeOfZoneWhereItStopped(t *testing.T) {
 		w.create(fmt.Sprintf("task_%03d", i), fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
 	}
 	w.create("rem_1", `{"title":"r","triggerUtc":"2025-12-02T09:00:00"}`)
-	w.settle()
+	w.runUntilIdle()
 	w.moveTo("Europe/Berlin")
 	records := w.records()
 	calls := 0
@@ -109,7 +109,7 @@ func TestConsumer_movesToThePresentZoneForAnOldChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	w.moveTo("America/New_York")
 	first := w.records()
 	w.moveTo("Asia/Tokyo")
@@ -128,12 +128,12 @@ func TestConsumer_skipsAnExceptionWhoseDateTheZoneSkips(t *testing.T) {
 	w.now = time.Date(2011, time.December, 29, 6, 0, 0, 0, time.UTC)
 	w.create("mst_1", `{"title":"e","startUtc":"2011-12-30T08:18:00","rrule":"FREQ=DAILY"}`)
 	w.except("mst_1", "20111230", `{"startUtc":"2011-12-31T11:01:00Z","startTzid":"UTC","reminderMinutes":[20]}`)
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"inst_20111230_1 -20 31T10:41"}, w.schedules())
 	w.moveTo("Pacific/Apia")
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.schedules())
 	w.moveTo("Pacific/Auckland")
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"inst_20111230_1 -20 31T10:41"}, w.schedules())
 }

@@ -23,7 +23,7 @@ func TestNotifier_continuesAfterASnoozeThatEndedInAnotherZone(t *testing.T) {
 	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.published())
 	require.Equal(t, "2025-12-10T23:00:00Z", w.item("rem_1").Str("lastFiredUtc"))
 	w.moveTo("Pacific/Kiritimati") // a day ahead to the hour
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"rem_1 -0 11T23:00"}, w.schedules())
 	w.requireExact()
 }
@@ -33,10 +33,10 @@ func TestReminders_readAFloatingTimeByTheClockOfItsZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T09:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	require.Empty(t, w.schedules())
 	w.moveTo("Pacific/Honolulu")
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"task_1 -0 01T19:00"}, w.schedules())
 	w.requireExact()
 }
@@ -47,10 +47,10 @@ func TestReminders_areLateForAReadingWhoseMoveCameLate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-01T09:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	w.moveTo("Pacific/Honolulu")
 	w.to(noon.Add(23 * time.Hour))
-	w.settle()
+	w.runUntilIdle()
 	require.Equal(t, []string{"task_1 -0 01T19:00"}, w.published())
 	w.requireExact()
 	w.requireNothingLost()
@@ -61,7 +61,7 @@ func TestConsumer_reachesAnItemAfterAnyNumberOfOthersInAMove(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("task_x", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-	w.settle()
+	w.runUntilIdle()
 	var others []item.Item
 	for i := range 2100 {
 		id, other := fmt.Sprintf("task_%04d", i), w.item("task_x").Clone()
@@ -116,11 +116,11 @@ func TestConsumer_asksForTheOccurrencesThatFloatInAMove(t *testing.T) {
 			if c.change != "" {
 				w.patchSeries("mst_1", c.change)
 			}
-			w.settle()
+			w.runUntilIdle()
 			w.to(noon.Add(2*time.Hour + time.Minute)) // after two o'clock by UTC; no call has come
 			w.moveTo(c.to)
 			w.deliver(w.records()...)
-			w.settle()
+			w.runUntilIdle()
 			require.Equal(t, c.published, w.published())
 			w.requireExact()
 		})

@@ -65,11 +65,11 @@ func TestSystem_endsAsARecountAfterLateParkedRecords(t *testing.T) {
 						}
 					}
 				}
-				h.settle()
+				h.deliverAll()
 				h.system.MoveTo(h.system.Now().Add(later))
 				if later > 0 {
 					h.system.Store.Sweep(h.system.Now(), 0)
-					h.settle()
+					h.deliverAll()
 				}
 				for _, c := range consumers {
 					feeder, err := h.system.Feeder.Only(c)
@@ -78,15 +78,15 @@ func TestSystem_endsAsARecountAfterLateParkedRecords(t *testing.T) {
 					h.luck.Shuffle(len(aside[c]), func(i, j int) { aside[c][i], aside[c][j] = aside[c][j], aside[c][i] })
 					h.feedTo(feeder, aside[c])
 				}
-				h.settle()
+				h.deliverAll()
 				h.requireRecount()
 			})
 		}
 	}
 }
 
-// settle delivers until nothing more is written.
-func (h *history) settle() {
+// deliverAll delivers until nothing more is written.
+func (h *history) deliverAll() {
 	for rounds := 0; ; rounds++ {
 		require.Less(h.t, rounds, 20, "the stream does not go quiet")
 		n := h.read()

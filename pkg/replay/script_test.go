@@ -299,7 +299,7 @@ func (p *play) pass(until time.Time) string {
 	var said strings.Builder
 	calls := 0
 	for {
-		said.WriteString(p.settle())
+		said.WriteString(p.runUntilIdle())
 		next := until
 		for _, one := range p.system.View().Schedules[:min(1, len(p.system.View().Schedules))] {
 			if one.At.Before(next) {
@@ -315,8 +315,8 @@ func (p *play) pass(until time.Time) string {
 	}
 }
 
-// settle lets everybody work until nothing is left to do.
-func (p *play) settle() string {
+// runUntilIdle lets everybody work until nothing is left to do.
+func (p *play) runUntilIdle() string {
 	var said strings.Builder
 	for range quietRounds {
 		moved := 0

@@ -54,14 +54,14 @@ func TestReplay_playsEveryScript(t *testing.T) {
 
 // end is the state in which the play ends.
 func (p *play) end() string {
-	p.settle()
+	p.runUntilIdle()
 	if p.v.again {
 		clear(p.at)
-		p.settle()
+		p.runUntilIdle()
 	}
 	// A late record of a completion brings its timer back, which has expired by then.
 	p.system.Store.Sweep(p.system.Now(), 0)
-	p.settle()
+	p.runUntilIdle()
 	return p.state()
 }
 
@@ -123,7 +123,7 @@ func (p *play) step(d *datadriven.TestData) string {
 	case "fire":
 		return fmt.Sprintf("%d calls\n", p.fire())
 	case "settle":
-		return p.settle() + "ok\n"
+		return p.runUntilIdle() + "ok\n"
 	case "state":
 		return p.state()
 	}

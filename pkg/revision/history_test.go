@@ -165,7 +165,7 @@ func (w *fixture) choose(i int, message string) func(w *fixture, p process) erro
 	case i == theCleaner:
 		return (*fixture).clean
 	case i == theReader:
-		return (*fixture).look
+		return (*fixture).readWhole
 	case n == 0:
 		return w.replan(message, w.luck.IntN(2) == 0)
 	case n == 1:

@@ -160,7 +160,7 @@ func (p *publication) commit(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.As(err, &failed):
-			return judge(failed, judges)
+			return explainFailure(failed, judges)
 		case !isFinal(err):
 			unknown = true
 		case !errors.Is(err, table.ErrConflict):
@@ -185,9 +185,9 @@ func (p *publication) doubt(unknown bool, err error) error {
 // judges interpret, by an action's position, that its condition did not hold; nil means that it was written.
 type judges map[int]func(old item.Item) error
 
-// judge interprets a refused transaction. An existing log entry has priority: this publication wrote it, and
+// explainFailure interprets a refused transaction. An existing log entry has priority: this publication wrote it, and
 // everything else failed because of that.
-func judge(failed *table.ConditionError, judges judges) error {
+func explainFailure(failed *table.ConditionError, judges judges) error {
 	var verdict error
 	for _, f := range failed.Failures {
 		means, ok := judges[f.Index]

@@ -9,9 +9,9 @@ import (
 	"nexus/pkg/revision"
 )
 
-// look is a read of any kind, while others write between its calls: what it finds is a revision that was published,
-// whole.
-func (w *fixture) look(p process) error {
+// readWhole is a read of any kind, while others write between its calls: what it finds is a revision that was
+// published, whole.
+func (w *fixture) readWhole(p process) error {
 	w.looks++
 	var err error
 	switch w.luck.IntN(5) {

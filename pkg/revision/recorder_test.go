@@ -33,9 +33,9 @@ func (r *recorder) note(op, condition string) {
 	r.calls = append(r.calls, op+" `"+named(condition)+"`")
 }
 
-func ofRow(key item.Key) string { return "PK = " + key.PK + ", SK = " + key.SK }
+func rowLabel(key item.Key) string { return "PK = " + key.PK + ", SK = " + key.SK }
 
-func ofRange(q table.Query) string {
+func rangeLabel(q table.Query) string {
 	text := "PK = " + q.Partition
 	switch {
 	case q.Range.Prefix != "":
@@ -64,12 +64,12 @@ func named(condition string) string {
 }
 
 func (r *recorder) Get(ctx context.Context, key item.Key) (item.Item, error) {
-	r.note("Get", ofRow(key))
+	r.note("Get", rowLabel(key))
 	return r.Store.Get(ctx, key)
 }
 
 func (r *recorder) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
-	r.note("BatchGet", ofRow(keys[0]))
+	r.note("BatchGet", rowLabel(keys[0]))
 	return r.Store.BatchGet(ctx, keys)
 }
 
@@ -77,17 +77,17 @@ func (r *recorder) Query(ctx context.Context, q table.Query) (table.Page, error)
 	if q.Index != table.Base {
 		return table.Page{}, fmt.Errorf("index %v: a repository needs none", q.Index)
 	}
-	r.note("Query", ofRange(q))
+	r.note("Query", rangeLabel(q))
 	return r.Store.Query(ctx, q)
 }
 
 func (r *recorder) Count(ctx context.Context, q table.Query) (int, error) {
-	r.note("Count", ofRange(q))
+	r.note("Count", rangeLabel(q))
 	return r.Store.Count(ctx, q)
 }
 
 func (r *recorder) Put(ctx context.Context, p table.Put) error {
-	r.note("Put", ofRow(p.Item.Key()))
+	r.note("Put", rowLabel(p.Item.Key()))
 	return r.Store.Put(ctx, p)
 }
 
@@ -101,7 +101,7 @@ func (r *recorder) Transact(ctx context.Context, actions ...table.Action) error 
 	var guarded []string
 	for _, a := range actions {
 		if condition, ok := conditionOf(a); ok {
-			guarded = append(guarded, named(ofRow(a.Target()))+" if "+condition)
+			guarded = append(guarded, named(rowLabel(a.Target()))+" if "+condition)
 		}
 	}
 	r.calls = append(r.calls, "Transact `"+strings.Join(guarded, "; ")+"`")

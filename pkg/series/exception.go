@@ -36,8 +36,8 @@ func (s *Series) IsSkipped(o Occurrence) bool {
 	return !s.first.Floating && err == nil && !item.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
 }
 
-// OfRule reports whether the rule itself gives the occurrence, rather than rdate alone.
-func (s *Series) OfRule(date string) bool {
+// RuleGives reports whether the rule itself gives the occurrence, rather than rdate alone.
+func (s *Series) RuleGives(date string) bool {
 	if !slices.Contains(s.master.Strings(product.AttrRDate), date) {
 		return s.has(s.master, date)
 	}

@@ -156,9 +156,9 @@ func TestRestOfRule_hasWhatIsLeftOfItsCount(t *testing.T) {
 		o, ok := s.On(c.date)
 		require.True(t, ok)
 		require.Equal(t, c.want, s.RestOfRule(o))
-		require.True(t, s.OfRule(c.date))
-		require.False(t, s.OfRule("20250116"))
-		require.False(t, s.OfRule("20250113"))
+		require.True(t, s.RuleGives(c.date))
+		require.False(t, s.RuleGives("20250116"))
+		require.False(t, s.RuleGives("20250113"))
 	}
 }
 

@@ -84,9 +84,9 @@ func (r *run) items(ctx context.Context, user string) error {
 	return nil
 }
 
-// look reads everything of some items consistently. For each it reads its single rows, including ledger rows, before
-// the others, which ledger rows guard. It reads the item last, so that no derived row is newer than the item.
-func (r *run) look(ctx context.Context, of []suspect) ([]group, error) {
+// readGroups reads everything of some items consistently. For each it reads its single rows, including ledger rows,
+// before the others, which ledger rows guard. It reads the item last, so that no derived row is newer than the item.
+func (r *run) readGroups(ctx context.Context, of []suspect) ([]group, error) {
 	groups := make([]group, len(of))
 	var keys []item.Key
 	for n, s := range of {

@@ -38,7 +38,7 @@ func (r *run) kept(ctx context.Context, user string) error {
 		if err != nil || len(open) < maxSuspects {
 			return err
 		}
-		err = r.settleKept(ctx, user, open)
+		err = r.recheckKept(ctx, user, open)
 		open = nil
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *run) kept(ctx context.Context, user string) error {
 		err = look()
 	}
 	if err == nil {
-		err = r.settleKept(ctx, user, open)
+		err = r.recheckKept(ctx, user, open)
 	}
 	if err != nil {
 		return fmt.Errorf("what is kept: %w", err)
@@ -73,9 +73,9 @@ func (r *run) foreignKept(user string, row item.Item) error {
 	})
 }
 
-// settleKept reads the rows that seem unnamed a second time. It reads an item after its row, so that an item that was
+// recheckKept reads the rows that seem unnamed a second time. It reads an item after its row, so that an item that was
 // deleted with its row shows no difference.
-func (r *run) settleKept(ctx context.Context, user string, open []keptRow) error {
+func (r *run) recheckKept(ctx context.Context, user string, open []keptRow) error {
 	if len(open) == 0 {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (r *run) schedules(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("verify schedules: %w", err)
 	}
-	return r.settle(ctx, "")
+	return r.recheckSuspects(ctx, "")
 }
 
 // subjectOf returns the subject of a schedule; not ok if its payload is unreadable, or its name belongs to another

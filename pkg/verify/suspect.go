@@ -52,12 +52,12 @@ func (r *run) note(ctx context.Context, s suspect) error {
 	if r.suspects = append(r.suspects, s); len(r.suspects) < maxSuspects {
 		return nil
 	}
-	return r.settle(ctx, s.user)
+	return r.recheckSuspects(ctx, s.user)
 }
 
-// settle reads all suspects a second time. The same finding is a difference; another one means that a write was under
-// way, and the item is read again.
-func (r *run) settle(ctx context.Context, _ string) error {
+// recheckSuspects reads all suspects a second time. The same finding is a difference; another one means that a write
+// was under way, and the item is read again.
+func (r *run) recheckSuspects(ctx context.Context, _ string) error {
 	open := r.suspects
 	r.suspects = nil
 	for look := 0; len(open) > 0 && look < looks; look++ {
@@ -84,7 +84,7 @@ func (r *run) settle(ctx context.Context, _ string) error {
 
 // secondLook reads some suspects again. Those with another finding are moved: they are read again later.
 func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, err error) {
-	groups, err := r.look(ctx, of)
+	groups, err := r.readGroups(ctx, of)
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func (r *run) user(ctx context.Context, user string) error {
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild = map[int]bool{}
 	for _, step := range []func(context.Context, string) error{
-		r.items, r.strays, r.walks, r.copies, r.settle, r.kept, r.sums,
+		r.items, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify user %s: %w", user, err)

@@ -75,7 +75,7 @@ func TestWall_isWhatTheLocationShows(t *testing.T) {
 func TestZone_leavesNoHoleBetweenItsSpans(t *testing.T) {
 	t.Parallel()
 	for _, name := range places {
-		zone := wallclock.Of(load(t, name))
+		zone := wallclock.ZoneOf(load(t, name))
 		at := time.Date(1955, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 		for end := time.Date(2115, 1, 1, 0, 0, 0, 0, time.UTC).Unix(); at < end; {
 			span := zone.At(at)
@@ -108,15 +108,15 @@ func TestResolve_keepsTheFractionOfAReading(t *testing.T) {
 func TestZone_isOneForOneLocation(t *testing.T) {
 	t.Parallel()
 	london := load(t, "Europe/London")
-	require.Same(t, wallclock.Of(london), wallclock.Of(london))
-	require.Same(t, london, wallclock.Of(london).Location())
+	require.Same(t, wallclock.ZoneOf(london), wallclock.ZoneOf(london))
+	require.Same(t, london, wallclock.ZoneOf(london).Location())
 	for range 3000 { // more than are kept
-		require.EqualValues(t, 60, wallclock.Of(time.FixedZone("X", 60)).Wall(0))
+		require.EqualValues(t, 60, wallclock.ZoneOf(time.FixedZone("X", 60)).Wall(0))
 	}
 }
 
 func BenchmarkInstant(b *testing.B) {
-	zone := wallclock.Of(load(b, "America/New_York"))
+	zone := wallclock.ZoneOf(load(b, "America/New_York"))
 	wall := time.Date(2025, 6, 1, 9, 0, 0, 0, time.UTC).Unix()
 	for b.Loop() {
 		zone.Instant(wall)

@@ -52,8 +52,8 @@ var (
 
 const maxZones = 1024 // the zone database has about 600 names
 
-// Of returns the zone of a location.
-func Of(location *time.Location) *Zone {
+// ZoneOf returns the zone of a location.
+func ZoneOf(location *time.Location) *Zone {
 	if zone, ok := zones.Load(location); ok {
 		return zone.(*Zone)
 	}
@@ -71,7 +71,7 @@ func Of(location *time.Location) *Zone {
 func tabulate(location *time.Location) *Zone {
 	z := &Zone{location: location, from: tableFrom, to: tableTo}
 	for at := z.from; at < z.to; {
-		span := z.lookUp(at)
+		span := z.readSpan(at)
 		at = span.End
 		if last := len(z.spans) - 1; last >= 0 && z.spans[last].Offset == span.Offset {
 			z.spans[last].End = span.End // the location cuts at New Year
@@ -88,8 +88,8 @@ func tabulate(location *time.Location) *Zone {
 	return z
 }
 
-// lookUp reads the span from the location.
-func (z *Zone) lookUp(instant int64) Span {
+// readSpan reads the span from the location.
+func (z *Zone) readSpan(instant int64) Span {
 	at := time.Unix(instant, 0).In(z.location)
 	_, offset := at.Zone()
 	span := Span{Never, Ever, int64(offset)}
@@ -122,7 +122,7 @@ func (z *Zone) endOfYear(instant, offset int64) int64 {
 // At returns the span in which the instant lies.
 func (z *Zone) At(instant int64) Span {
 	if instant < z.from || instant >= z.to {
-		return z.lookUp(instant)
+		return z.readSpan(instant)
 	}
 	i := int(z.buckets[(instant-z.from)>>bucketBits])
 	for z.spans[i].End <= instant {

@@ -25,7 +25,7 @@ func TestVerify_findsDamageOfEveryKind(t *testing.T) {
 	soon := s.now().Add(time.Hour).Format(time.RFC3339)
 	c.create("reminders", map[string]any{"title": "soon", "triggerUtc": soon, "tzid": "UTC"})
 	lost, bent := damagedSeries(c, s.now()), damagedSeries(c, s.now())
-	s.settle()
+	s.waitUntilIdle()
 	rows, differences := s.recount()
 	require.Empty(t, differences)
 

@@ -72,7 +72,7 @@ func (s *system) info() (out info) {
 	return out
 }
 
-func (s *system) settle() {
+func (s *system) waitUntilIdle() {
 	s.t.Helper()
 	s.dev(http.MethodPost, "/dev/settle", map[string]any{}, nil)
 }

@@ -130,12 +130,12 @@ func TestDev_refusesHostileRequestsAndChangesNothing(t *testing.T) {
 	s := ephemeral(t)
 	c := s.client("attacker")
 	task := c.create("tasks", map[string]any{"title": "target"})["taskId"].(string)
-	s.settle()
+	s.waitUntilIdle()
 	rows := s.scan()
 	for _, a := range attacks(task) {
 		t.Run(a.name, func(t *testing.T) { require.NoError(t, a.refused(t.Context(), c)) })
 	}
-	s.settle()
+	s.waitUntilIdle()
 	require.Empty(t, changes(rows, s.scan()), "rows that hostile requests changed")
 	require.Empty(t, s.parked(), "what is parked")
 	require.Empty(t, s.process().errors(), "errors logged: clients' mistakes are none")

@@ -117,12 +117,12 @@ func TestDev_refusesHostileSeriesAndCalendarsAndChangesNothing(t *testing.T) {
 		"title": "target", "startUtc": "2026-03-02T09:00:00Z", "endUtc": "2026-03-02T10:00:00Z", "startTzid": "UTC",
 		"rrule": "FREQ=DAILY",
 	})["masterId"].(string)
-	s.settle()
+	s.waitUntilIdle()
 	rows := s.scan()
 	for _, a := range seriesAttacks(series, "20260303") {
 		t.Run(a.name, func(t *testing.T) { require.NoError(t, a.refused(t.Context(), c)) })
 	}
-	s.settle()
+	s.waitUntilIdle()
 	require.Empty(t, changes(rows, s.scan()), "rows that hostile requests changed")
 	require.Empty(t, s.parked(), "what is parked")
 	require.Empty(t, s.process().errors(), "errors logged: clients' mistakes are none")

@@ -95,7 +95,7 @@ func TestImport_goesOnAtOnceAfterAKill(t *testing.T) {
 		t.Logf("killed, and answered %s after the next process began: %s", took.Round(time.Millisecond), body)
 	}
 	require.Positive(t, cut, "no import was met in the middle")
-	s.settle()
+	s.waitUntilIdle()
 	_, differences := s.recount()
 	require.Empty(t, differences)
 }

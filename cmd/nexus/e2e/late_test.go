@@ -43,7 +43,7 @@ func TestImport_announcesNoneOfFiveHundredPastEvents(t *testing.T) {
 			require.Equal(t, http.StatusCreated, r.Status, r.ID)
 		}
 	}
-	s.settle()
+	s.waitUntilIdle()
 	total, err := wholeNumber(c.get("/v1/me/stats"), "totalEvents")
 	require.NoError(t, err)
 	require.EqualValues(t, events, total)
@@ -72,7 +72,7 @@ func TestDev_announcesAReminderOnceThatCameDueWhileItWasDown(t *testing.T) {
 		return r["reminderId"].(string), due
 	}
 	id, due := reminder(time.Hour)
-	s.settle()
+	s.waitUntilIdle()
 	require.Len(t, s.pending(), 1, "schedules before the process is killed")
 	s.downFor(t, 2*time.Hour)
 	s.requireAnnounced(t, id, due)
@@ -87,7 +87,7 @@ func TestDev_announcesAReminderOnceThatCameDueWhileItWasDown(t *testing.T) {
 	published := len(s.events())
 	s.downFor(t, time.Hour)
 	s.redeliver(2)
-	s.settle()
+	s.waitUntilIdle()
 	require.Len(t, s.events(), published, "published")
 	require.Zero(t, s.info().Missed, "missed")
 }
@@ -98,7 +98,7 @@ func TestDev_countsAReminderADayLateAsMissed(t *testing.T) {
 	c := s.client("missed")
 	due := s.now().Add(time.Hour).Truncate(time.Second)
 	c.create("reminders", map[string]any{"title": "missed", "triggerUtc": due.Format(time.RFC3339), "tzid": "UTC"})
-	s.settle()
+	s.waitUntilIdle()
 	s.downFor(t, 31*time.Hour)
 	require.Empty(t, s.events(), "published")
 	require.Empty(t, s.pending(), "schedules")
@@ -141,5 +141,5 @@ func (s *system) downFor(t *testing.T, d time.Duration) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, content, 0o600))
 	s.start()
-	s.settle()
+	s.waitUntilIdle()
 }

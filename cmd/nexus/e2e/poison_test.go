@@ -59,7 +59,7 @@ func TestDev_parksUnreadableRecordsAndDelaysNoOthers(t *testing.T) {
 		require.Less(t, took, processedBound, "%s: until the note after it was counted", poison.name)
 		t.Logf("%s: the note after it was counted after %s", poison.name, took.Round(time.Millisecond))
 
-		s.settle()
+		s.waitUntilIdle()
 		by := map[string]string{}
 		for _, p := range s.parked() {
 			if strings.Contains(string(p.Body.Record), id) {
@@ -85,7 +85,7 @@ func TestDev_parksASeriesThatCannotBeExpandedAndDelaysNoOthers(t *testing.T) {
 		"title": "series", "startUtc": start.Format(time.RFC3339), "startTzid": "UTC", "rrule": "FREQ=DAILY",
 		"reminderMinutes": []int{10},
 	})["masterId"].(string)
-	s.settle()
+	s.waitUntilIdle()
 	db, table := s.straight()
 	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &table, UpdateExpression: aws.String("SET rrule = :r, version = :v"),
@@ -100,7 +100,7 @@ func TestDev_parksASeriesThatCannotBeExpandedAndDelaysNoOthers(t *testing.T) {
 	require.NoError(t, err)
 	c.create("notes", map[string]any{"title": "behind it"})
 	c.create("reminders", map[string]any{"title": "behind it", "triggerUtc": start.Format(time.RFC3339), "tzid": "UTC"})
-	s.settle()
+	s.waitUntilIdle()
 	parked := s.parked()
 	require.Len(t, parked, 1)
 	require.Equal(t, "reminders", parked[0].Body.Consumer)
@@ -111,7 +111,7 @@ func TestDev_parksASeriesThatCannotBeExpandedAndDelaysNoOthers(t *testing.T) {
 	}
 	require.Contains(t, text(s.pending()), "rem_", "the reminder after it has its schedule")
 	c.do(http.StatusNoContent, request{method: http.MethodDelete, path: "/v1/series/" + id, match: matching(2)})
-	s.settle()
+	s.waitUntilIdle()
 	require.Len(t, s.pending(), 1, "schedules after the series was deleted")
 	require.Equal(t, "0", text(c.get("/v1/me/stats")["totalEvents"]))
 }

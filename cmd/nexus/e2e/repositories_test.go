@@ -137,7 +137,7 @@ func TestDev_hasACommitWholeOrNotAtAllWhenItIsKilled(t *testing.T) {
 
 	abandoned := len(s.snapshots(user)) - kills
 	s.advance(16 * time.Minute)
-	s.settle()
+	s.waitUntilIdle()
 	named, _ := s.verified(false)
 	require.GreaterOrEqual(t, named, abandoned, "a draft without a row is one too")
 	repaired, remaining := s.verified(true)

@@ -51,7 +51,7 @@ func TestDev_keepsDataAndTimeOverARestart(t *testing.T) {
 	require.Empty(t, s.engines(), "engines after the end")
 
 	s.start()
-	s.settle()
+	s.waitUntilIdle()
 	require.False(t, s.now().Before(before), "time went back: %s, it was %s", s.now(), before)
 	require.Empty(t, changes(rows, s.scan()), "rows")
 	require.Equal(t, schedules, s.pending(), "schedules")

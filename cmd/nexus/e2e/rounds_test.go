@@ -96,7 +96,7 @@ func (l *load) killAtRandom(t *testing.T, ctx context.Context, chance *rand.Rand
 // derived equals a recount.
 func (l *load) requireExact(t *testing.T) {
 	t.Helper()
-	l.system.settle()
+	l.system.waitUntilIdle()
 	rows, differences := l.system.recount()
 	differences = append(l.told.compare(rows), differences...)
 	differences = append(differences, l.compareLatest()...)
@@ -149,7 +149,7 @@ func TestDev_changesNoRowForRecordsDeliveredAgain(t *testing.T) {
 	c.create("reminders", map[string]any{"title": "soon", "triggerUtc": soon, "tzid": "UTC"})
 	c.create("tasks", map[string]any{"title": "done", "status": "COMPLETED"})
 	s.advance(26 * time.Hour)
-	s.settle()
+	s.waitUntilIdle()
 	rows, derived := s.lasting(), map[string]int{}
 	for _, r := range rows {
 		derived[r.kind()]++
@@ -162,10 +162,10 @@ func TestDev_changesNoRowForRecordsDeliveredAgain(t *testing.T) {
 	require.Empty(t, differences, "after a day, in which series and recurring reminders have moved on")
 
 	require.NotZero(t, s.redeliver(2), "records delivered again")
-	s.settle()
+	s.waitUntilIdle()
 	require.Empty(t, changes(rows, s.lasting()), "rows after everything was delivered twice again")
 	require.NotZero(t, s.redeliver(1), "records delivered again")
-	s.settle()
+	s.waitUntilIdle()
 	require.Empty(t, changes(rows, s.lasting()), "rows after everything was delivered once more")
 	require.Equal(t, effects, s.effects(), "events, schedules and objects")
 	require.Empty(t, s.parked(), "what is parked")

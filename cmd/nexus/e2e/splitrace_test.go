@@ -35,8 +35,8 @@ type linePart struct{ master, from string }
 
 func (l *lineage) date(n int) string { return l.start.AddDate(0, 0, n).Format("20060102") }
 
-// of returns the series that has the date, as far as any client knows.
-func (l *lineage) of(date string) (master string) {
+// seriesWith returns the series that has the date, as far as any client knows.
+func (l *lineage) seriesWith(date string) (master string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.parts {
@@ -102,7 +102,7 @@ func TestDev_losesNoExceptionBesideSplitsWhenTheProcessIsKilled(t *testing.T) {
 	}
 	work.Wait()
 	require.Empty(t, line.wrong)
-	s.settle()
+	s.waitUntilIdle()
 	rows, differences := s.recount()
 	require.Empty(t, differences)
 	found := map[string]string{}
@@ -110,7 +110,7 @@ func TestDev_losesNoExceptionBesideSplitsWhenTheProcessIsKilled(t *testing.T) {
 		if r.kind() == "INSTANCE" && r["modifiedFields"] != nil {
 			require.Empty(t, found[r.date()], "two exceptions of one date")
 			found[r.date()] = r.text("title")
-			require.Equal(t, line.of(r.date()), strings.Split(r.text("SK"), "#")[1], "the series of %s", r)
+			require.Equal(t, line.seriesWith(r.date()), strings.Split(r.text("SK"), "#")[1], "the series of %s", r)
 		}
 	}
 	for d := range raceDates {
@@ -122,7 +122,7 @@ func TestDev_losesNoExceptionBesideSplitsWhenTheProcessIsKilled(t *testing.T) {
 // exceptionSomewhere changes the occurrence of a date in whichever series has it.
 func (w *worker) exceptionSomewhere(ctx context.Context, l *lineage, date string) (err error) {
 	ok := await(ctx, raceFollowed, time.Millisecond, func() bool {
-		master := l.of(date)
+		master := l.seriesWith(date)
 		var now answer
 		if now, _, err = w.insist(ctx, request{
 			method: http.MethodGet, path: "/v1/events/" + occurrenceID(master, date),
@@ -160,7 +160,7 @@ func (w *worker) exceptionSomewhere(ctx context.Context, l *lineage, date string
 
 // splitLast splits the series that goes on.
 func (w *worker) splitLast(ctx context.Context, l *lineage, date string) error {
-	master := l.of(date)
+	master := l.seriesWith(date)
 	now, _, err := w.insist(ctx, request{method: http.MethodGet, path: "/v1/events/" + master})
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func TestDev_startsAfterAKillDuringTheStart(t *testing.T) {
 	s := onDirectory(t)
 	c := s.client("early")
 	c.create("tasks", map[string]any{"title": "kept"})
-	s.settle()
+	s.waitUntilIdle()
 	rows := s.scan()
 	s.kill()
 	chance := rand.New(rand.NewPCG(seed(t), 1))
@@ -38,7 +38,7 @@ func TestDev_startsAfterAKillDuringTheStart(t *testing.T) {
 		require.True(t, p.ended(endBound))
 	}
 	s.start()
-	s.settle()
+	s.waitUntilIdle()
 	require.Empty(t, changes(rows, s.scan()), "rows")
 	require.Len(t, s.engines(), 1, "engines on the data")
 }

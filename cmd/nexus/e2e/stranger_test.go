@@ -32,7 +32,7 @@ func TestDev_hidesSeriesOccurrencesAndCalendarsFromStrangers(t *testing.T) {
 	feed, _ := owner.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
 	require.Contains(t, string(s.client("").do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret,
 		"anyone who knows the address may read")
-	s.settle()
+	s.waitUntilIdle()
 	others := func() []row {
 		return slices.DeleteFunc(s.scan(), func(r row) bool { return r.user() == "stranger" })
 	}
@@ -80,7 +80,7 @@ func TestDev_hidesSeriesOccurrencesAndCalendarsFromStrangers(t *testing.T) {
 	}})
 	stranger.do(http.StatusNoContent, request{method: http.MethodDelete, path: one, match: matching(1)})
 	stranger.do(http.StatusNoContent, request{method: http.MethodDelete, path: "/v1/me/feed"})
-	s.settle()
+	s.waitUntilIdle()
 	require.Empty(t, changes(rows, others()), "rows of others that a stranger changed")
 	require.Contains(t, string(s.client("").do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret)
 }

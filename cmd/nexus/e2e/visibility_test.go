@@ -68,7 +68,7 @@ func (m *visibility) prepare() {
 		target := c.create("tasks", map[string]any{"title": "target"})
 		m.users = append(m.users, &watched{client: c, target: target["taskId"].(string)})
 	}
-	m.system.settle()
+	m.system.waitUntilIdle()
 }
 
 // run writes at the rate and waits for every effect.

@@ -122,7 +122,7 @@ func TestHabit_worksLikeEveryOtherEntity(t *testing.T) {
 	note := c.send("POST", "/v1/notes", 201, map[string]any{
 		"title": "why", "tags": []string{"health"}, "links": []any{map[string]any{"targetType": "HABIT", "targetId": id}},
 	})
-	require.NoError(t, platform.Settle(t.Context()))
+	require.NoError(t, platform.WaitUntilIdle(t.Context()))
 	backlinks := c.send("GET", "/v1/habits/"+id+"/backlinks", 200, nil)["items"].([]any)
 	require.Equal(t, note["noteId"], backlinks[0].(map[string]any)["noteId"])
 	agenda := c.send("GET", "/v1/agenda?types=HABIT&from="+item.FormatInstant(c.clock())+"&to="+

@@ -55,8 +55,8 @@ func NewTables(s env.Settings) *Tables {
 	return &Tables{dynamo.NewClient(Config(s.AWS, env.DynamoDB)), s.TableName, map[string]*table.Meter{}}
 }
 
-// Of returns a store for one user of the table: a consumer, or the function itself.
-func (t *Tables) Of(user string) table.Store {
+// StoreFor returns a store for one user of the table: a consumer, or the function itself.
+func (t *Tables) StoreFor(user string) table.Store {
 	if t.meters[user] == nil {
 		t.meters[user] = &table.Meter{}
 	}

@@ -47,14 +47,14 @@ func newCrowd(tb testing.TB, users, each int) *crowd {
 	for u := range users {
 		owner := fmt.Sprintf("user_%d", u)
 		c.users = append(c.users, owner)
-		c.settleIn(tb, owner, each)
+		c.populate(tb, owner, each)
 	}
 	return c
 }
 
-// settleIn gives a user items, evenly spread over five years, and series. Nothing of it is kept here, and the stream is
+// populate gives a user items, evenly spread over five years, and series. Nothing of it is kept here, and the stream is
 // forgotten as the service forgets it: what the store holds is the table.
-func (c *crowd) settleIn(tb testing.TB, owner string, n int) {
+func (c *crowd) populate(tb testing.TB, owner string, n int) {
 	tb.Helper()
 	const chunk = 100
 	require.NoError(tb, c.store.Load(tb.Context(), populate(base, 0, seriesEach).rows(tb, owner)))

@@ -52,10 +52,10 @@ type Result struct {
 	passed   map[Place]bool // statements behind branches, whether executed or not
 }
 
-// Judge holds the result against the goal and the list of what is never reached, with the reasons. It returns what is
-// wrong: a package below the goal, a branch that is neither reached nor listed, and a listed one that the code does not
-// have.
-func (r Result) Judge(listed map[Place]string) (problems []string) {
+// Problems holds the result against the goal and the list of what is never reached, with the reasons. It returns what
+// is wrong: a package below the goal, a branch that is neither reached nor listed, and a listed one that the code does
+// not have.
+func (r Result) Problems(listed map[Place]string) (problems []string) {
 	for _, s := range r.Shares {
 		if s.Percent() < Goal {
 			problems = append(problems, fmt.Sprintf("pkg/%s: %.1f %% of statements, want %.0f", s.Package, s.Percent(), Goal))

@@ -107,7 +107,7 @@ func TestResult_reportsABranchNeitherReachedNorListed(t *testing.T) {
 		"listed, and not in the code: p/a.go write: if n == 9 { return nil",
 		"never reached, and not listed: p/a.go write: case errors.Is(err, ErrConflict) { if n > 3 { n = 4 }",
 		"pkg/p: 35.7 % of statements, want 95",
-	}, result.Judge(listed))
+	}, result.Problems(listed))
 	reached := result.Reached(listed)
 	require.Len(t, reached, 1)
 	require.Equal(t, "case n == 2 { n++", reached[0].Text)

@@ -71,7 +71,7 @@ func report(result census.Result, listed map[census.Place]string, lines bool) er
 			fmt.Println(b.Line())
 		}
 	}
-	if problems := result.Judge(listed); len(problems) > 0 {
+	if problems := result.Problems(listed); len(problems) > 0 {
 		return fmt.Errorf("%d problems:\n%s", len(problems), strings.Join(problems, "\n"))
 	}
 	return nil

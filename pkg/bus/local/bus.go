@@ -122,7 +122,7 @@ func (b *Bus) keep(events []bus.Event) error {
 	}
 	for _, e := range events {
 		b.remember(e)
-		b.tell(e)
+		b.notifyListeners(e)
 	}
 	return nil
 }
@@ -194,8 +194,8 @@ func (b *Bus) Subscribe(buffer int) (<-chan bus.Event, func()) {
 	}
 }
 
-// tell sends the event to every listener that has room and drops the others.
-func (b *Bus) tell(e bus.Event) {
+// notifyListeners sends the event to every listener that has room and drops the others.
+func (b *Bus) notifyListeners(e bus.Event) {
 	for id, events := range b.listeners {
 		select {
 		case events <- copied(e):

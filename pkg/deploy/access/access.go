@@ -61,8 +61,8 @@ const (
 // anything matches every value of a key's part or of a name's rest.
 const anything = "*"
 
-// Of returns the function's rights.
-func Of(f env.Function) []Grant {
+// Grants returns the function's rights.
+func Grants(f env.Function) []Grant {
 	switch f {
 	case env.Command:
 		return []Grant{

@@ -19,7 +19,7 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
 	for _, f := range env.Functions() {
 		named := map[string]bool{}
-		for _, g := range access.Of(f) {
+		for _, g := range access.Grants(f) {
 			require.NotEmpty(t, g.Actions, "%s", f)
 			require.Contains(t, f.Variables(), g.Variable, "%s", f)
 			named[g.Variable] = true
@@ -28,13 +28,13 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 			require.NotEqual(t, slices.Contains(schedulers, variable), named[variable], "%s of %s", variable, f)
 		}
 	}
-	require.Empty(t, access.Of("another"))
+	require.Empty(t, access.Grants("another"))
 }
 
 func TestItems_areReachedByPartitionsOfUsersAlone(t *testing.T) {
 	t.Parallel()
 	for _, f := range env.Functions() {
-		for _, g := range access.Of(f) {
+		for _, g := range access.Grants(f) {
 			for _, action := range g.Actions {
 				require.NotContains(t, action, "*")
 				require.False(t, strings.HasSuffix(action, ":Scan") || strings.Contains(action, "PartiQL"), "%s of %s", action, f)
@@ -58,13 +58,13 @@ func TestItems_areReachedByPartitionsOfUsersAlone(t *testing.T) {
 
 func TestAccess_grantsReadersNoChangeAndConsumersNoRepository(t *testing.T) {
 	t.Parallel()
-	for _, g := range access.Of(env.Query) {
+	for _, g := range access.Grants(env.Query) {
 		for _, action := range g.Actions {
 			require.Contains(t, []string{access.GetItem, access.BatchGetItem, access.Query}, action)
 		}
 	}
 	for _, f := range []env.Function{env.Projections, env.Effects, env.Notify} {
-		for _, g := range access.Of(f) {
+		for _, g := range access.Grants(f) {
 			require.NotContains(t, g.Within, entity.RepositoryPK("*"), "%s", f)
 		}
 	}

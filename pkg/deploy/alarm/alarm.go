@@ -111,7 +111,7 @@ func All(table []readers.Reader) []Alarm {
 		}
 	}
 	for _, r := range table {
-		out = append(out, ofReader(r.Name)...)
+		out = append(out, readerAlarms(r.Name)...)
 	}
 	for _, r := range table {
 		for _, c := range r.Consumers {
@@ -122,20 +122,20 @@ func All(table []readers.Reader) []Alarm {
 			})
 		}
 	}
-	out = append(out, ofReminders()...)
+	out = append(out, reminderAlarms()...)
 	for _, f := range env.Functions() {
-		out = append(out, ofFunction(f)...)
+		out = append(out, functionAlarms(f)...)
 	}
 	out = append(out, Alarm{
 		Name: "nexus-api-server-errors", Namespace: Gateway, Metric: "5xx", Of: []Subject{{APIID, "api"}},
 		Statistic: Sum, Above: 5, Period: quick, Periods: 3,
 		Says: "The HTTP API answers users with errors, some of which never reach a function.",
 	})
-	return append(out, ofTable()...)
+	return append(out, tableAlarms()...)
 }
 
-// ofReader returns the alarms about the delay of a stream function.
-func ofReader(name string) []Alarm {
+// readerAlarms returns the alarms about the delay of a stream function.
+func readerAlarms(name string) []Alarm {
 	age := func(suffix string, above time.Duration, says string) Alarm {
 		return Alarm{
 			Name: "nexus-" + name + "-" + suffix, Namespace: Lambda, Metric: "IteratorAge", Of: []Subject{{FunctionName, name}},
@@ -158,7 +158,7 @@ func ofReader(name string) []Alarm {
 	}
 }
 
-func ofReminders() []Alarm {
+func reminderAlarms() []Alarm {
 	waiting := func(name, queue, says string) Alarm {
 		return Alarm{
 			Name: name, Namespace: SQS, Metric: "ApproximateNumberOfMessagesVisible", Of: []Subject{{QueueName, queue}},
@@ -184,8 +184,8 @@ func ofReminders() []Alarm {
 	}
 }
 
-// ofFunction returns the alarms that every function has, and those of the two that serve users.
-func ofFunction(f env.Function) []Alarm {
+// functionAlarms returns the alarms that every function has, and those of the two that serve users.
+func functionAlarms(f env.Function) []Alarm {
 	name := "nexus-" + string(f)
 	lambda := func(suffix, metricName string, above float64, says string) Alarm {
 		return Alarm{
@@ -207,9 +207,9 @@ func ofFunction(f env.Function) []Alarm {
 	return out
 }
 
-// ofTable returns the alarms of the source document on the table. DynamoDB has no metric of a table's size, so Nexus
-// emits that one.
-func ofTable() []Alarm {
+// tableAlarms returns the alarms of the source document on the table. DynamoDB has no metric of a table's size, so
+// Nexus emits that one.
+func tableAlarms() []Alarm {
 	table := []Subject{{TableName, "table"}}
 	used := unitsPerSecond * quick.Seconds()
 	return []Alarm{

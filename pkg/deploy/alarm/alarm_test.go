@@ -78,7 +78,7 @@ func TestTableOperations_areThoseThatAFunctionMayCall(t *testing.T) {
 	t.Parallel()
 	called := map[string]bool{"TransactWriteItems": true} // whose rights are those to its actions
 	for _, f := range env.Functions() {
-		for _, g := range access.Of(f) {
+		for _, g := range access.Grants(f) {
 			for _, action := range g.Actions {
 				service, operation, _ := strings.Cut(action, ":")
 				if service == "dynamodb" && action != access.ConditionCheckItem && action != access.DescribeTable {

@@ -23,8 +23,8 @@ type Size struct {
 	Reserved int
 }
 
-// Of returns the function's size.
-func Of(f env.Function) Size {
+// For returns the function's size.
+func For(f env.Function) Size {
 	switch f {
 	case env.Command, env.Query:
 		// Users wait for these functions, at a cold start mostly for processor time. Pure computation costs the same with

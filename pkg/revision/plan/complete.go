@@ -26,7 +26,7 @@ type Completion struct {
 // reader sees it done in one and open in the other only between two reads. Repeating it changes nothing. A
 // [*revision.NotFoundError] if the plan has no to-do of the action, or the tree no such action.
 func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotencyKey string) (Completion, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Completion{}, err
 	}

@@ -45,7 +45,7 @@ const (
 // rolled over. Its unfinished to-dos are not carried a second time, even if they were removed from the next day's plan
 // since. A [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
 func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey string) (Rollover, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Rollover{}, err
 	}

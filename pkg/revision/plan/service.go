@@ -38,7 +38,7 @@ type (
 	Base = revision.Base[Plan]
 )
 
-func of(user, date string) (entity.Repository, error) {
+func repositoryOf(user, date string) (entity.Repository, error) {
 	at := entity.Repository{User: user, Date: date}
 	if date == "" {
 		return at, fmt.Errorf("%w: a plan has a date", entity.ErrID)
@@ -49,7 +49,7 @@ func of(user, date string) (entity.Repository, error) {
 // Current returns the day's present plan, or a [*revision.NotFoundError]. One Get and one Query. Dates are YYYY-MM-DD;
 // any other text, here and below, is refused with [entity.ErrID].
 func (s *Service) Current(ctx context.Context, user, date string) (Base, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Base{}, err
 	}
@@ -58,7 +58,7 @@ func (s *Service) Current(ctx context.Context, user, date string) (Base, error) 
 
 // Revision returns any revision of the day's history, or a [*revision.NotFoundError]. One Get and one Query.
 func (s *Service) Revision(ctx context.Context, user, date, revID string) (Revision, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -67,7 +67,7 @@ func (s *Service) Revision(ctx context.Context, user, date, revID string) (Revis
 
 // History returns a page of the day's log, newest first. One Query. See [revision.Repository.History].
 func (s *Service) History(ctx context.Context, user, date string, limit int, before string) (revision.Page, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return revision.Page{}, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) History(ctx context.Context, user, date string, limit int, bef
 
 // AsOf returns the plan of the day that was the present one at the instant. Two Queries.
 func (s *Service) AsOf(ctx context.Context, user, date string, instant time.Time) (Revision, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -110,7 +110,7 @@ type Commit struct {
 // and a [*revision.RuleError] with everything that is wrong. Beyond the reads of every commit, new to-dos cost one Get
 // and one BatchGet of their actions.
 func (s *Service) Commit(ctx context.Context, user, date string, c Commit) (Result, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Result{}, err
 	}
@@ -165,7 +165,7 @@ func (s *Service) actions(ctx context.Context, user string, parent, next Plan) (
 func (s *Service) Rollback(
 	ctx context.Context, user, date, parentRevID, revID, message, idempotencyKey string,
 ) (Result, error) {
-	at, err := of(user, date)
+	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Result{}, err
 	}

@@ -21,7 +21,7 @@ func (s *Service) Nodes(ctx context.Context, user string, ids []string) (map[str
 	var keys []item.Key
 	for _, id := range ids {
 		if isNodeID(id) && head.RevID != "" {
-			keys = append(keys, of(user).NodeKey(head.RevID, id))
+			keys = append(keys, repositoryOf(user).NodeKey(head.RevID, id))
 		}
 	}
 	for chunk := range slices.Chunk(keys, table.MaxBatchGet) {
@@ -42,7 +42,7 @@ func (s *Service) Nodes(ctx context.Context, user string, ids []string) (map[str
 
 // Open returns the present tree; the zero Base of a user who has none. One Get and one Query.
 func (s *Service) Open(ctx context.Context, user string) (Base, error) {
-	return s.trees.Open(ctx, of(user))
+	return s.trees.Open(ctx, repositoryOf(user))
 }
 
 // PrepareCompletion prepares the revision in which an action is completed as of the instant, which must have passed. It

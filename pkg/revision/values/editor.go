@@ -55,7 +55,7 @@ func (e *editor) apply(ops []Operation) {
 		e.carryOut(o)
 		e.touched[o.NodeID] = i
 	}
-	e.settle()
+	e.deriveDrivers()
 }
 
 func (e *editor) at(field string) string { return "/operations/" + strconv.Itoa(e.op) + field }

@@ -56,9 +56,10 @@ func (e *editor) firstParent(parents []string) string {
 	return parents[0]
 }
 
-// settle derives, after all operations, the driver fields of nodes that have moved or are below one that has. A driver
+// deriveDrivers derives, after all operations, the driver fields of nodes that have moved or are below
+// one that has. A driver
 // that the client chose stays, and the rules check it.
-func (e *editor) settle() {
+func (e *editor) deriveDrivers() {
 	queue, seen := slices.Clone(e.moved), map[string]bool{}
 	for i := 0; i < len(queue); i++ {
 		id := queue[i]

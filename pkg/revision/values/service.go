@@ -33,27 +33,27 @@ type (
 	Base = revision.Base[Tree]
 )
 
-func of(user string) entity.Repository { return entity.Repository{User: user} }
+func repositoryOf(user string) entity.Repository { return entity.Repository{User: user} }
 
 // Head returns the pointer to the present revision; the zero Head if there is none. One Get.
 func (s *Service) Head(ctx context.Context, user string) (revision.Head, error) {
-	return s.trees.Head(ctx, of(user))
+	return s.trees.Head(ctx, repositoryOf(user))
 }
 
 // Current returns the present tree, or a [*revision.NotFoundError]. One Get and one Query.
 func (s *Service) Current(ctx context.Context, user string) (Base, error) {
-	return s.trees.Current(ctx, of(user))
+	return s.trees.Current(ctx, repositoryOf(user))
 }
 
 // Children returns the edges to a node's children, in their order, in a revision that a read returned. One Query.
 func (s *Service) Children(ctx context.Context, user, revID, nodeID string) ([]Edge, error) {
-	if err := of(user).Check(); err != nil {
+	if err := repositoryOf(user).Check(); err != nil {
 		return nil, fmt.Errorf("address: %w", err)
 	}
 	if entity.CheckRevisionID(revID) != nil || !isNodeID(nodeID) {
-		return nil, &revision.NotFoundError{Repository: of(user), What: "a node of this id"}
+		return nil, &revision.NotFoundError{Repository: repositoryOf(user), What: "a node of this id"}
 	}
-	rows, err := s.trees.Part(ctx, of(user), revID, entity.EdgesPrefix(nodeID))
+	rows, err := s.trees.Part(ctx, repositoryOf(user), revID, entity.EdgesPrefix(nodeID))
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +75,22 @@ func isNodeID(id string) bool {
 
 // Revision returns any revision of the history, or a [*revision.NotFoundError]. One Get and one Query.
 func (s *Service) Revision(ctx context.Context, user, revID string) (Revision, error) {
-	return s.trees.Revision(ctx, of(user), revID)
+	return s.trees.Revision(ctx, repositoryOf(user), revID)
 }
 
 // Entry returns a revision's entry in the log, or a [*revision.NotFoundError] if it was never committed. One Get.
 func (s *Service) Entry(ctx context.Context, user, revID string) (revision.Commit, error) {
-	return s.trees.Entry(ctx, of(user), revID)
+	return s.trees.Entry(ctx, repositoryOf(user), revID)
 }
 
 // History returns a page of the log, newest first. One Query. See [revision.Repository.History].
 func (s *Service) History(ctx context.Context, user string, limit int, before string) (revision.Page, error) {
-	return s.trees.History(ctx, of(user), limit, before)
+	return s.trees.History(ctx, repositoryOf(user), limit, before)
 }
 
 // AsOf returns the tree that was the present one at the instant. Two Queries.
 func (s *Service) AsOf(ctx context.Context, user string, instant time.Time) (Revision, error) {
-	return s.trees.AsOf(ctx, of(user), instant)
+	return s.trees.AsOf(ctx, repositoryOf(user), instant)
 }
 
 // Diff returns the difference between one revision and another. Two Gets and two Queries.
@@ -125,7 +125,7 @@ func (s *Service) Commit(ctx context.Context, user string, c Commit) (Result, er
 		panic("values: a commit has a tree or operations")
 	}
 	return s.trees.Commit(ctx, revision.Request[Tree]{
-		Repository: of(user), ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source,
+		Repository: repositoryOf(user), ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Source,
 		Receipt: revision.Receipt{
 			Key: c.IdempotencyKey, Request: []any{"CommitValues", c.ParentRevID, c.Message, c.Source, c.Tree, c.Operations},
 		},
@@ -188,7 +188,7 @@ func Edit(broken *revision.Violations, parent Tree, at time.Time, newID func() s
 func (s *Service) Rollback(
 	ctx context.Context, user, parentRevID, revID, message, idempotencyKey string,
 ) (Result, error) {
-	return s.trees.Rollback(ctx, of(user), parentRevID, revID, message, revision.Receipt{
+	return s.trees.Rollback(ctx, repositoryOf(user), parentRevID, revID, message, revision.Receipt{
 		Key: idempotencyKey, Request: []any{"RollbackValues", parentRevID, revID, message},
 	})
 }

@@ -58,14 +58,14 @@ func openDisk(dir string) (opened, error) {
 			found = append(found, e)
 		}
 	}
-	entries, err := d.mend(found)
+	entries, err := d.recoverEntries(found)
 	return opened{d, entries}, err
 }
 
-// mend leaves each name at most one schedule and gives each call its number. If a crash left two files of one
+// recoverEntries leaves each name at most one schedule and gives each call its number. If a crash left two files of one
 // schedule, the one whose call is still due counts. A pending file had replaced the other. A call that succeeded but
 // may not be marked so is made again.
-func (d *disk) mend(found []*entry) ([]*entry, error) {
+func (d *disk) recoverEntries(found []*entry) ([]*entry, error) {
 	var number uint64
 	pending, called := map[string]bool{}, map[string]bool{}
 	for _, e := range found {

@@ -10,6 +10,6 @@ import (
 func TestStore_keepsThePortsPromises(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.guard.Judge() // the port calls invalid what the service documents as refused
+	b.guard.RefuseViolations() // the port calls invalid what the service documents as refused
 	tabletest.Run(t, func(*testing.T) table.Store { return b.store })
 }

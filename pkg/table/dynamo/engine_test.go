@@ -179,7 +179,7 @@ func TestQuery_endsAPageAtOneMegabyteAndGoesOn(t *testing.T) {
 func TestPut_refusesARowThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.guard.Judge()
+	b.guard.RefuseViolations()
 	huge := table.Put{Item: row(1, strings.Repeat("x", 500_000))}
 	requireOnly(t, table.ErrInvalid, b.store.Put(t.Context(), huge))
 	requireOnly(t, table.ErrInvalid, b.store.Transact(t.Context(), huge, table.Check{Key: rowKey(2)}))

@@ -123,7 +123,7 @@ func (e *exploration) play(ctx context.Context) error {
 		lanes[s.lane].take(s.fault)
 	}
 	e.result.Plays++
-	return judge(w, lanes, trace)
+	return checkEnd(w, lanes, trace)
 }
 
 // enabled returns the possible next steps, those without a fault first.
@@ -147,7 +147,7 @@ func (e *exploration) enabled(lanes []*lane, faults int) []step {
 	return append(sound, faulty...)
 }
 
-func judge(w World, lanes []*lane, trace []step) error {
+func checkEnd(w World, lanes []*lane, trace []step) error {
 	var errs []error
 	for _, l := range lanes {
 		errs = append(errs, l.err)
