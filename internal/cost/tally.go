@@ -18,7 +18,7 @@ const (
 	Creates Group = "creates"
 	Updates Group = "updates"
 	Reads   Group = "reads"
-	// LifeCycle is what happens to items later: reminded of, completed, archived, expired, cancelled, deleted.
+	// LifeCycle groups later changes of items: reminded of, completed, archived, expired, cancelled, deleted.
 	LifeCycle Group = "life cycle"
 )
 

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used so far, the garbage collector's work included, without its children.
+// processorTime returns the processor time of this process so far, including the garbage collector's work, without
+// its children.
 func processorTime() (time.Duration, error) {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

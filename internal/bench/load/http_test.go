@@ -110,7 +110,7 @@ func (s *subject) item(r *rand.Rand) (user, path string) {
 	return s.users[i], "/v1/events/" + s.events[i][r.IntN(len(s.events[i]))]
 }
 
-// weekView is what a calendar asks for to show a week that begins at the instant.
+// weekView returns the request of a calendar that shows a week from the instant on.
 func weekView(monday time.Time, limit int) string {
 	return "/v1/agenda?" + url.Values{
 		"from": {monday.Format(time.RFC3339)}, "to": {monday.Add(week).Format(time.RFC3339)}, "limit": {fmt.Sprint(limit)},

@@ -18,7 +18,7 @@ const (
 	spread = 910 * day
 )
 
-// document is what a client would send to create an entity.
+// document is the body of a request that creates an entity.
 type document struct {
 	Type string
 	Body map[string]any
@@ -33,7 +33,7 @@ type exceptionDoc struct {
 	Body   map[string]any // nil cancels
 }
 
-// population is what one user has, around a Monday.
+// population holds the entities of one user, around a Monday.
 type population struct {
 	Items      []document
 	Series     []document

@@ -93,7 +93,7 @@ func hunt(ctx context.Context, t *mutants.Together, pkg string, all []mutants.Mu
 	return nil
 }
 
-// fatesOf are what becomes of all mutants, in their order.
+// fatesOf returns the fates of all mutants, in their order.
 func fatesOf(
 	ctx context.Context, t *mutants.Together, all []mutants.Mutant, isListed func(mutants.Mutant) bool, workers int,
 ) ([]mutants.Fate, error) {
