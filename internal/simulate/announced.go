@@ -13,13 +13,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// happening names what the archive announces: what became of which item at which version.
+// happening identifies an announcement of the archive: the outcome, the item and its version.
 type happening struct {
 	user, kind, item string
 	version          int64
 }
 
-// announcement is what has to be said of it.
+// announcement is the required content of an announcement.
 type announcement struct {
 	happening
 	at     string
@@ -28,8 +28,8 @@ type announcement struct {
 	told   int
 }
 
-// noteHappening takes in what a write of an entity is that the world is told of (docs/contracts.md): a task became
-// ARCHIVED, an item left the table, an item came back.
+// noteHappening records a write of an entity that the archive must announce (docs/contracts.md): a task became
+// ARCHIVED, an item left the table, an item was restored.
 func (h *history) noteHappening(s *userState, r *record, ref entity.Ref) {
 	what := happening{user: s.user, item: ref.ID, version: r.New.Int(entity.AttrVersion)}
 	var at string
@@ -52,8 +52,8 @@ func (h *history) noteHappening(s *userState, r *record, ref entity.Ref) {
 	h.oracle.toTell = append(h.oracle.toTell, a)
 }
 
-// announced judges an event of the archive in the instant in which it reaches the bus: it says what happened, says the
-// same each time, and has a delivery id that is no other's.
+// announced checks an event of the archive when it reaches the bus. The event must be true, be the same each time, and
+// have a unique delivery id.
 func (h *history) announced(e bus.Event) {
 	var detail struct {
 		DeliveryID, UserID, OccurredAt, ItemType, ItemID string
@@ -91,7 +91,7 @@ func (h *history) announced(e bus.Event) {
 	h.happened["event "+a.kind]++
 }
 
-// checkAnnounced: when all is quiet, the world was told of everything that happened.
+// checkAnnounced checks, when all is quiet, that everything was announced.
 func (h *history) checkAnnounced() {
 	for _, a := range h.oracle.toTell {
 		if a.told == 0 && !h.oracle.forgotten[archive.Name+a.record.Sequence] {
@@ -103,7 +103,7 @@ func (h *history) checkAnnounced() {
 // listPage is so small that a list of cold copies has several pages.
 const listPage = 2
 
-// checkListed: the list of cold copies is what stands in the table.
+// checkListed checks that the list of cold copies equals the rows of the table.
 func (h *history) checkListed(s *userState) {
 	var start table.Position
 	ids := slices.Sorted(maps.Keys(s.colds))

@@ -72,7 +72,7 @@ func (a author) write() (cmd command.Command, expected *int64, name string) {
 	return a.about(typ, id, it)
 }
 
-// waver is what a user does with an item who cannot make up his mind: what was done is undone.
+// waver returns a command that undoes the last change of an item.
 func (a author) waver(typ *entity.Type, id string, it item.Item) (cmd command.Command, expected *int64, name string) {
 	if _, left := a.expired[id]; left && it == nil {
 		return a.restore(typ, id), nil, "restore " + id
@@ -91,7 +91,7 @@ func (a author) waver(typ *entity.Type, id string, it item.Item) (cmd command.Co
 	return a.about(typ, id, it)
 }
 
-// turned is a change of status to and fro; empty for what has none.
+// turned returns a reversible change of status; empty for an item without one.
 func (a author) turned(typeName string, it item.Item) string {
 	switch status := it.Str(entity.AttrStatus); {
 	case typeName == product.TypeTask && status == product.StatusCompleted,
@@ -107,7 +107,7 @@ func (a author) turned(typeName string, it item.Item) string {
 	return ""
 }
 
-// about is what a user does with an item; nil is one that is not there.
+// about returns a user's next command on an item; nil is a missing item.
 func (a author) about(typ *entity.Type, id string, it item.Item) (cmd command.Command, expected *int64, name string) {
 	expected = a.version(it)
 	switch n := a.luck.IntN(20); {
@@ -132,7 +132,7 @@ func (a author) about(typ *entity.Type, id string, it item.Item) (cmd command.Co
 	return command.Update{Type: typ, ID: id, Patch: document(text)}, expected, "update " + id + " " + text
 }
 
-// choose returns one of the items that there are or were, more often one that is there.
+// choose returns a present or former item, more often a present one.
 func (a author) choose(typeName string) (string, item.Item) {
 	ids := a.ids[typeName]
 	if len(ids) == 0 {
@@ -148,7 +148,7 @@ func (a author) choose(typeName string) (string, item.Item) {
 	return id, a.items[id]
 }
 
-// left is one of the items that TTL has removed, or is about to.
+// left returns an item that TTL has removed, or is about to remove.
 func (a author) left() (string, bool) {
 	ids := slices.Sorted(maps.Keys(a.expired))
 	if len(ids) == 0 {
@@ -167,7 +167,7 @@ func (a author) living(typeName string) int {
 	return n
 }
 
-// version is the one that its user saw: the present one, mostly.
+// version returns the version that the user saw: mostly the present one.
 func (a author) version(it item.Item) *int64 {
 	v := it.Int(entity.AttrVersion)
 	if a.luck.one(12) {
@@ -195,7 +195,7 @@ func (a author) settings() (command.Command, *int64, string) {
 	return command.UpdateMe{Patch: document(text)}, a.version(a.meta), "settings " + text
 }
 
-// isNew says that its user has nothing yet.
+// isNew reports whether the user has no item yet.
 func (a author) isNew() bool { return len(a.items) == 0 }
 
 func (a author) restore(typ *entity.Type, id string) command.Command {
@@ -249,7 +249,7 @@ func (a author) create(typ *entity.Type) (command.Command, *int64, string) {
 	if a.luck.one(4) {
 		cmd.ID = typ.IDPrefix + "_" + a.luck.uuid()
 		if ids := a.ids[typ.Name]; len(ids) > 0 && a.luck.one(3) {
-			cmd.ID = ids[a.luck.IntN(len(ids))] // which is taken, or gone for good
+			cmd.ID = ids[a.luck.IntN(len(ids))] // an id that is used, or gone for good
 		}
 	}
 	return cmd, nil, "create " + typ.Plural + " " + cmd.ID + " " + text
@@ -265,7 +265,7 @@ func (a author) soon() time.Time {
 	return a.now.Add(time.Duration(a.luck.Int64N(int64(spread))) - back).Truncate(time.Minute)
 }
 
-// timeIn is a time with its zone, or one that floats.
+// timeIn returns a time with its zone, or a floating one.
 func (a author) timeIn(name, zoneName string) string {
 	at := a.soon()
 	if a.luck.one(3) {
@@ -276,7 +276,7 @@ func (a author) timeIn(name, zoneName string) string {
 
 func (a author) trigger() string { return a.timeIn(product.AttrTriggerUtc, product.AttrTzid) }
 
-// span is when an event is.
+// span returns the times of an event.
 func (a author) span(none string) string {
 	if a.luck.one(5) {
 		return fmt.Sprintf(`"isAllDay":true,"startDate":%q`, a.soon().Format(time.DateOnly)) + none

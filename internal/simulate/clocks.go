@@ -11,7 +11,7 @@ import (
 
 var noContext = context.Background()
 
-// wait is the wait of programs for no time at all; one whose context has ended is told so however long it would take.
+// wait returns at once; if the context has ended, it returns the context's error.
 func wait(ctx context.Context) error {
 	d := time.Duration(0)
 	if ctx.Err() != nil {
@@ -26,21 +26,21 @@ func zoneNamed(name string) *time.Location {
 	}
 	zone, err := entity.LoadZone(name)
 	if err != nil {
-		panic("simulate: " + err.Error()) // commands let no other name in
+		panic("simulate: " + err.Error()) // commands refuse any other name
 	}
 	return zone
 }
 
-// zone is where the user is.
+// zone returns the user's zone.
 func (s *userState) zone() *time.Location { return zoneNamed(s.meta.Str(product.AttrDefaultTzid)) }
 
-// wallOf is what the clock on a wall shows, labelled UTC.
+// wallOf returns the wall-clock reading, labelled UTC.
 func wallOf(at time.Time, zone *time.Location) time.Time {
 	_, offset := at.In(zone).Zone()
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// resolve is the instant of a reading: the first of two, and behind a gap as far as the reading is inside it.
+// resolve returns the instant of a reading: the first of two; a reading in a gap moves forward by the gap.
 func resolve(reading time.Time, zone *time.Location) time.Time {
 	const day = 24 * time.Hour
 	offset := func(at time.Time) time.Duration {

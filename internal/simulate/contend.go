@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// maxTurns bounds how often somebody's turn comes while several contend.
+	// maxTurns bounds the turns of one worker while several contend.
 	maxTurns = 40
-	// recent is how many of the last records may be what they contend for.
+	// recent is the number of last records among which the contended item is chosen.
 	recent = 20
-	// maxAhead is how far the clock of one of them may be ahead of the others'.
+	// maxAhead bounds how far the clock of one of them may be ahead of the others'.
 	maxAhead = 4 * time.Second
 	// maxAtOnce bounds how many of an item's records one of them has.
 	maxAtOnce = 3
@@ -26,9 +26,9 @@ type contendedItem struct {
 	ref  entity.Ref
 }
 
-// contend has several who want the same item at once, and lets them go on by turns, few calls each: commands, its
-// records delivered in order and out of order, twice and beside each other, the scheduler's calls, a repair. Mistakes
-// about what happens between two calls show here.
+// contend starts several workers on the same item at once, and lets them continue by turns, few calls each. They are
+// commands, deliveries of its records in order and out of order, twice and beside each other, the scheduler's calls,
+// and a repair. Mistakes about events between two calls appear here.
 func (h *history) contend() {
 	h.absorb(nil)
 	if h.luck.one(3) {
@@ -71,8 +71,7 @@ func (h *history) contend() {
 	}
 }
 
-// onTheEve waits until a few seconds before somebody is to be reminded of something, which is then what they contend
-// for.
+// onTheEve waits until a few seconds before a reminder is due, and makes its item the contended one.
 func (h *history) onTheEve(b contendedItem) contendedItem {
 	h.endAll()
 	all := h.schedules.Entries()
@@ -91,7 +90,7 @@ func (h *history) onTheEve(b contendedItem) contendedItem {
 	return next
 }
 
-// early has readers deliver the item whose clock is ahead.
+// early delivers the item's records through readers whose clock is ahead.
 func (h *history) early(b contendedItem) {
 	for _, r := range h.readers {
 		if batch := h.recordsOf(r, b); len(batch) > 0 {
@@ -102,11 +101,11 @@ func (h *history) early(b contendedItem) {
 	}
 }
 
-// behind is an age at which a record is not believed any more.
+// behind is an age at which consumers do not rely on a record any more.
 const behind = 61 * time.Minute
 
-// fallBehind has its user change his mind about the item, and the records of that wait: for more than an hour, or until
-// the item is to be archived.
+// fallBehind lets the user change the item and delays the records: for more than an hour, or until the item is to be
+// archived.
 func (h *history) fallBehind(b contendedItem) {
 	want := h.requestAbout
 	if h.luck.one(3) {
@@ -133,7 +132,7 @@ func (h *history) fallBehind(b contendedItem) {
 	h.absorb(nil)
 }
 
-// aContendedItem is an item that was written of late, now and then one that was written long ago.
+// aContendedItem returns an item that was written recently, sometimes one that was written long ago.
 func (h *history) aContendedItem() (contendedItem, bool) {
 	records := h.stream.log
 	if len(records) == 0 {
@@ -150,7 +149,7 @@ func (h *history) aContendedItem() (contendedItem, bool) {
 	return contendedItem{}, false
 }
 
-// boneOf is the item that a record is about, of a timer its task, of an exception its series; false for other rows.
+// boneOf returns the item of a record: the task of a timer, the series of an exception; false for other rows.
 func boneOf(r *record) (contendedItem, bool) {
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if err != nil || sk.Prefix == entity.TypeUserMeta {
@@ -169,7 +168,7 @@ func boneOf(r *record) (contendedItem, bool) {
 	return contendedItem{userOf(r.Key), ref}, true
 }
 
-// join has one more of them begin, if there is something for it to do. Mostly they read by the same reader.
+// join starts one more worker, if there is work for it. Mostly they use the same reader.
 func (h *history) join(at []*worker, b contendedItem, r *reader) []*worker {
 	var w *worker
 	switch n := h.luck.IntN(16); {
@@ -207,7 +206,7 @@ func (h *history) join(at []*worker, b contendedItem, r *reader) []*worker {
 	return append(at, w)
 }
 
-// recordsOf are some of the last records of the item that the reader passes, in any order.
+// recordsOf returns some of the last records of the item that the reader passes, in any order.
 func (h *history) recordsOf(r *reader, b contendedItem) []*record {
 	var batch []*record
 	skip := pick(h.luck, 0, 0, 1, 2)
@@ -227,7 +226,7 @@ func (h *history) recordsOf(r *reader, b contendedItem) []*record {
 	return h.scramble(batch)
 }
 
-// deliverNext is the reader's own course at the shard that has what comes next of the item.
+// deliverNext continues the reader's own delivery of the shard with the item's next record.
 func (h *history) deliverNext(r *reader, b contendedItem) *worker {
 	for _, sh := range h.stream.shards {
 		if !r.waits(sh) || r.busy[sh] != nil {
@@ -249,15 +248,15 @@ func (h *history) requestLink(b contendedItem) *request {
 	return &request{name: name, Request: command.Request{User: b.user, Command: cmd, ExpectedVersion: expected}}
 }
 
-// requestAbout is what a user wants of one item.
+// requestAbout returns a user's request about one item.
 func (h *history) requestAbout(b contendedItem) *request {
 	h.wanted = b.ref
 	defer func() { h.wanted = entity.Ref{} }()
 	return h.requestOf(b.user)
 }
 
-// mistime gives a worker a clock that is ahead, behind, or jumps. What a user asks for counts from the clock that took
-// it in, so commands keep the right one.
+// mistime gives a worker a clock that is ahead, late, or jumps. A user's request counts from the clock that received
+// it, so commands keep the right one.
 func (h *history) mistime(w *worker) {
 	if w.kind == commanding || !h.luck.one(3) {
 		return

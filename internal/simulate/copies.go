@@ -17,7 +17,7 @@ import (
 // attrObject names the copy in a COLD row (docs/data-model.md).
 const attrObject = "object"
 
-// checkExpired: what leaves through TTL leaves a copy that is the same item (I6).
+// checkExpired checks that an item which leaves through TTL leaves an equal cold copy (I6).
 func (h *history) checkExpired(s *userState, r *record, ref entity.Ref) {
 	if problem := h.copyProblem(s, ref.ID, r.Old); problem != "" {
 		h.violate("I6", s.user, ref.ID, "expired at version %d: %s", r.Old.Int(entity.AttrVersion), problem)
@@ -48,8 +48,8 @@ func (h *history) copyProblem(s *userState, id string, expired item.Item) string
 	return ""
 }
 
-// checkLeft: who has finished a delivery leaves no copy that no row names, of a version that its item is past: if the
-// record that took the item on was applied already, nobody comes who would remove it (I6).
+// checkLeft checks that a finished delivery leaves no unnamed copy of a version that its item is past. If the record
+// of the item's next version was applied already, no later worker would remove the copy (I6).
 func (h *history) checkLeft(w *worker) {
 	for _, name := range w.copied {
 		user, rest, _ := strings.Cut(strings.TrimPrefix(name, "archive/"), "/")
@@ -70,13 +70,13 @@ func (h *history) checkLeft(w *worker) {
 	}
 }
 
-// bookkept are the attributes in which an item that was restored differs from what left.
+// bookkept are the attributes in which a restored item differs from the one that left.
 var bookkept = []string{
 	entity.AttrVersion, entity.AttrEditVersion, entity.AttrSystemVersion, entity.AttrUpdatedAt, entity.AttrRestoredAt,
 	entity.AttrTTL,
 }
 
-// checkRestored: what comes back is what left, two versions on (I6).
+// checkRestored checks that a restored item equals the one that left, two versions later (I6).
 func (h *history) checkRestored(s *userState, r *record, ref entity.Ref) {
 	left, ok := s.expired[ref.ID]
 	if !ok {
@@ -95,7 +95,8 @@ func (h *history) checkRestored(s *userState, r *record, ref entity.Ref) {
 	}
 }
 
-// checkCopies: when all is quiet, everything that left has its copy, each copy is named, and each row names one (I6).
+// checkCopies checks, when all is quiet, that every item that left has its copy, that each copy is named, and that
+// each row names one (I6).
 func (h *history) checkCopies() {
 	named := map[string]bool{}
 	for _, user := range h.users {
@@ -130,7 +131,8 @@ func (h *history) checkCopies() {
 	}
 }
 
-// checkRetention: what is to leave has a ttl, and nothing else has (I6). A task whose time has come is archived (I7).
+// checkRetention checks that exactly the items that must leave have a ttl (I6), and that a task whose time has come is
+// archived (I7).
 func (h *history) checkRetention(s *userState) {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]

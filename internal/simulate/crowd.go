@@ -44,7 +44,7 @@ func (h *history) crowd() {
 			text := fmt.Sprintf(`{"startUtc":%q,"reminderMinutes":[%d]}`, day.Add(time.Hour).Format(wallLayout), i%3)
 			do(command.PutInstance{MasterID: id, Date: day.Format("20060102"), Fields: document(text)}, &version)
 		}
-	case product.TypeTask: // without a time, so that nothing is to be done about them wherever their user is
+	case product.TypeTask: // without a time, so that no zone of their user matters to them
 		for i := range h.luck.crowd {
 			do(command.Create{Type: typ, Fields: document(fmt.Sprintf(`{"title":"f%d"}`, i))}, nil)
 		}
@@ -67,7 +67,7 @@ func (h *history) crowd() {
 	}
 }
 
-// stumble has the walk that the last change of a user's settings asks for fail at its first write.
+// stumble makes the walk of the last change of a user's settings fail at its first write.
 func (h *history) stumble() {
 	h.absorb(nil)
 	for _, rec := range slices.Backward(h.stream.log) {
@@ -90,7 +90,7 @@ func firstDelivery(s *userState, id string) (item.Key, bool) {
 	return item.Key{}, false
 }
 
-// moveHouse has the first user of a crowd change zones, so that everything that floats is looked at.
+// moveHouse changes the zone of the first user of a crowd, so that every floating item is reconciled.
 func (h *history) moveHouse() {
 	s := h.oracle.users[h.users[0]]
 	version := s.meta.Int(entity.AttrVersion)
@@ -105,7 +105,7 @@ func (h *history) moveHouse() {
 const town = 2_050
 
 // overhaul begins a repair of the first user of a crowd while the stream may be far behind. Nothing fails in it until
-// it has staged rows of a sum. Some calls later it is held for longer than its lease lasts, or dies.
+// it has staged rows of a sum. Some calls later it pauses for longer than its lease lasts, or dies.
 func (h *history) overhaul() {
 	h.settling = true
 	defer func() { h.settling = false }()
@@ -119,14 +119,13 @@ func (h *history) overhaul() {
 	if h.luck.one(2) && slices.Contains(h.workers, w) {
 		h.kill(w)
 	}
-	h.pass(time.Minute) // its lease lapses
+	h.pass(time.Minute) // its lease expires
 }
 
 // manyMoves are more than a page of deliveries.
 const manyMoves = 205
 
-// fidget has a user move an event from minute to minute, so often that its deliveries are more than a page, and then
-// back.
+// fidget moves an event from minute to minute, so often that its deliveries exceed a page, and then back.
 func (h *history) fidget() {
 	h.settling = true
 	defer func() { h.settling = false }()

@@ -17,32 +17,32 @@ import (
 	"nexus/pkg/table"
 )
 
-// harm is what goes wrong in one delivery, whatever is tried.
+// harm is a fault of one delivery that persists over all attempts.
 type harm int
 
 const (
 	refusal    harm = iota // the store refuses what is written, for good
 	panicked               // the consumer panics
 	condemned              // the consumer says that a record can never be processed, and gives no reason
-	tooFew                 // the consumer answers for fewer records than it was given, once
-	speechless             // the consumer asks for a repetition and gives no reason, once
+	tooFew                 // the consumer answers for fewer records than it received, once
+	speechless             // the consumer requests a repetition without a reason, once
 )
 
 func (h harm) String() string {
 	return [...]string{"refusal", "panic", "condemned", "too few outcomes", "no reason"}[h]
 }
 
-// curse is a harm to one consumer in one delivery: to all that it does, or to the records of one item among others.
+// curse is a harm to one consumer in one delivery: to all its work, or to the records of one item.
 type curse struct {
 	harm
 	consumer string
 	picky    bool
 	item     string // of a picky one: chosen when the consumer is first called
-	over     bool   // what happens once has happened
+	over     bool   // a harm that happens once has happened
 	panicIn  int    // the store call of the consumer at which it panics; 0 for none
 }
 
-// curse lays one on a delivery.
+// curse puts a harm on a delivery.
 func (h *history) curse(w *worker, consumers []string) {
 	if !h.luck.misfortune(h) || !h.luck.one(10) {
 		return
@@ -54,14 +54,14 @@ func (h *history) curse(w *worker, consumers []string) {
 	}
 }
 
-// begin has the consumer called with a batch.
+// begin records that the consumer is called with a batch.
 func (c *curse) begin(h *history, consumer string, batch []change.Change) {
 	if c == nil || c.consumer != consumer {
 		return
 	}
 	if c.picky && c.item == "" {
 		if c.item = batch[h.luck.IntN(len(batch))].Ref.ID; c.item == "" {
-			c.picky = false // it is about a row that is no item's
+			c.picky = false // it concerns a row that is no item's
 		}
 	}
 	c.panicIn = 0
@@ -72,7 +72,7 @@ func (c *curse) begin(h *history, consumer string, batch []change.Change) {
 	}
 }
 
-// strike is a store call of the worker: the consumer may panic there, or what is written be refused.
+// strike handles a store call of the worker: the consumer may panic there, or the store refuse the write.
 func (h *history) strike(w *worker, op string, writes []table.Action) error {
 	if err := h.refuse(w, op, writes); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (h *history) strike(w *worker, op string, writes []table.Action) error {
 	return nil
 }
 
-// refuse is what the store says for good to writes of the worker.
+// refuse returns the store's final refusal of the worker's writes.
 func (h *history) refuse(w *worker, op string, writes []table.Action) error {
 	for _, c := range w.curses() {
 		if !c.meets(w.consumer) || c.harm != refusal || len(writes) == 0 || c.picky && !h.concern(writes, c.item) {
@@ -105,13 +105,13 @@ func (h *history) refuse(w *worker, op string, writes []table.Action) error {
 	return nil
 }
 
-// meets says that the curse is on a consumer; a repair is all of them.
+// meets reports whether the curse concerns a consumer; a repair counts as all of them.
 func (c *curse) meets(consumer string) bool {
 	isChosen := !c.picky || c.item != ""
 	return isChosen && (c.consumer == consumer || c.consumer == "" || consumer == "")
 }
 
-// curses are those on a worker: its own, and what the store refused to another beside it.
+// curses returns those on a worker: its own, and the store's refusals to a concurrent worker.
 func (w *worker) curses() []*curse {
 	if w.cursed == nil {
 		return w.caught
@@ -119,8 +119,8 @@ func (w *worker) curses() []*curse {
 	return append([]*curse{w.cursed}, w.caught...)
 }
 
-// spread has the store refuse the same to all who are at work: what it refuses for good to one it refuses to another.
-// What it refuses to a repair it refuses to each consumer, since a repair writes the rows of all of them.
+// spread makes the store refuse the same to all running workers: a final refusal holds for every worker. A refusal to
+// a repair holds for each consumer, since a repair writes the rows of all of them.
 func (h *history) spread(c *curse, consumer string) {
 	if consumer == "" {
 		c.consumer = ""
@@ -136,7 +136,8 @@ func (h *history) catch(w *worker, c *curse) {
 	}
 }
 
-// refusesEvent says that the bus refuses an event of the consumer for good, maybe after it took the same one before.
+// refusesEvent reports whether the bus refuses an event of the consumer for good, possibly after it accepted the same
+// one before.
 func (w *worker) refusesEvent(events []bus.Event) bool {
 	c := w.cursed
 	if c == nil || c.harm != refusal || w.consumer != c.consumer {
@@ -148,8 +149,8 @@ func (w *worker) refusesEvent(events []bus.Event) bool {
 	})
 }
 
-// concern says that a write is one of an item's own rows, or of the sum with the item's entry. An entry of the item
-// that stands in the sum's row already is refused, too, when it is to be kept.
+// concern reports whether a write is one of an item's own rows, or of the sum with the item's entry. A pending entry
+// of the item in the sum's row is refused, too, when it is to be flushed.
 func (h *history) concern(writes []table.Action, it string) bool {
 	for _, action := range writes {
 		if _, isCheck := action.(table.Check); isCheck {
@@ -169,7 +170,7 @@ func (h *history) concern(writes []table.Action, it string) bool {
 	return false
 }
 
-// ownerOf is the item that a row belongs to; "" for none.
+// ownerOf returns the item of a row; "" for none.
 func ownerOf(key item.Key) string {
 	sk, err := entity.ParseSortKey(key.SK)
 	if err != nil {
@@ -193,7 +194,7 @@ func ownerOf(key item.Key) string {
 	return sk.Ref().ID
 }
 
-// outcomes are what the consumer answers.
+// outcomes returns the consumer's answers.
 func (c *curse) outcomes(consumer string, batch []change.Change, outcomes []change.Outcome) []change.Outcome {
 	if c == nil || c.consumer != consumer || c.over {
 		return outcomes
@@ -220,8 +221,8 @@ func (c *curse) outcomes(consumer string, batch []change.Change, outcomes []chan
 // errInnocent is why a record must not be parked.
 var errInnocent = errors.New("would have succeeded later")
 
-// mayPark says whether the record that is parked can never be processed as things stand: it is damaged, or it is one of
-// those that the curse is on. A walk over many items suffers from each of them.
+// mayPark returns nil if the parked record can never be processed at present: it is damaged, or it is one of those
+// that the curse concerns. A walk over many items is affected by each of them.
 func (w *worker) mayPark(name string, body []byte) error {
 	parked, err := consume.ReadParked(body)
 	if err != nil {

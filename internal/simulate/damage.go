@@ -16,8 +16,8 @@ import (
 	"nexus/pkg/verify"
 )
 
-// damage does what no code here does: somebody writes a user's derived rows, or removes them. From then on nothing is
-// said about the user until a repair has been through; consumers, commands and reminders go on meanwhile.
+// damage does what no code here does: it changes or removes a user's derived rows. From then on nothing is checked
+// about the user until a repair is complete; consumers, commands and reminders continue.
 func (h *history) damage(user string) {
 	s := h.oracle.users[user]
 	var err error
@@ -56,7 +56,7 @@ func (h *history) damageSum(s *userState) {
 	}
 	wrong := s.meta.Map(product.AttrStats).Clone()
 	wrong[pick(h.luck, totals...)] = item.Int(int64(h.luck.IntN(pick(h.luck, 9, 9, 1_000_000))))
-	if h.luck.one(3) { // and with it what items knew that are gone
+	if h.luck.one(3) { // and the facts that only removed items had
 		wrong[pick(h.luck, product.StatLastEventCreated, product.StatLastTaskCompleted)] = item.String("2000-01-01T00:00:00Z")
 		s.unsure = true
 	}
@@ -66,7 +66,7 @@ func (h *history) damageSum(s *userState) {
 	h.damageDone(s.user, err)
 }
 
-// damageEnd puts a wrong end on one item, and has a repair work while its user goes on with it.
+// damageEnd puts a wrong end on one item, and runs a repair while its user continues to change the item.
 func (h *history) damageEnd(user string) {
 	h.endAll()
 	s := h.oracle.users[user]
@@ -89,10 +89,10 @@ func (h *history) damageDone(user string, err error) {
 	h.struck = entity.Ref{}
 }
 
-// maxMending bounds the turns of a repair while its user changes what it repairs.
+// maxMending bounds the turns of a repair while its user changes the repaired rows.
 const maxMending = 120
 
-// repairBeside has a repair work while the user goes on with the item that was damaged.
+// repairBeside runs a repair while the user continues to change the damaged item.
 func (h *history) repairBeside(b contendedItem) {
 	h.happened["repair beside its item"]++
 	w := h.repair(b.user)
@@ -112,7 +112,7 @@ func (h *history) repairBeside(b contendedItem) {
 	}
 }
 
-// hurt notes that something of a user's is wrong until a repair that begins after it has been through.
+// hurt records that a user's data are wrong until a repair that begins later is complete.
 func (h *history) hurt(user string) {
 	h.damaged[user], h.toRepair[user] = true, true
 	h.hurts[user]++
@@ -128,8 +128,8 @@ func (h *history) loseRow(rows map[string]item.Item) error {
 	return h.store.Delete(noContext, table.Delete{Key: row.Key()})
 }
 
-// losable returns the ledger rows without young tombstones. Nothing but such a row says that its item is gone, so no
-// repair can find that it was lost; docs/verify.md says so.
+// losable returns the ledger rows without young tombstones. Only such a row records that its item is gone, so no
+// repair can find its loss (docs/verify.md).
 func (h *history) losable(ledgers map[string]item.Item) map[string]item.Item {
 	out := maps.Clone(ledgers)
 	maps.DeleteFunc(out, func(_ string, row item.Item) bool {
@@ -138,7 +138,7 @@ func (h *history) losable(ledgers map[string]item.Item) map[string]item.Item {
 	return out
 }
 
-// strikeAt notes the item that a damaged row belongs to.
+// strikeAt records the item of a damaged row.
 func (h *history) strikeAt(key item.Key) {
 	id := ownerOf(key)
 	if masterID, _, err := entity.ParseInstanceID(id); err == nil {
@@ -152,10 +152,10 @@ func (h *history) strikeAt(key item.Key) {
 // maxRepairs bounds the repairs of one user, one after the other, when nothing else is at work.
 const maxRepairs = 4
 
-// unattended is how long a delivery must have been under way before a repair sees it through.
+// unattended is the age from which a repair completes a delivery.
 const unattended = 11 * time.Minute
 
-// repairDamage repairs what was damaged, and what a repair that crashed has left, and reports whether it had to.
+// repairDamage repairs damage and the rest of a crashed repair, and reports whether there was any.
 func (h *history) repairDamage() (mended bool) {
 	if len(h.toRepair) > 0 {
 		h.now = h.now.Add(unattended)
@@ -199,7 +199,7 @@ func (h *history) repairDamage() (mended bool) {
 	return mended
 }
 
-// repairAll repairs everything of everybody: a schedule that says nothing is nobody's, and only found so.
+// repairAll repairs everything of all users: only that finds a schedule with an unreadable payload.
 func (h *history) repairAll() {
 	h.happened["repair of everybody"]++
 	w := &worker{kind: repairing, name: "repair of everybody"}

@@ -23,8 +23,8 @@ const (
 	deliverySent  = "sent"
 )
 
-// checkDelivery judges a delivery in the instant in which it was put, by the items as they were (I5): nothing is
-// announced that nobody wants, early, more than a day late, or that was past when it was asked for.
+// checkDelivery checks a delivery when it is put, by the items at that time (I5). Nothing is announced without a
+// request, early, more than a day late, or that was past when it was requested.
 func (h *history) checkDelivery(s *userState, row item.Item) {
 	sk := row.Str(item.AttrSK)
 	id := row.Str(deliveryItem)
@@ -56,7 +56,7 @@ func (h *history) checkDelivery(s *userState, row item.Item) {
 		switch {
 		case w.due.After(h.now.Add(h.writer.farthest)):
 			reasons = append(reasons, "it is early")
-		case h.now.Sub(w.due) > lateLimit+maxLife: // decided while it was not, by somebody who was held
+		case h.now.Sub(w.due) > lateLimit+maxLife: // decided earlier, by a worker that was paused
 			reasons = append(reasons, "it is more than a day late")
 		case w.due.Before(w.asked):
 			reasons = append(reasons, "it was past at "+item.FormatInstant(w.asked)+", when it was asked for")
@@ -71,7 +71,7 @@ func (h *history) checkDelivery(s *userState, row item.Item) {
 		strings.Join(reasons, "; "))
 }
 
-// countDelivery tells kinds of reminders apart.
+// countDelivery counts the kinds of reminders.
 func (h *history) countDelivery(it item.Item, w expectedDelivery) {
 	h.happened["reminder of "+it.Str(entity.AttrType)]++
 	for what, is := range map[string]bool{
@@ -85,7 +85,7 @@ func (h *history) countDelivery(it item.Item, w expectedDelivery) {
 	}
 }
 
-// published judges an event in the instant in which it reaches the bus.
+// published checks an event when it reaches the bus.
 func (h *history) published(e bus.Event) {
 	if e.Type != reminders.DetailType {
 		h.announced(e)
@@ -114,8 +114,8 @@ func (h *history) published(e bus.Event) {
 	}
 }
 
-// checkDelivered: when all is quiet, whatever came due in the last day and was wanted in time has its delivery, each
-// delivery is closed and was published (I5).
+// checkDelivered checks, when all is quiet, that every instant which came due in the last day and was requested in
+// time has its delivery, and that each delivery is closed and was published (I5).
 func (h *history) checkDelivered(s *userState) {
 	for _, sk := range slices.Sorted(maps.Keys(s.deliveries)) {
 		if row := s.deliveries[sk]; row.Str(deliveryState) != deliverySent || s.told[sk] == 0 {
@@ -130,7 +130,7 @@ func (h *history) checkDelivered(s *userState) {
 	h.checkPassed(s)
 }
 
-// requireTold: somebody whose clock is ahead may have found it missed already.
+// requireTold requires the delivery, unless a worker whose clock is ahead may have found it missed already.
 func (h *history) requireTold(s *userState, w expectedDelivery, why string) {
 	isDue := !w.due.After(h.now) && h.now.Add(maxAhead).Sub(w.due) <= lateLimit && !w.due.Before(w.asked) && !w.over()
 	if isDue && s.raised[w.delivery(s.user)] == "" {
@@ -139,8 +139,8 @@ func (h *history) requireTold(s *userState, w expectedDelivery, why string) {
 	}
 }
 
-// checkPassed: a recurring reminder that its user left alone was told of each trigger since then, however far it has
-// moved on by itself (I5).
+// checkPassed checks that a recurring reminder that its user left unchanged was delivered for each trigger since then,
+// however far it has moved on by itself (I5).
 func (h *history) checkPassed(s *userState) {
 	zoneMoved, _ := s.meta.Time(product.AttrZoneSetAt)
 	for _, id := range slices.Sorted(maps.Keys(s.ordered)) {
@@ -150,7 +150,7 @@ func (h *history) checkPassed(s *userState) {
 		}
 		left := h.instantOf(it)
 		if !zoneMoved.Before(left) && !it.Has(product.AttrTzid) {
-			continue // a reading that had passed on the old clocks may come once more on the new ones
+			continue // a reading that had passed on the old clocks may occur again on the new ones
 		}
 		wants := s.wantsOf(it, h.now)
 		for _, w := range wants {
@@ -162,16 +162,16 @@ func (h *history) checkPassed(s *userState) {
 	}
 }
 
-// coveredBySnooze: a snooze that ended before its occurrence was delivered for it. Another trigger can be at that
-// instant: where a day is left out, the next one is.
+// coveredBySnooze reports whether a snooze that ended before its occurrence was delivered for it. Another trigger can
+// be at that instant: where a day is left out, the next one is.
 func (s *userState) coveredBySnooze(w expectedDelivery, all []expectedDelivery) bool {
 	return !w.snooze && slices.ContainsFunc(all, func(o expectedDelivery) bool {
 		return o.snooze && s.raised[o.delivery(s.user)] != "" && !w.due.After(o.occurrence)
 	})
 }
 
-// requirePassed: the trigger of a recurring reminder is behind what was delivered since its user left it alone (I5). A
-// clock that is ahead may have delivered a trigger that its user still makes recur.
+// requirePassed checks that the trigger of a recurring reminder is past the deliveries since its user left it
+// unchanged (I5). A clock that is ahead may have delivered a trigger that its user still makes recur.
 func (h *history) requirePassed(s *userState, w expectedDelivery) {
 	it := s.items[w.id]
 	if w.snooze || change.CompareSequence(s.raised[w.delivery(s.user)], s.ordered[w.id].Sequence) < 0 ||
@@ -188,7 +188,8 @@ func (h *history) requirePassed(s *userState, w expectedDelivery) {
 	}
 }
 
-// checkSchedules: each item has for each offset one schedule, for its next due instant, and there is no other (I4).
+// checkSchedules checks that each item has one schedule for each offset, for its next due instant, and that there is
+// no other (I4).
 func (h *history) checkSchedules() {
 	wanted := map[string]expectedDelivery{}
 	for _, user := range h.users {

@@ -14,8 +14,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// bringBack has several want an item that has left, or is about to: a restore that is sent twice at once, another one,
-// a deletion, the archive and TTL. They go on by turns, a few calls each.
+// bringBack starts several works on an item that has left, or is about to: a restore that is sent twice at once,
+// another one, a deletion, the archive and TTL. They continue by turns, a few calls each.
 func (h *history) bringBack() {
 	h.endAll()
 	h.absorb(nil)
@@ -28,7 +28,7 @@ func (h *history) bringBack() {
 	h.note("several want %s of %s back", id, s.user)
 	typ := h.registry.ByID(id)
 	b := contendedItem{s.user, entity.Ref{Type: typ.Name, ID: id}}
-	if it := s.items[id]; it != nil && h.luck.one(3) { // its user deletes it, and the archive has not seen that
+	if it := s.items[id]; it != nil && h.luck.one(3) { // its user deletes it, and the archive has not processed that
 		version := it.Int(entity.AttrVersion)
 		h.run(h.send(&request{name: "delete " + id, Request: command.Request{
 			User: s.user, Command: command.Delete{Type: typ, ID: id}, ExpectedVersion: &version,
@@ -61,19 +61,20 @@ func (h *history) bringBack() {
 	}
 }
 
-// aDeparture is an item that has left, or one that is to leave; empty for none.
+// aDeparture returns an item that has left, or one that is to leave; empty for none.
 func (h *history) aDeparture(s *userState) string {
 	left := slices.Sorted(maps.Keys(s.expired))
 	if len(left) > 0 && h.luck.one(2) {
 		return left[h.luck.IntN(len(left))]
 	}
 	if len(h.damaged) > 0 || len(h.toRepair) > 0 || h.strayed {
-		return "" // what is said to leave may be none that is to, and a repair would come too late
+		return "" // the item may have no valid end, and a repair would be too late
 	}
 	return h.conclude(s)
 }
 
-// conclude returns an item that is to leave and has its copy; if there is none a user is done with one. Empty for none.
+// conclude returns an item that is to leave and has its copy; if there is none, it completes an item first. Empty for
+// none.
 func (h *history) conclude(s *userState) string {
 	leaves := func(id string) bool {
 		it, cold := s.items[id], s.colds[id]
@@ -104,7 +105,7 @@ func (h *history) conclude(s *userState) string {
 	return id
 }
 
-// outlive waits until the item's time is over, and maybe until TTL has been there.
+// outlive waits until the item's ttl has passed, and possibly until TTL has removed it.
 func (h *history) outlive(it item.Item) {
 	h.catchUp()
 	h.endAll()
@@ -117,7 +118,7 @@ func (h *history) outlive(it item.Item) {
 	h.absorb(nil)
 }
 
-// ask has a user ask what has become of things that are not there, and for the list of what can come back.
+// ask reads missing items, and the list of restorable ones.
 func (h *history) ask(user string) {
 	s := h.oracle.users[user]
 	var missing []entity.Ref
@@ -156,7 +157,7 @@ func (h *history) ask(user string) {
 	}, user), -1)
 }
 
-// departure is what the log says of an item that is not there.
+// departure returns the log's reason for a missing item.
 func (s *userState) departure(ref entity.Ref) archive.Departure {
 	switch {
 	case ref.Type == entity.TypeInstance:
@@ -168,9 +169,8 @@ func (s *userState) departure(ref entity.Ref) archive.Departure {
 	return archive.NoDeparture
 }
 
-// spoilCopy has the object store lose, or spoil, the copy of an item that is still there, and a repair work while its
-// user goes on. What the repair did not come to is then put back from elsewhere: once the item has left nothing could
-// be done.
+// spoilCopy loses or damages the copy of an item that is still there, and runs a repair while its user continues. It
+// then restores a copy that the repair did not reach, because after the item's end nothing could be done.
 func (h *history) spoilCopy(s *userState) {
 	h.endAll()
 	h.absorb(nil)
@@ -181,7 +181,7 @@ func (h *history) spoilCopy(s *userState) {
 	name := s.colds[id].Str(attrObject)
 	body, err := h.copies.Get(noContext, name)
 	if err != nil {
-		return // what is in the table in its place was damaged, too
+		return // the row that replaces it was damaged, too
 	}
 	h.happened["cold copy spoilt"]++
 	spoilt := pick(h.luck, "", "{", `{"item":{"title":{"X":"1"}}}`)

@@ -16,7 +16,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// errNothing: there is nothing to damage in that way.
+// errNothing says that there is nothing to damage in that way.
 var errNothing = errors.New("nothing to damage")
 
 // tooManyRows are more than one transaction takes.
@@ -29,7 +29,7 @@ func (h *history) distort(s *userState) error {
 		return h.loseLedgers(s)
 	}
 	switch h.luck.IntN(12) {
-	case 10, 11: // an edge that no row can stand for
+	case 10, 11: // an edge without a possible row
 		return h.overwrite(s.ledgers[links.Name], item.Item{ledgerContribution: item.String("l1 nothing")})
 	case 8:
 		return h.strayRow(s)
@@ -113,7 +113,7 @@ func (h *history) strayLinks(s *userState) error {
 	return nil
 }
 
-// strayRow puts a row of an item that never was, or one that says that an item which is there has left.
+// strayRow puts a row of an item that never existed, or one according to which a present item has left.
 func (h *history) strayRow(s *userState) error {
 	if h.luck.one(2) {
 		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), pick(h.luck, "note_none", "none")).Item()
@@ -123,7 +123,7 @@ func (h *history) strayRow(s *userState) error {
 	return h.strayCold(s)
 }
 
-// strayCold puts a row that says that an item which is there has left.
+// strayCold puts a row according to which a present item has left.
 func (h *history) strayCold(s *userState) error {
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
 		it := s.items[id]
@@ -140,8 +140,8 @@ func (h *history) strayCold(s *userState) error {
 	return errNothing
 }
 
-// strayCall leaves a schedule that says nothing, under a name that could be one of the product's. It does not come due:
-// a call of it could only be given up.
+// strayCall leaves a schedule with an unreadable payload, under a possible name of the product. It does not come due:
+// its call could only be given up.
 func (h *history) strayCall(s *userState) error {
 	name := reminders.ScheduleName(s.user, "rem_"+h.luck.uuid(), 0)
 	one := schedule.Schedule{
@@ -151,7 +151,7 @@ func (h *history) strayCall(s *userState) error {
 	return h.schedules.Put(noContext, one)
 }
 
-// strayWalk leaves a walk over the user's items that was begun by a record which never came back.
+// strayWalk leaves a walk over the user's items whose record was never delivered again.
 func (h *history) strayWalk(s *userState) error {
 	row := entity.ZoneKey(s.user, s.meta.Int(entity.AttrVersion)+1000).Item()
 	for _, id := range s.ids[entity.TypeMaster] {

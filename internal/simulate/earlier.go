@@ -6,7 +6,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// earlier leaves what a release before this one wrote: a user's settings that lack a preference which came later.
+// earlier writes rows of an earlier release: a user's settings without a preference that was added later.
 func (h *history) earlier() {
 	if !h.luck.one(8) {
 		return

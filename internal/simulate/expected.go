@@ -14,7 +14,7 @@ import (
 
 // expectedDelivery is one instant at which a user must be reminded, computed by the rules of the documents.
 type expectedDelivery struct {
-	id         string // whose schedule and delivery it is
+	id         string // the item of the schedule and delivery
 	offset     int64
 	occurrence time.Time // as the delivery names it
 	due        time.Time
@@ -28,11 +28,11 @@ const (
 	lateLimit = 24 * time.Hour
 	// leastLead is how long after its instant a schedule may be set: a scheduler may not call one that is past.
 	leastLead = time.Minute
-	// horizon is how far ahead a next occurrence is looked for.
+	// horizon is how far ahead a next occurrence is searched.
 	horizon = 800 * 24 * time.Hour
 )
 
-// startOf is the start of an event as it is stored, and whether it floats.
+// startOf returns the stored start of an event, and whether it floats.
 func startOf(it item.Item) (at time.Time, floats, ok bool) {
 	if it.Bool(product.AttrIsAllDay) {
 		day, err := time.Parse(time.DateOnly, it.Str(product.AttrStartDate))
@@ -42,7 +42,7 @@ func startOf(it item.Item) (at time.Time, floats, ok bool) {
 	return at, !it.Has(product.AttrStartTzid), ok
 }
 
-// taskDue is what a task's offsets count from.
+// taskDue returns the time from which a task's offsets count.
 func taskDue(it item.Item) (at time.Time, floats, ok bool) {
 	if it.Bool(product.AttrIsAllDay) {
 		day, err := time.Parse(time.DateOnly, it.Str(product.AttrDueDate))
@@ -54,7 +54,7 @@ func taskDue(it item.Item) (at time.Time, floats, ok bool) {
 	return at, !it.Has(product.AttrDueTzid), ok
 }
 
-// plainDues says in a text what of an item is due and when, for telling whether a change moved it.
+// plainDues returns a text of an item's dues, which shows whether a change moved them.
 func plainDues(typeName string, it item.Item) string {
 	if it == nil {
 		return ""
@@ -81,7 +81,7 @@ func plainDues(typeName string, it item.Item) string {
 	return ""
 }
 
-// view is what decides about floating times of a user.
+// view decides about floating times of a user.
 type view struct {
 	zone  *time.Location
 	moved time.Time
@@ -92,7 +92,7 @@ func (s *userState) view() view {
 	return view{s.zone(), moved}
 }
 
-// real turns a reading into an instant, and says since when that instant is asked for.
+// real converts a reading to an instant, and returns since when that instant is requested.
 func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) {
 	if !floats {
 		return reading, asked
@@ -103,8 +103,8 @@ func (v view) real(reading, asked time.Time, floats bool) (at, since time.Time) 
 	return resolve(reading, v.zone), asked
 }
 
-// wantsOf are the wants of an item that were due in the last 24 hours, and the next of each offset, by any clock. An
-// INSTANCE has none of its own here: they come with those of its series.
+// wantsOf returns the expected deliveries of an item that were due in the last 24 hours, and the next of each offset,
+// by any clock. An INSTANCE has none here: they belong to its series.
 func (s *userState) wantsOf(it item.Item, now time.Time) []expectedDelivery {
 	v := s.view()
 	if entity.Expired(it, now) {
@@ -184,8 +184,8 @@ func (s *userState) reminderWants(it item.Item, v view, asked, now time.Time) []
 	return out
 }
 
-// seriesWants goes through the exceptions of a series one by one, and through its other occurrences from a day ago
-// until one is to come for each offset.
+// seriesWants checks the exceptions of a series one by one, and its other occurrences from a day ago until each offset
+// has a future one.
 func (s *userState) seriesWants(master item.Item, v view, now time.Time) []expectedDelivery {
 	if master.Str(entity.AttrStatus) == product.StatusCancelled {
 		return nil
@@ -230,7 +230,7 @@ func (s *userState) seriesWants(master item.Item, v view, now time.Time) []expec
 	return out
 }
 
-// occurrenceWants are those of one occurrence; row is its exception, nil for none.
+// occurrenceWants returns those of one occurrence; row is its exception, nil for none.
 func (s *userState) occurrenceWants(master, row item.Item, o recurrence.Occurrence, v view) []expectedDelivery {
 	fields := row.Strings(product.AttrModifiedFields)
 	owns := func(name string) bool { return slices.Contains(fields, name) }
@@ -272,5 +272,5 @@ func (w expectedDelivery) delivery(user string) string {
 	return entity.DeliveryKey(user, w.id, w.offset, w.occurrence, w.due).SK
 }
 
-// over says that a trigger is done by a delivery that covered it.
+// over reports whether a delivery that covered the trigger has completed it.
 func (w expectedDelivery) over() bool { return !w.snooze && !w.last.IsZero() && !w.due.After(w.last) }

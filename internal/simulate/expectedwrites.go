@@ -11,10 +11,10 @@ import (
 	"nexus/pkg/product"
 )
 
-// expectedWrite describes what a command must write and leave, to be compared with what it does (I11).
+// expectedWrite describes the required writes and results of a command, to compare with the real ones (I11).
 type expectedWrite struct {
-	id       string // of the entity that is changed under a version; of an occurrence its own
-	masterID string // of the series that the command is about
+	id       string // of the entity that is changed under a version; for an occurrence, the occurrence's
+	masterID string // of the command's series
 	expected int64
 	date     string // of an occurrence, or of a split
 	split    bool
@@ -23,7 +23,7 @@ type expectedWrite struct {
 	bare   []item.Item
 }
 
-// orderOf is nil for a command whose user names no version.
+// orderOf returns nil for a command whose user names no version.
 func orderOf(r command.Request) *expectedWrite {
 	if r.ExpectedVersion == nil {
 		return nil
@@ -52,8 +52,8 @@ func orderOf(r command.Request) *expectedWrite {
 	return o
 }
 
-// checkOrder judges a write of the command: it changes the edit that its user saw, and no other. An occurrence that is
-// as its series has it has the series' version.
+// checkOrder checks a write of the command: it changes the edit that its user saw, and no other. An unchanged
+// occurrence has the series' version.
 func (h *history) checkOrder(s *userState, o *expectedWrite, r *record, ref entity.Ref) {
 	if o == nil {
 		return
@@ -84,8 +84,8 @@ func (h *history) checkOrder(s *userState, o *expectedWrite, r *record, ref enti
 	o.before = r.Old
 }
 
-// checkSeries judges a command about a series when it has been answered as done: what its exceptions say of dates that
-// the series lost is undone, and a split takes them along.
+// checkSeries checks a successful command about a series: exceptions of lost dates are undone, and a split moves them
+// to the new series.
 func (h *history) checkSeries(s *userState, o *expectedWrite, res command.Result) {
 	if o == nil || o.masterID == "" || o.before == nil || res.Replayed {
 		return
@@ -100,11 +100,11 @@ func (h *history) checkSeries(s *userState, o *expectedWrite, res command.Result
 		return
 	}
 	if master.Int(entity.AttrVersion) != o.expected+1 {
-		return // somebody was quicker to change it again
+		return // another writer has changed it again
 	}
 	shape := append(product.SpanFields(), product.AttrRRule, product.AttrRRuleUntil, product.AttrExDate, product.AttrRDate)
 	if !slices.ContainsFunc(shape, func(name string) bool { return !item.Equal(o.before[name], master[name]) }) {
-		return // a change of something else tidies nothing that an earlier one left when it crashed
+		return // a change of another kind does not tidy the rest of an earlier one that crashed
 	}
 	rule, err := product.CompileMaster(master)
 	if err != nil {
@@ -127,7 +127,8 @@ func (h *history) checkSeries(s *userState, o *expectedWrite, res command.Result
 	}
 }
 
-// checkSplit: no date of the series that ended is at or behind the split, and what was behind it goes on in the other.
+// checkSplit checks that the ended series has no date at or after the split, and that its later dates are in the new
+// one.
 func (h *history) checkSplit(s *userState, o *expectedWrite, followerID string) {
 	follower := s.items[followerID]
 	if follower.Int(entity.AttrVersion) != 1 || follower.Int(product.AttrExceptionsVersion) != 0 {
@@ -160,7 +161,7 @@ func (h *history) checkSplit(s *userState, o *expectedWrite, followerID string) 
 	}
 }
 
-// dayOf is the date in the id of an occurrence.
+// dayOf returns the date in the id of an occurrence.
 func dayOf(instanceID string) (time.Time, bool) {
 	rest, ok := strings.CutPrefix(instanceID, "inst_")
 	if !ok || len(rest) < 8 {
@@ -170,9 +171,10 @@ func dayOf(instanceID string) (time.Time, bool) {
 	return day, err == nil
 }
 
-// checkSnooze: a snooze is of the present occurrence: the one snoozed before; else the one that rang last, or a later
-// one that was due since; else the trigger (I11). It leaves no trigger that is not behind it, unless it was the last. A
-// command decides by the instant at which it began, by its own clock, and that may be before the item's last change.
+// checkSnooze checks that a snooze applies to the present occurrence: the one snoozed before; else the one delivered
+// last, or a later one that was due since; else the trigger (I11). The trigger then is past it, unless it was the
+// last. A command decides by the instant at which it began, by its own clock, and that may be before the item's last
+// change.
 func (h *history) checkSnooze(s *userState, r *record, ref entity.Ref) {
 	until := r.New.Map(product.AttrSnoozeState)
 	if ref.Type != product.TypeReminder || until == nil || r.Old == nil ||
@@ -187,7 +189,7 @@ func (h *history) checkSnooze(s *userState, r *record, ref entity.Ref) {
 		return
 	}
 	if !r.Old.Has(product.AttrRRule) || !r.Old.Has(product.AttrTzid) || !r.New.Has(product.AttrRRule) {
-		return // what floats is resolved in the zone that its user had then
+		return // a floating time is resolved in the zone that its user had then
 	}
 	rule, err := product.CompileReminder(r.Old)
 	if err != nil {

@@ -27,8 +27,8 @@ func init() {
 	newFormer = func(h *history) former { return newOtherRelease(h) }
 }
 
-// otherRelease is the release of another commit, as package beside shows it to the compiler. It works on the ports of
-// the history with its own types.
+// otherRelease is the release of another commit, compiled by package beside. It uses the ports of the history with its
+// own types.
 type otherRelease struct {
 	h         *history
 	registry  *oldentity.Registry
@@ -127,7 +127,7 @@ func (w oldWatched) Apply(ctx context.Context, batch []oldchange.Change) []oldch
 	return out
 }
 
-// oldApplier applies a batch of the other release, whatever it is given: the batch is the same in this one's types.
+// oldApplier applies a batch of the other release and ignores its input, which is the same batch in this one's types.
 type oldApplier struct {
 	consumer oldchange.Consumer
 	batch    []oldchange.Change

@@ -17,8 +17,8 @@ import (
 	oldtable "nexus/predecessor/table"
 )
 
-// do implements [former]. The commands about series and about what a reminder rang for have other rules in the other
-// release: those it does not take, and says so.
+// do implements [former]. The other release has other rules for commands about series and about delivered reminders:
+// do refuses those.
 func (o *otherRelease) do(r command.Request) (run func(ctx context.Context) (command.Result, error), takes bool) {
 	asked, takes := o.command(r.User, r.Command)
 	if !takes {
@@ -60,7 +60,7 @@ func (o *otherRelease) command(user string, cmd command.Command) (asked oldcomma
 	return nil, false
 }
 
-// fromOldRefusal is the answer of a command of the other release as this one's judge reads it.
+// fromOldRefusal converts the answer of a command of the other release to this one's.
 func fromOldRefusal(err error) error {
 	var (
 		notFound *oldcommand.NotFoundError

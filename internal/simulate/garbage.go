@@ -16,8 +16,7 @@ import (
 	"nexus/pkg/schedule"
 )
 
-// garble delivers a record that nobody can read among good ones, or calls the notifier with a payload that it did not
-// write.
+// garble delivers an unreadable record among good ones, or calls the notifier with a payload that it did not write.
 func (h *history) garble() {
 	switch h.luck.IntN(6) {
 	case 0, 1:
@@ -68,7 +67,7 @@ func (h *history) garble() {
 	h.begin(w)
 }
 
-// refuseEvent delivers something that is no event: nothing of it is taken.
+// refuseEvent delivers a malformed event: nothing of it is processed.
 func (h *history) refuseEvent() {
 	loop := h.readers[h.luck.IntN(len(h.readers))].loop
 	event := pick(h.luck, "", "{", `{"Records":7}`, `[]`)
@@ -84,8 +83,8 @@ func (h *history) refuseEvent() {
 	h.run(h.start(w, func(ctx context.Context) { answer, err = loop.Handle(ctx, []byte(event)) }), -1)
 }
 
-// unfiltered delivers a record that a filter should have kept from a reader: its consumers find nothing to do, or what
-// they find they would have done.
+// unfiltered delivers a record that a filter should have excluded: its consumers find nothing to do, or work that they
+// would have done anyway.
 func (h *history) unfiltered() {
 	if len(h.stream.log) == 0 {
 		return
@@ -98,7 +97,7 @@ func (h *history) unfiltered() {
 	h.begin(h.handleBeside(r, []*record{rec}))
 }
 
-// junkOf makes a record that cannot be read of one that can.
+// junkOf turns a readable record into an unreadable one.
 func (h *history) junkOf(good *record) json.RawMessage {
 	switch h.luck.IntN(5) {
 	case 3:
@@ -113,7 +112,7 @@ func (h *history) junkOf(good *record) json.RawMessage {
 	return bytes.ReplaceAll(good.payload(), []byte(`{"N":"`), []byte(`{"N":"x`)) // its version, too
 }
 
-// endedTimer is the record of a timer that no task can have, and that TTL removed.
+// endedTimer returns the record of a timer that no task can have, and that TTL removed.
 func (h *history) endedTimer(like *record, key item.Key) json.RawMessage {
 	h.happened["timer that is no task's"]++
 	gone := like.Record
@@ -121,7 +120,7 @@ func (h *history) endedTimer(like *record, key item.Key) json.RawMessage {
 	return change.AppendRecord(nil, gone)
 }
 
-// callGarbage calls the notifier with a payload that is not its own: it says so, and touches nothing.
+// callGarbage calls the notifier with a payload that is not its own: the notifier must refuse it and touch nothing.
 func (h *history) callGarbage() {
 	all := h.schedules.Entries()
 	if len(all) == 0 {
@@ -167,7 +166,7 @@ func (h *history) spoil(payload []byte) []byte {
 	return out
 }
 
-// unpack brings records through one of the forms in which an operator may find them, and one form that holds none.
+// unpack passes records through one of the forms in which an operator may find them, and one form without records.
 func (h *history) unpack(records []json.RawMessage) []json.RawMessage {
 	event := string(consume.Event(records))
 	payload, err := json.Marshal(event)
@@ -210,8 +209,7 @@ func asBytes(records []json.RawMessage) [][]byte {
 	return out
 }
 
-// lose has something that was parked or given up never come back: nobody takes it up. What follows from it is missing
-// until a repair.
+// lose prevents a parked or given-up delivery from being repeated. Its effects are missing until a repair.
 func (h *history) lose() {
 	parked := h.parked()
 	total := len(parked) + len(h.oracle.givenUp)
@@ -242,7 +240,7 @@ func (h *history) lose() {
 	}
 }
 
-// forget notes that consumers will never see a record.
+// forget records that consumers will never receive a record.
 func (h *history) forget(rec *record, consumers []string) {
 	user := userOf(rec.Key)
 	h.happened["record that never comes back"]++

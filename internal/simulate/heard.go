@@ -37,14 +37,14 @@ func (l heard) WithAttrs([]slog.Attr) slog.Handler { return l }
 // WithGroup implements [slog.Handler].
 func (l heard) WithGroup(string) slog.Handler { return l }
 
-// counted judges what the batch loop says of a batch: every record is accounted for once (I8).
+// counted checks the batch loop's counts: every record is accounted for once (I8).
 func (h *history) counted(consumer string, c consume.Counts) {
 	if c.Records != c.Done+c.Parked+c.Unfinished || c.Already > c.Done || c.Records == 0 {
 		h.violate("I8", "", consumer, "counts %+v", c)
 	}
 }
 
-// observed takes in what the reminders say they did.
+// observed records the outcomes of reminders.
 func (h *history) observed(_ string, o reminders.Observation) {
 	h.happened["observed "+string(o.Outcome)]++
 }

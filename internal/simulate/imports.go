@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// calendarText is a calendar as another program writes it: a few things that have been here before or not, some of them
-// with a later revision.
+// calendarText returns a calendar of another program: a few items, imported before or not, some of them with a later
+// revision.
 func (a author) calendarText() string {
 	lines := []string{"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//simulation//EN"}
 	for _, uid := range []string{"one", "two", "three"} {

@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/verify"
 )
 
-// inspect begins a verification of one user that repairs nothing, beside everything else that is at work. It writes
-// nothing, and what it finds while others are at work is theirs.
+// inspect begins a verification of one user without repair, beside all other work. It writes nothing, and other
+// running work may cause its findings.
 func (h *history) inspect(user string) *worker {
 	w := &worker{kind: repairing, name: "verification of " + user, readOnly: true}
 	var err error

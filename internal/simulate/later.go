@@ -11,13 +11,13 @@ import (
 	"nexus/pkg/table"
 )
 
-// laterForm is a form of rows that this release does not know.
+// laterForm is an unknown form of rows.
 const laterForm = 1_000_000
 
 // walkRevision counts the moves of a walk's cursor.
 const walkRevision = "revision"
 
-// rowsOfForms are the rows of a user that have a form, each with the attribute that says which.
+// rowsOfForms returns the rows of a user that have a form, each with the attribute of the form.
 func (s *userState) rowsOfForms() map[item.Key]string {
 	out := map[item.Key]string{}
 	for _, rows := range []map[string]item.Item{
@@ -39,8 +39,8 @@ func (s *userState) rowsOfForms() map[item.Key]string {
 	return out
 }
 
-// rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them as
-// they are. What asks for them comes again until that release is back, which is at the next rest at the latest.
+// rollBack leaves rows of a release that was rolled back: this one does not know their form, and must leave them
+// unchanged. Records that need them are delivered again until that release is back, at the next rest at the latest.
 func (h *history) rollBack() {
 	if len(h.later) > 0 && h.luck.one(2) {
 		h.goForward()
@@ -55,7 +55,7 @@ func (h *history) rollBack() {
 	}
 }
 
-// overwriteLater has a later release write rows that a worker of this one is about to write.
+// overwriteLater lets a later release write rows that a worker of this one is about to write.
 func (h *history) overwriteLater(writes []table.Action) {
 	h.absorb(h.current)
 	for _, action := range writes {
@@ -69,10 +69,10 @@ func (h *history) overwriteLater(writes []table.Action) {
 	}
 }
 
-// label has a later release write a row.
+// label lets a later release write a row.
 func (h *history) label(key item.Key, name string) {
 	if h.mixture.former != nil {
-		return // one rolls back by one release at most
+		return // a rollback goes back by one release at most
 	}
 	h.happened["row of a later release"]++
 	h.note("a later release wrote %s", key.SK)
@@ -90,7 +90,7 @@ func (h *history) label(key item.Key, name string) {
 	h.relabel(table.Update{Key: key, Set: set, If: table.Exists()})
 }
 
-// goForward has the later release go on with its rows: it leaves them so that this one can read them.
+// goForward lets the later release process its rows: afterwards this one can read them.
 func (h *history) goForward() {
 	for _, key := range slices.SortedFunc(maps.Keys(h.later), item.Key.Compare) {
 		name := h.later[key]
@@ -111,7 +111,8 @@ func (h *history) relabel(u table.Update) {
 	h.relabelling = false
 }
 
-// checkLater: a row whose form is not known stays as it is, and so does a sum whose form is not known in its row (I1).
+// checkLater checks that a row of an unknown form stays unchanged, and so does a sum with an unknown form in its row
+// (I1).
 func (h *history) checkLater(s *userState, r *record) {
 	name, isLater := h.later[r.Key]
 	if !isLater || h.relabelling || r.Old.Int(name) != laterForm || r.Expired {

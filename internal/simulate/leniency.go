@@ -12,20 +12,20 @@ import (
 	"nexus/pkg/verify"
 )
 
-// Rules that the release before does not keep, because it was made before they held. Each is about what that release
-// itself wrote, and is listed in docs/simulation.md.
+// Rules that the release before does not follow, because it is older than they are. Each concerns rows that that
+// release itself wrote, and is listed in docs/simulation.md.
 
-// byFormer reports whether the release before made the write that is being taken in.
+// byFormer reports whether the release before made the present write.
 func (h *history) byFormer() bool { return h.writer != nil && h.writer.isFormer }
 
-// keepsNoEdit: the release before does not say that a write of the system leaves its user's edit as it was (I11). So
-// each of its writes counts as an edit.
+// keepsNoEdit reports a write of the release before without the mark that a system's write leaves the user's edit
+// unchanged (I11). So each of its writes counts as an edit.
 func (h *history) keepsNoEdit(r *record) bool {
 	return h.byFormer() && r.New != nil
 }
 
-// noteIndex keeps which edges stand where the release before has them in the index, without their user. That is so
-// until a repair of this release (docs/operations.md, "Exceptions").
+// noteIndex records the edges that have the release before's index keys, without their user. That is so until a repair
+// of this release (docs/operations.md, "Exceptions").
 func (s *userState) noteIndex(r *record, byFormer bool) {
 	if byFormer && r.New != nil {
 		s.strewn[r.Key.SK] = true
@@ -36,8 +36,8 @@ func (s *userState) noteIndex(r *record, byFormer bool) {
 	}
 }
 
-// isLeftByFormer says that a difference is about such an edge, or about what is kept of an item that the release before
-// deleted: it does not know the row (docs/operations.md, "Exceptions").
+// isLeftByFormer reports whether a difference concerns such an edge, or the KEPT row of an item that the release
+// before deleted: it does not know the row (docs/operations.md, "Exceptions").
 func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 	s := h.oracle.users[user]
 	switch d.Kind {
@@ -57,20 +57,21 @@ func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 	return false
 }
 
-// isNewRow: the release before parks the record of a row that it does not know. No filter lets such a record pass.
+// isNewRow reports whether the release before parks the record of a row that it does not know. No filter lets such a
+// record pass.
 func (h *history) isNewRow(r *record) bool {
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	return h.mixture.former != nil && err == nil && sk.Prefix == entity.RowKept
 }
 
-// saysNotWhatRang: the release before closes a delivery without saying which occurrence rang (I11). This release can
-// tell it from the row unless a snooze ended behind its occurrence, or the row says what rang before.
+// saysNotWhatRang reports whether the release before closed a delivery without its occurrence (I11). This release can
+// derive it from the row unless a snooze ended after its occurrence, or the row names the previous one.
 func (h *history) saysNotWhatRang(r *record, rang ring) bool {
 	return h.byFormer() && (!rang.occurrence.Equal(rang.done) || r.Old.Has(product.AttrFiredOccurrenceUtc))
 }
 
-// rungWants: the release before rings a floating one-time reminder once more for a user who moved to where it is still
-// to come (I5). These are the wants of such a reminder.
+// rungWants returns the expected deliveries of a reminder that the release before delivers twice: a floating one-time
+// reminder whose user moved to a zone in which it is in the future (I5).
 func (h *history) rungWants(s *userState, it item.Item, byFormer bool) []expectedDelivery {
 	if !byFormer || it.Str(entity.AttrType) != product.TypeReminder || it.Has(product.AttrRRule) ||
 		it.Has(product.AttrTzid) || !it.Has(product.AttrDoneTriggerUtc) {
@@ -81,14 +82,15 @@ func (h *history) rungWants(s *userState, it item.Item, byFormer bool) []expecte
 	return s.wantsOf(it, h.now)
 }
 
-// forgetOver: that release takes from a one-time reminder that it restores that it is over (I6).
+// forgetOver removes the mark that a one-time reminder is over: that release loses it when it restores the reminder
+// (I6).
 func (h *history) forgetOver(left item.Item) {
 	if h.byFormer() && !left.Has(product.AttrRRule) {
 		delete(left, product.AttrDoneTriggerUtc)
 	}
 }
 
-// isOfRung: that release leaves a schedule for it, too (I4). Called, it finds nothing to do.
+// isOfRung reports whether that release leaves a schedule for such a reminder (I4). Its call finds nothing to do.
 func (h *history) isOfRung(one schedule.Schedule) bool {
 	s := h.oracle.users[userOfPayload(one.Payload)]
 	if h.mixture.former == nil || s == nil {
@@ -104,8 +106,8 @@ func (h *history) isOfRung(one schedule.Schedule) bool {
 	return false
 }
 
-// blocksOnEntry: the release before gives up a record of a sum where the store refuses the ledger row of the last
-// entry, another item's, for good (I8). This release takes the entry back out.
+// blocksOnEntry reports whether the release before gives up a record of a sum because the store refuses the ledger row
+// of the pending entry, another item's, for good (I8). This release removes the entry again.
 func (w *worker) blocksOnEntry(c *curse, parked consume.Parked) bool {
 	return w.isFormer && c.harm == refusal && strings.Contains(parked.Reason, ": put ledger row of ")
 }

@@ -11,15 +11,15 @@ type Plan struct {
 	From       uint64 // the first seed
 	Histories  int
 	Steps      int   // of each
-	Skip, Calm []int // see [Spec]
+	Skip, Calm []int // concurrent histories
 	Workers    int   // histories played side by side
 	// Stop ends the play after that many violations; 0 plays on.
 	Stop int
-	// Progress is told the number of histories played so far. It must be safe for concurrent use.
+	// Progress receives the number of histories played so far. It must be safe for concurrent use.
 	Progress func(played int)
 }
 
-// Tally is what came of many histories.
+// Tally summarises many histories.
 type Tally struct {
 	Histories  int
 	Operations int64

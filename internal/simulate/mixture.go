@@ -26,8 +26,9 @@ type handler func(ctx context.Context, event []byte) ([]byte, error)
 // newFormer makes the release before this one. It is nil unless the program was built with it (package beside).
 var newFormer func(h *history) former
 
-// mixture says which release does a piece of work. Each function has a course of its own, because they may be deployed
-// in any order: the release before, both during a deployment, this release, both during a rollback, and so on.
+// mixture decides which release does a piece of work. Each function has a separate course, because functions may be
+// deployed in any order: the release before, both during a deployment, this release, both during a rollback, and so
+// on.
 type mixture struct {
 	former  former // nil for this release alone
 	luck    *rand.Rand
@@ -51,7 +52,7 @@ type phase struct {
 // shares are the phases of a course in their order.
 var shares = [...]int{100, 50, 0, 50}
 
-// Names of functions, besides the readers of the deployment table.
+// Names of functions other than the readers of the deployment table.
 const (
 	projecting  = "projections"
 	effecting   = "effects"

@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/product"
 )
 
-// userOf is whose partition a key lies in; "" if it is nobody's.
+// userOf returns the user of a key's partition; "" without one.
 func userOf(key item.Key) string {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {
@@ -19,17 +19,17 @@ func userOf(key item.Key) string {
 	return user
 }
 
-// userOfPayload is whose reminder a call of the scheduler is about.
+// userOfPayload returns the user of a scheduler's call.
 func userOfPayload(payload []byte) string {
 	var call struct {
 		UserID string `json:"userId"`
 	}
-	_ = json.Unmarshal(payload, &call) // a payload that says nothing is nobody's: its worker then has no rows to touch
+	_ = json.Unmarshal(payload, &call) // an unreadable payload belongs to no user: its worker then has no rows to touch
 	return call.UserID
 }
 
-// oracle holds the table as it is and as it was, read from the log of all writes, record by record. It asks nothing of
-// the code under test.
+// oracle holds the present and former content of the table, read from the log of all writes, record by record. It does
+// not call the code under test.
 type oracle struct {
 	users   map[string]*userState
 	done    map[string]map[string]bool // by consumer: sequence numbers
@@ -42,7 +42,7 @@ type oracle struct {
 	amounts    map[string]amounts       // of contributions that were read before
 }
 
-// userState holds what the log says of one user.
+// userState holds one user's data according to the log.
 type userState struct {
 	user       string
 	meta       item.Item
@@ -52,14 +52,14 @@ type userState struct {
 	ledgers    map[string]map[string]item.Item
 	links      map[string]item.Item // by sort key
 	strewn     map[string]bool      // rows of links in the index as the release before has it, by sort key
-	orphans    map[item.Key]bool    // what is kept of items that the release before deleted
+	orphans    map[item.Key]bool    // KEPT rows of items that the release before deleted
 	deliveries map[string]item.Item // by sort key
 	colds      map[string]item.Item // by id
 	timers     map[string]item.Item // by sort key
 	walks      map[string]item.Item // cursors of walks, by sort key
 	gone       map[string]bool
 
-	unsure     bool // a record was lost that may have been the only one that knew a fact
+	unsure     bool // a lost record may have been the only one with some fact
 	moved      bool // something of a projection was written since the sums were checked
 	expired    map[string]item.Item
 	raised     map[string]string  // sequence number of each delivery's put, by sort key
@@ -101,7 +101,7 @@ func (k *oracle) applied(consumer, sequence string) {
 	k.done[consumer][sequence] = true
 }
 
-// absorb takes in what a worker wrote, nil for the TTL service.
+// absorb reads a worker's writes, nil for the TTL service.
 func (h *history) absorb(w *worker) {
 	by := outside
 	if w != nil {
@@ -185,7 +185,7 @@ func keep(rows map[string]item.Item, name string, row item.Item) {
 	}
 }
 
-// takeEntity judges the write of an entity by what was there before.
+// takeEntity checks the write of an entity against its former state.
 func (h *history) takeEntity(s *userState, r *record, ref entity.Ref) {
 	if r.Name == change.Insert {
 		if _, again := s.expired[ref.ID]; !again {
@@ -233,14 +233,15 @@ func (h *history) takeEntity(s *userState, r *record, ref entity.Ref) {
 	keep(s.items, ref.ID, r.New)
 }
 
-// checkVersion: whatever changes an entity adds one to its version; bookkeeping of ttl alone adds nothing.
+// checkVersion checks that every change of an entity adds one to its version, and that bookkeeping of ttl adds
+// nothing.
 func (h *history) checkVersion(s *userState, r *record, ref entity.Ref) {
 	if r.Old == nil || r.New == nil {
 		return
 	}
 	before, after := r.Old.Int(entity.AttrVersion), r.New.Int(entity.AttrVersion)
 	undone := ref.Type == entity.TypeInstance && !r.Old.Has(product.AttrModifiedFields)
-	if after == before+1 || undone && after > before { // what was undone had the series' version meanwhile
+	if after == before+1 || undone && after > before { // an undone one had the series' version in between
 		return
 	}
 	a, b := r.Old.Clone(), r.New.Clone()
@@ -253,8 +254,8 @@ func (h *history) checkVersion(s *userState, r *record, ref entity.Ref) {
 	}
 }
 
-// noteEdit keeps which version the last write of a user made, and holds what the row says of it against that (I11). An
-// exception that was undone is seen by nobody.
+// noteEdit records the version that a user's last write made, and checks the row's own record against it (I11). An
+// undone exception is invisible.
 func (h *history) noteEdit(s *userState, r *record, ref entity.Ref) {
 	if r.New == nil {
 		return
@@ -268,7 +269,8 @@ func (h *history) noteEdit(s *userState, r *record, ref entity.Ref) {
 	}
 }
 
-// checkTwice: a request that is repeated under its key creates nothing a second time. Titles name requests here.
+// checkTwice checks that a request repeated under its key creates nothing a second time. Titles identify requests
+// here.
 func (h *history) checkTwice(s *userState, r *record, ref entity.Ref) {
 	if r.Name != change.Insert || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance {
 		return
@@ -280,7 +282,7 @@ func (h *history) checkTwice(s *userState, r *record, ref entity.Ref) {
 	s.titles[title] = ref.ID
 }
 
-// checkArchived: nobody but the user archives a task that is not completed, or before its time (I7).
+// checkArchived checks that only the user archives a task that is not completed, or before its time (I7).
 func (h *history) checkArchived(s *userState, r *record, ref entity.Ref) {
 	if r.by == commanding || r.New.Str(entity.AttrStatus) != product.StatusArchived ||
 		r.Old.Str(entity.AttrStatus) == product.StatusArchived {
@@ -294,7 +296,7 @@ func (h *history) checkArchived(s *userState, r *record, ref entity.Ref) {
 	}
 }
 
-// checkOrdered: dueSetAt is the time of the last command that changed what is due (I5).
+// checkOrdered checks that dueSetAt is the time of the last command that changed a due instant (I5).
 func (h *history) checkOrdered(s *userState, r *record, ref entity.Ref) {
 	if r.New == nil || ref.Type == entity.TypeMaster || ref.Type == entity.TypeInstance || ref.Type == product.TypeNote {
 		return
@@ -310,7 +312,7 @@ func (h *history) checkOrdered(s *userState, r *record, ref entity.Ref) {
 	}
 }
 
-// instantOf is when a row was written, by its own account.
+// instantOf returns when a row was written, according to the row.
 func (h *history) instantOf(it item.Item) time.Time {
 	at, _ := it.Time(entity.AttrUpdatedAt)
 	return at

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// fail has a call of the scheduler die somewhere, again and again until the next of its schedule is about to come, and
-// then go through while that comes: what was decided before its instant is finished behind it.
+// fail makes a call of the scheduler die repeatedly until the next call of its schedule is due. Then it succeeds
+// beside that one: decisions made before that instant are completed after it.
 func (h *history) fail() {
 	if h.endAll(); h.luck.calm {
 		return

@@ -7,16 +7,16 @@ import (
 	"nexus/pkg/product"
 )
 
-// maxStart, maxRepair and maxCopy bound the calls that the one has made who is overtaken: more than a delivery of one
-// record, a repair of one user, or a cold copy needs.
+// maxStart, maxRepair and maxCopy bound the calls of the worker that is overtaken: more than a delivery of one record,
+// a repair of one user, or a cold copy needs.
 const (
 	maxStart  = 14
 	maxRepair = 100
 	maxCopy   = 6
 )
 
-// overtake has somebody stop at some call, and others see the same item through meanwhile, from a command to what
-// follows from it. Then the one goes on.
+// overtake pauses one worker at some call while others process the same item, from a command to its effects. Then the
+// first continues.
 func (h *history) overtake(b contendedItem, r *reader) {
 	if h.luck.one(2) {
 		h.flicker(b)
@@ -44,7 +44,7 @@ func (h *history) overtake(b contendedItem, r *reader) {
 	}
 }
 
-// overtakeInCourse has the reader come to the end of the item's records.
+// overtakeInCourse lets the reader reach the end of the item's records.
 func (h *history) overtakeInCourse(b contendedItem, r *reader) {
 	for range maxAtOnce {
 		w := h.deliverNext(r, b)
@@ -55,7 +55,7 @@ func (h *history) overtakeInCourse(b contendedItem, r *reader) {
 	}
 }
 
-// flicker is a user who does something, takes it back, and does something else, all before anybody takes note of it.
+// flicker makes a user's change, its reversal, and another change, all before any consumer reads them.
 func (h *history) flicker(b contendedItem) {
 	if b.ref.Type == product.TypeTask && h.luck.one(2) {
 		h.flickerTask(b)
@@ -74,8 +74,8 @@ func (h *history) flickerTask(b contendedItem) {
 	h.change(b, a.moveDue(a.items[b.ref.ID]))
 }
 
-// takeBack has a user bring an item into a state that ends with its expiry and take it out again while the archive is
-// still at it, which may see that through before it goes on. It returns whether the item's kind has such a state.
+// takeBack lets a user bring an item into a state that ends with its expiry, and out of it again while the archive
+// still works on it. The archive may complete that first. It returns whether the item's kind has such a state.
 func (h *history) takeBack(b contendedItem) bool {
 	var conclude, undo string
 	switch b.ref.Type {

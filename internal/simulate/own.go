@@ -10,7 +10,7 @@ import (
 	"nexus/pkg/projection"
 )
 
-// ownName is a sum that a product keeps for itself, beside those of Nexus.
+// ownName names a sum of the product itself, in addition to those of Nexus.
 const ownName = "counts"
 
 // Attributes of the row that holds it.
@@ -25,18 +25,18 @@ const (
 const (
 	// tooLong is longer than a key, or a text of which the greatest counts, may be.
 	tooLong = 2000
-	// manyTimes a title are more than a row may hold.
+	// manyTimes a title exceed a row.
 	manyTimes = 140_000
 )
 
-// ownRevision is that of [ownAmounts].
+// ownRevision is the revision of [ownAmounts].
 const ownRevision = "c1"
 
 // ownSum is the product's own sum.
 func ownSum() *projection.Projection { return projection.NewOwnSum(ownName, ownRevision, ownAmounts) }
 
-// ownAmounts counts items by their kind, and keeps the greatest title of notes. What is titled with a 7 at its end
-// contributes what no row can hold.
+// ownAmounts counts items by their kind, and the greatest title of notes. An item whose title ends with a 7
+// contributes more than a row can hold.
 func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 	if !t.HasCollection() {
 		return projection.Amounts{}
@@ -59,14 +59,14 @@ func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 	return a
 }
 
-// isRefused says that no row can hold what the item contributes to the product's own sum. The release before counts
-// what no row holds, so beside it there is no such item.
+// isRefused reports whether no row can hold the item's contribution to the product's own sum. The release before
+// counts it, so beside it there is no such item.
 func isRefused(it item.Item) bool {
 	return newFormer == nil && strings.HasSuffix(it.Str(entity.AttrTitle), "7")
 }
 
-// refusedRecord says of a parked object whether it is one of the product's own sum that nothing can be done about;
-// nobody takes it up again.
+// refusedRecord reports whether a parked object is one of the product's own sum that can never succeed; it is not
+// redriven.
 func (h *history) refusedRecord(name string, body []byte) bool {
 	if !strings.HasPrefix(name, consume.ParkedPrefix+ownName+"/") {
 		return false
@@ -88,8 +88,8 @@ func (h *history) refusedRecord(name string, body []byte) bool {
 	return false
 }
 
-// checkOwn: the product's own sum is what its ledger comes to (I1), and when all is quiet what a recount of the items
-// says (I2). What no row can hold counts with what its ledger row had before.
+// checkOwn checks that the product's own sum equals its ledger (I1) and, when all is quiet, a recount of the items
+// (I2). A contribution that no row can hold counts with the former one in its ledger row.
 func (h *history) checkOwn(s *userState, settled bool) {
 	repairs := s.own.Int(ownRepairs)
 	sum := h.addUp(s.ledgers[ownName], s.own.Map(ownLast), repairs)

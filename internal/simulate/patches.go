@@ -31,7 +31,7 @@ func (a author) remind() string {
 	return `{"reminderMinutes":` + pick(a.luck, "null", "[0]", "[0,30]", "[10,60]", "[60]", "[5,1440]") + `}`
 }
 
-// zoned takes the zone away from what floats.
+// zoned removes the zone from a floating item's patch.
 func (a author) zoned(times, zoneName string) string {
 	if a.isFloating(times) {
 		return times + fmt.Sprintf(`,%q:null`, zoneName)
@@ -77,7 +77,7 @@ func (a author) shift(it item.Item) string {
 	return fmt.Sprintf(`{"startUtc":%q,"endUtc":null}`, at.Format(layout))
 }
 
-// act is what its user does with a reminder.
+// act returns a user's action on a reminder.
 func (a author) act(id string) (command.Command, *int64, string) {
 	switch a.luck.IntN(4) {
 	case 0, 1:
@@ -91,7 +91,7 @@ func (a author) act(id string) (command.Command, *int64, string) {
 	return command.DismissReminder{ID: id, Series: all}, nil, fmt.Sprintf("dismiss %s %t", id, all)
 }
 
-// date is that of an occurrence of these days.
+// date returns the date of an occurrence of these days.
 func (a author) date(master item.Item) string {
 	rule, err := product.CompileMaster(master)
 	if err == nil && !a.luck.one(8) {

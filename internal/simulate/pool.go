@@ -2,8 +2,8 @@ package simulate
 
 import "iter"
 
-// coroutinePool keeps coroutines that have no work at the moment. Keeping them saves their stacks, which would have to
-// grow anew with each piece of work.
+// coroutinePool holds idle coroutines. Reusing them saves their stacks, which would otherwise grow again with each
+// piece of work.
 type coroutinePool struct{ idle []*coroutine }
 
 // coroutine does one piece of work after another.

@@ -17,12 +17,12 @@ import (
 // storeName is the store among the ports.
 const storeName = "store"
 
-// storePort is the table as workers see it.
+// storePort is the workers' view of the table.
 type storePort struct{ h *history }
 
 var _ table.Store = storePort{}
 
-// storeCall makes one call. What names the rows it touches is checked against the worker's users (I9).
+// storeCall makes one call. It checks the rows that the call names against the worker's users (I9).
 func storeCall[T any](h *history, op string, writes []table.Action, keys []item.Key, do func() (T, error)) (T, error) {
 	var none T
 	f := h.call(storeName, op)
@@ -49,7 +49,7 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 	return v, err
 }
 
-// trespass reports a worker at rows of somebody it has no business with.
+// trespass reports a worker that touches rows of a user outside its work.
 func (h *history) trespass(op string, keys []item.Key) {
 	w := h.current
 	if w == nil {
@@ -140,7 +140,7 @@ func (p storePort) Walk(ctx context.Context, segment, total int, visit func(item
 	return err
 }
 
-// blobPort is an object store as workers see it.
+// blobPort is the workers' view of an object store.
 type blobPort struct {
 	h    *history
 	kept blob.Store
@@ -199,7 +199,7 @@ func (p blobPort) List(ctx context.Context, prefix string, limit int, after stri
 	return blobCall(p.h, "list", prefix, func() ([]string, error) { return p.kept.List(ctx, prefix, limit, after) })
 }
 
-// busPort is the bus as workers see it. Each event that reaches it is judged at once.
+// busPort is the workers' view of the bus. Each event that reaches it is checked at once.
 type busPort struct{ h *history }
 
 func (p busPort) Publish(ctx context.Context, events ...bus.Event) error {

@@ -7,10 +7,10 @@ import (
 	"nexus/pkg/consume"
 )
 
-// maxTogether bounds how many records that were given up are taken up at once.
+// maxTogether bounds how many given-up records are redriven at once.
 const maxTogether = 8
 
-// redrive takes up something that was given up.
+// redrive redrives a given-up delivery.
 func (h *history) redrive() {
 	if h.luck.misfortune(h) && h.luck.one(6) {
 		h.lose()
@@ -21,7 +21,7 @@ func (h *history) redrive() {
 	}
 }
 
-// leftover is how much was parked or given up.
+// leftover counts the parked and given-up deliveries.
 func (h *history) leftover() int { return len(h.parked()) + len(h.oracle.givenUp) }
 
 func (h *history) parked() []string {
@@ -32,8 +32,8 @@ func (h *history) parked() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return h.junk[name] })
 }
 
-// takeLeft begins a delivery of what was parked or given up; nil if nothing was. Whoever takes it up takes one record,
-// or several at once, in any order.
+// takeLeft begins a redelivery of parked or given-up records; nil if there are none. A redelivery takes one record, or
+// several at once, in any order.
 func (h *history) takeLeft() *worker {
 	parked := h.parked()
 	total := len(parked) + len(h.oracle.givenUp)
@@ -47,7 +47,7 @@ func (h *history) takeLeft() *worker {
 	return h.takeGivenUp(n - len(parked))
 }
 
-// takeGivenUp takes up the n-th record that was given up, and maybe others of the same reader.
+// takeGivenUp redrives the n-th given-up record, and possibly others of the same reader.
 func (h *history) takeGivenUp(n int) *worker {
 	taken := []givenUp{h.oracle.givenUp[n]}
 	others := slices.Delete(slices.Clone(h.oracle.givenUp), n, n+1)
@@ -80,8 +80,8 @@ func (h *history) takeGivenUp(n int) *worker {
 	return w
 }
 
-// takeParked delivers the n-th parked record to its consumer, and maybe others of the same consumer with it. Their
-// objects are put back if it does not come to its end.
+// takeParked delivers the n-th parked record to its consumer, and possibly others of the same consumer with it. Their
+// objects are restored if it does not finish.
 func (h *history) takeParked(names []string, n int) *worker {
 	first, consumer := h.readParked(names[n])
 	objects, records := map[string][]byte{names[n]: first.body}, first.records
@@ -119,7 +119,7 @@ func (h *history) takeParked(names []string, n int) *worker {
 	return w
 }
 
-// parkedObject is what a parked object holds.
+// parkedObject is the content of a parked object.
 type parkedObject struct {
 	body    []byte
 	records []json.RawMessage

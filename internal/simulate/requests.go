@@ -14,10 +14,10 @@ import (
 	"nexus/pkg/table"
 )
 
-// request is a command that a user sent, and sends again under its key if the answer was lost.
+// request is a command of a user, who sends it again under its key if the answer was lost.
 type request struct {
 	command.Request
-	calendar string // a text to import, in place of a command
+	calendar string // a text to import, instead of a command
 	name     string
 	tries    int
 	first    time.Time // when it was sent first
@@ -26,7 +26,7 @@ type request struct {
 const (
 	// maxTries bounds how often a user sends a request again.
 	maxTries = 4
-	// patience is how long one does: receipts are kept for a day.
+	// patience is how long a user repeats it: receipts stay for a day.
 	patience = 23 * time.Hour
 )
 
@@ -63,7 +63,7 @@ func (h *history) send(r *request) *worker {
 	}, r.User)
 }
 
-// oftenTwice is in how many cases the request is sent a second time at once. A user who waits for an item to come back
+// oftenTwice returns in how many cases the request is sent a second time at once. A user who waits for a restored item
 // asks again.
 func (r *request) oftenTwice() int {
 	if strings.HasPrefix(r.name, "restore") {
@@ -72,7 +72,7 @@ func (r *request) oftenTwice() int {
 	return 12
 }
 
-// regret has a request whose outcome is unknown sent again some time, unless its user gives up.
+// regret lets a request of unknown outcome be sent again later, unless its user gives up.
 func (h *history) regret(r *request) {
 	h.happened["unknown outcome"]++
 	if r.tries < maxTries && r.IdempotencyKey != "" && !h.luck.one(4) {
@@ -80,7 +80,7 @@ func (h *history) regret(r *request) {
 	}
 }
 
-// isPassing says that a repetition may succeed: the answer 503.
+// isPassing reports whether a repetition may succeed: the answer 503.
 func isPassing(err error) bool {
 	return slices.ContainsFunc([]error{
 		table.ErrUnavailable, table.ErrThrottled, table.ErrConflict, blob.ErrUnavailable, blob.ErrThrottled, context.Canceled,
@@ -88,7 +88,7 @@ func isPassing(err error) bool {
 	}, func(passing error) bool { return errors.Is(err, passing) })
 }
 
-// answered tells how a command ended. A refusal is an answer; an error that no user may see is a violation.
+// answered records how a command ended. A refusal is an answer; an error that no user may see is a violation.
 func (h *history) answered(w *worker, err error) {
 	var (
 		notFound *command.NotFoundError
@@ -105,10 +105,10 @@ func (h *history) answered(w *worker, err error) {
 	h.note("%s: %v", w.name, err)
 }
 
-// newRequest makes up what a user wants next.
+// newRequest makes up a user's next request.
 func (h *history) newRequest() *request { return h.requestOf(h.users[h.luck.IntN(len(h.users))]) }
 
-// requestOf makes up what one user wants.
+// requestOf makes up the next request of one user.
 func (h *history) requestOf(user string) *request {
 	a := author{history: h, userState: h.oracle.users[user]}
 	var cmd command.Command

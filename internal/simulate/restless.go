@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// maxPests bounds how often others come in between while one worker is at work.
+	// maxPests bounds the interruptions of one running worker.
 	maxPests = 60
-	// maxSpared bounds the calls that are left alone first.
+	// maxSpared bounds the undisturbed calls at the beginning.
 	maxSpared = 4
-	// lately is how many of the last records may have been TTL's.
+	// lately is how many of the last records may be the TTL service's.
 	lately = 40
 )
 
-// unrest is what others do between the calls of one worker, again and again, until it gives up.
+// unrest is repeated work of others between the calls of one worker, until it gives up.
 type unrest struct {
 	act        func(writes []table.Action)
 	writesOnly bool // only before calls that write
 	spared     int  // calls that are left alone first
-	often      int  // others come before one of that many calls
+	often      int  // others act before one of that many calls
 	left       int
 }
 
-// disturb has others act before a call of the worker.
+// disturb lets others act before a call of the worker.
 func (h *history) disturb(w *worker, writes []table.Action) {
 	u := w.unrest
 	if u.left == 0 || h.settling || h.violation != nil || u.writesOnly && len(writes) == 0 || !h.luck.one(u.often) {
@@ -52,15 +52,15 @@ func (h *history) disturb(w *worker, writes []table.Action) {
 type disturbance int
 
 const (
-	renaming      disturbance = iota // the item gets other titles, and stays as it is otherwise
+	renaming      disturbance = iota // the item gets other titles, and stays the same otherwise
 	linking                          // the item gets links and loses them
 	neighbouring                     // its user changes another item
 	laterWriting                     // a later release writes what is about to be written
 	anythingGoing                    // its user does anything with it
 )
 
-// unsettle draws what others do while the worker is at work on the item: often one of those that are named. They read
-// by r, which is nil for any reader.
+// unsettle chooses the work of others while the worker works on the item: often one of those that are named. They use
+// reader r, nil for any reader.
 func (h *history) unsettle(w *worker, b contendedItem, r *reader, likely ...disturbance) {
 	h.happened["restless item"]++
 	h.note("%s of %s never rests", b.ref, b.user)
@@ -101,7 +101,7 @@ func (h *history) readerOf(consumer string) *reader {
 	return h.readers[slices.IndexFunc(h.readers, func(r *reader) bool { return slices.Contains(r.consumers, consumer) })]
 }
 
-// pest has others change what a worker works on, again and again between its calls.
+// pest lets others repeatedly change a worker's item between its calls.
 func (h *history) pest() {
 	h.endAll()
 	h.absorb(nil)
@@ -127,10 +127,10 @@ func (h *history) pest() {
 	}
 }
 
-// maxUntilHeld bounds the turns in which a repair comes to its lease.
+// maxUntilHeld bounds the turns in which a repair reaches its lease.
 const maxUntilHeld = 80
 
-// leaseSums is a repair that holds one of the user's sums, or has ended.
+// leaseSums returns a repair that has a lease on one of the user's sums, or has ended.
 func (h *history) leaseSums(user string) *worker {
 	s := h.oracle.users[user]
 	h.damageSum(s)
@@ -142,7 +142,7 @@ func (h *history) leaseSums(user string) *worker {
 	return w
 }
 
-// provoke changes the item, and has its records seen through.
+// provoke changes the item, and lets its records be processed.
 func (h *history) provoke(b contendedItem, r *reader) {
 	if h.oracle.users[b.user].items[b.ref.ID] == nil || h.luck.one(3) {
 		h.run(h.send(h.requestAbout(b)), -1)
@@ -154,7 +154,7 @@ func (h *history) provoke(b contendedItem, r *reader) {
 	}
 }
 
-// rename gives the item another title, longer or shorter, and leaves it as it is otherwise.
+// rename gives the item another title, longer or shorter, and leaves the rest unchanged.
 func (h *history) rename(b contendedItem) {
 	it := h.oracle.users[b.user].items[b.ref.ID]
 	if it == nil {
@@ -172,13 +172,13 @@ func (h *history) rename(b contendedItem) {
 	}}), -1)
 }
 
-// relink adds a link to the item or removes one, and has that seen through.
+// relink adds a link to the item or removes one, and lets that be processed.
 func (h *history) relink(b contendedItem, r *reader) {
 	h.run(h.send(h.requestLink(b)), -1)
 	h.deliverLast(r, b)
 }
 
-// beNeighbour has the user complete another task than the item, or take it up again, and that seen through: a sum of
+// beNeighbour lets the user complete another task than the item, or reopen it, and lets that be processed: a sum of
 // the user's is written.
 func (h *history) beNeighbour(b contendedItem, r *reader) {
 	s, typ := h.oracle.users[b.user], h.registry.ByName(product.TypeTask)
@@ -203,7 +203,7 @@ func (h *history) beNeighbour(b contendedItem, r *reader) {
 	}
 }
 
-// deliverLast has a reader see the last record of the item through.
+// deliverLast lets a reader process the last record of the item.
 func (h *history) deliverLast(r *reader, b contendedItem) {
 	for _, rec := range slices.Backward(h.stream.log) {
 		if of, ok := boneOf(rec); ok && of == b && r.filter.Match(rec.Record) {

@@ -8,14 +8,14 @@ import (
 	"nexus/pkg/product"
 )
 
-// ring is what rang last of a reminder.
+// ring is the last delivery of a reminder.
 type ring struct {
 	occurrence time.Time
 	done       time.Time // the due instant, or the occurrence if a snooze ended before it
-	unsure     bool      // the rule or the trigger changed since: which of the two is hard to tell from outside
+	unsure     bool      // the rule or the trigger changed since: the log does not show which of the two
 }
 
-// noteSent takes in a delivery that was closed.
+// noteSent records a closed delivery.
 func (s *userState) noteSent(r *record) {
 	if r.New.Str(deliveryState) != deliverySent {
 		return
@@ -28,8 +28,9 @@ func (s *userState) noteSent(r *record) {
 	s.sent[r.New.Str("itemId")] = ring{occurrence: occurrence, done: done}
 }
 
-// noteRing takes in what a write of a reminder says about what rang last: the system's own closes a delivery, in one
-// transaction with the delivery. A snooze that had ended rang, too, when its user deals with it before it was closed.
+// noteRing records the last delivery according to a write of a reminder: the system's own write closes a delivery, in
+// one transaction with the delivery. A snooze that had ended also counts as delivered if its user acts on it before it
+// was closed.
 func (h *history) noteRing(s *userState, r *record, ref entity.Ref) {
 	last, known := s.rang[ref.ID]
 	switch {
@@ -56,7 +57,7 @@ func closesDelivery(before, after item.Item) bool {
 		!item.Equal(before[product.AttrFiredOccurrenceUtc], after[product.AttrFiredOccurrenceUtc])
 }
 
-// setAnew reports whether a command may have set the reminder anew, or changed what its rule has.
+// setAnew reports whether a command may have set the reminder again, or changed the dates of its rule.
 func setAnew(before, after item.Item) bool {
 	for _, name := range []string{
 		product.AttrFirstTriggerUtc, product.AttrRRule, product.AttrRRuleUntil, product.AttrTzid,

@@ -1,10 +1,10 @@
 package simulate
 
-// maxRuinWrite bounds the write at which something dies.
+// maxRuinWrite bounds the write at which a worker dies.
 const maxRuinWrite = 3
 
-// ruin has a delivery or a call die somewhere, and what it leaves looked at or repaired at once. A later release may
-// have written some of it.
+// ruin kills a delivery or a call at some point, and verifies or repairs its remains at once. A later release may have
+// written some of them.
 func (h *history) ruin() {
 	h.endAll()
 	h.absorb(nil)
@@ -51,7 +51,7 @@ func (h *history) ruin() {
 	h.run(w, -1)
 }
 
-// justWritten is how many of the last records are those of one that died.
+// justWritten is the number of last records that belong to a dead worker.
 const justWritten = 4
 
 // labelLast has a later release write what was written last.

@@ -26,17 +26,17 @@ type profile struct {
 	apart         bool // each consumer has a reader of its own
 	faults        int  // of ten thousand port calls
 	crashes       int  // of a hundred faults
-	held          int  // of a hundred workers, those that are held while others go on
+	held          int  // of a hundred workers, those that are paused while others continue
 	begin         time.Time
-	zone          string   // whose clocks are about to change
+	zone          string   // the zone whose clocks are about to change
 	kinds         []string // what its users have
 	slow          bool     // days pass rather than hours
-	importing     bool     // calendars of other programs come in
-	crowd         int      // how many of something the first user has from the start; 0 for none
+	importing     bool     // calendars of other programs are imported
+	crowd         int      // the number of items that the first user has from the start; 0 for none
 	damaging      bool     // derived rows are lost or overwritten, and repaired
 }
 
-// allKinds are the types of what users have, as often as they are to be chosen.
+// allKinds are the types of users' items, as often as they are to be chosen.
 var allKinds = []string{
 	product.TypeEvent, product.TypeTask, product.TypeTask, product.TypeReminder, product.TypeReminder, product.TypeNote,
 	entity.TypeMaster, entity.TypeMaster, entity.TypeMaster,
@@ -76,7 +76,7 @@ func newLuck(seed uint64) *seededRand {
 	}
 	eve := eves[l.IntN(len(eves))]
 	l.begin, l.zone = eve.at, eve.zone
-	if !l.one(4) { // few kinds, so that more becomes of each
+	if !l.one(4) { // few kinds, so that each gets further
 		l.kinds = []string{pick(l, allKinds...), pick(l, allKinds...)}
 	}
 	return l
@@ -92,7 +92,7 @@ func pick[T any](l *seededRand, choices ...T) T { return choices[l.IntN(len(choi
 // seldom is how much likelier a fault is at the ports that are called less often than the store.
 const seldom = 4
 
-// fault is what becomes of a port call.
+// fault returns the fault of a port call.
 func (l *seededRand) fault(h *history, port, op string) fault {
 	if l.calm || h.settling || l.faults == 0 {
 		return noFault
@@ -120,7 +120,7 @@ func (l *seededRand) fault(h *history, port, op string) fault {
 	return [...]fault{failBefore, failAfter}[draw/100%2]
 }
 
-// storeError is how a call of the store that did nothing fails.
+// storeError returns the error of a store call without an effect.
 func (h *history) storeError(op string) error {
 	l := h.luck
 	if op == "Transact" && (h.storm > 0 || l.one(2)) {
@@ -129,10 +129,10 @@ func (h *history) storeError(op string) error {
 	return pick(l, table.ErrThrottled, table.ErrUnavailable)
 }
 
-// misfortune says that things may go wrong at the moment.
+// misfortune reports whether faults are possible at the moment.
 func (l *seededRand) misfortune(h *history) bool { return l.faults > 0 && !l.calm && !h.settling }
 
-// uuid is an id that looks as if it came from a random source, and does, of a kind.
+// uuid returns an id of the form of a random one, from the seeded source.
 func (l *seededRand) uuid() string {
 	a, b := l.Uint64(), l.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)

@@ -48,7 +48,7 @@ func (s *shrinking) try(spec Spec) bool {
 	return true
 }
 
-// cut leaves out whatever comes behind the violation.
+// cut removes the steps after the violation.
 func (s *shrinking) cut() {
 	spec := s.best.Spec
 	if at := s.best.Violation.Step + 1; at < spec.Steps {
@@ -57,7 +57,7 @@ func (s *shrinking) cut() {
 	}
 }
 
-// leaveOut tries to do without the steps that are left, many together first.
+// leaveOut tries to leave out the remaining steps, many together first.
 func (s *shrinking) leaveOut(without func(spec *Spec, steps []int)) {
 	for size := 32; size > 0; size /= 2 {
 		for from := s.best.Spec.Steps - 1; from >= 0 && s.goesOn(); from -= size {

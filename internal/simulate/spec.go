@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// DefaultSteps is the length of a history of which nobody says more.
+// DefaultSteps is the default length of a history.
 const DefaultSteps = 100
 
 // maxSteps bounds a history.
@@ -18,12 +18,12 @@ const maxSteps = 1_000_000
 type Spec struct {
 	Seed  uint64
 	Steps int
-	// Skip are steps that do not take place; Calm are steps in which nothing fails. What is left of a history stays as it
-	// was, because each step draws its own luck: this is how a history that fails is made small.
+	// Skip are steps that do not take place; Calm are steps in which nothing fails. The rest of a history stays
+	// unchanged, because each step draws its own random numbers: this allows a failing history to be shrunk.
 	Skip, Calm []int
 }
 
-// ErrSpec: the text names no history.
+// ErrSpec says that the text names no history.
 var ErrSpec = errors.New("not a history")
 
 // String is the spec as [ParseSpec] reads it: "seed=7 steps=100 skip=0-4,9 calm=12".
@@ -144,13 +144,13 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s at step %d: user %s, %s: %s", v.Invariant, v.Step, v.User, v.Item, v.Detail)
 }
 
-// Result is what came of one history.
+// Result is the outcome of one history.
 type Result struct {
 	Spec       Spec
 	Operations int64 // calls of the store and the scheduler, and records delivered
 	Violation  *Violation
-	// Happened counts what came about: commands that were carried out, faults, deliveries, and everything that follows.
+	// Happened counts events: commands that were carried out, faults, deliveries, and everything that follows.
 	Happened map[string]int
-	// Trace is what happened, the last at the end, if it was asked for.
+	// Trace lists the events in order, if it was requested.
 	Trace []string
 }

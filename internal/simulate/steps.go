@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// maxHeld bounds the workers that are held at a time.
+// maxHeld bounds the workers that are paused at a time.
 const maxHeld = 6
 
-// take is one step: something begins, goes on, comes again or is lost, or time passes.
+// take is one step: work begins, continues, is repeated or is lost, or time passes.
 func (h *history) take() {
 	switch n := h.luck.IntN(107); {
 	case n >= 100:
@@ -59,7 +59,7 @@ func (h *history) take() {
 	}
 }
 
-// goWrong is a step of what seldom happens.
+// goWrong is a step with a rare event.
 func (h *history) goWrong() {
 	user := h.users[h.luck.IntN(len(h.users))]
 	switch n := h.luck.IntN(32); {
@@ -102,7 +102,7 @@ func (h *history) goWrong() {
 	}
 }
 
-// begin lets a worker run: to its end, or some calls far, to be held there while others go on.
+// begin lets a worker run: to its end, or for some calls, to be paused there while others continue.
 func (h *history) begin(w *worker) {
 	if h.luck.IntN(100) < h.luck.held && len(h.workers) <= maxHeld {
 		h.run(w, h.luck.IntN(12))
@@ -111,7 +111,7 @@ func (h *history) begin(w *worker) {
 	h.run(w, -1)
 }
 
-// goOn takes up the workers that are held, in any order, for some calls each; or loses one of them.
+// goOn continues the paused workers, in any order, for some calls each; or loses one of them.
 func (h *history) goOn() {
 	for range 1 + h.luck.IntN(6) {
 		if len(h.workers) == 0 {
@@ -129,7 +129,7 @@ func (h *history) goOn() {
 	}
 }
 
-// endAll brings all work to its end.
+// endAll ends all work.
 func (h *history) endAll() {
 	for len(h.workers) > 0 {
 		h.run(h.workers[h.luck.IntN(len(h.workers))], -1)
@@ -169,7 +169,7 @@ func (h *history) deliverSome() {
 	}
 }
 
-// fireSome has the scheduler call what is due, and what failed before.
+// fireSome lets the scheduler make due calls, and those that failed before.
 func (h *history) fireSome() {
 	for range 1 + h.luck.IntN(3) {
 		if len(h.schedules.calls) > 0 && h.luck.one(2) {
@@ -185,7 +185,8 @@ func (h *history) fireSome() {
 	}
 }
 
-// aWhile is how long nothing happens: seconds, hours, days; until the next schedule, or a little before or after it.
+// aWhile returns how long nothing happens: seconds, hours, days; until the next schedule, or a little before or after
+// it.
 func (h *history) aWhile() time.Duration {
 	if h.luck.slow && h.luck.one(3) {
 		return time.Duration(1+h.luck.IntN(100)) * time.Hour
@@ -213,13 +214,13 @@ func (h *history) aWhile() time.Duration {
 }
 
 const (
-	// maxHold is the longest time that passes at once while somebody is held.
+	// maxHold is the longest time that passes at once while a worker is paused.
 	maxHold = time.Minute
-	// maxLife is how long anybody lives.
+	// maxLife is the longest life of a worker.
 	maxLife = 10 * time.Minute
 )
 
-// pass lets time pass. Mostly the consumers have caught up before, and what comes due is called at once.
+// pass lets time pass. Mostly the consumers have caught up before, and due calls are made at once.
 func (h *history) pass(d time.Duration) {
 	if d <= 0 {
 		return
@@ -227,7 +228,7 @@ func (h *history) pass(d time.Duration) {
 	if d > 5*time.Minute && !h.luck.one(3) {
 		h.catchUp()
 		if next, ok := h.schedules.next(); ok && next.After(h.now) && next.Sub(h.now) < d && !h.luck.one(3) {
-			d = next.Sub(h.now) // what is due on the way is not always late
+			d = next.Sub(h.now) // a due call on the way is not always late
 		}
 	}
 	isOld := func(w *worker) bool { return h.now.Add(d).Sub(w.begun) > maxLife }
@@ -244,7 +245,7 @@ func (h *history) pass(d time.Duration) {
 	}
 }
 
-// catchUp delivers what waits, as far as faults let it.
+// catchUp delivers waiting records, as far as faults allow.
 func (h *history) catchUp() {
 	h.absorb(nil)
 	for range 3 {
@@ -260,7 +261,7 @@ func (h *history) catchUp() {
 	}
 }
 
-// sweep is the TTL service, which comes any time between at once and days late, and may not get far.
+// sweep is the TTL service, which runs any time between at once and days late, and may not finish.
 func (h *history) sweep() {
 	late := time.Duration(h.luck.IntN(4)) * time.Duration(h.luck.IntN(24)) * time.Hour
 	keys := h.store.Sweep(h.now.Add(-late), pick(h.luck, 0, 1, 3))
@@ -268,7 +269,7 @@ func (h *history) sweep() {
 	h.absorb(nil)
 }
 
-// redeliver hands records of any age to a consumer once more.
+// redeliver delivers records of any age to a consumer again.
 func (h *history) redeliver() {
 	if len(h.stream.log) == 0 {
 		return
@@ -293,7 +294,7 @@ func (h *history) redeliver() {
 	}
 }
 
-// replay takes a reader back as far as the stream reaches, as a mapping that is made anew begins.
+// replay resets a reader to the beginning of the stream, where a new mapping begins.
 func (h *history) replay() {
 	r := h.readers[h.luck.IntN(len(h.readers))]
 	for _, sh := range h.stream.shards {

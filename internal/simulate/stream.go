@@ -9,8 +9,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// stream is the table's stream as it was read: every record that was ever written, in the order of the writes, and
-// which shard has which.
+// stream is the table's stream as it was read: every record ever written, in the order of the writes, with its shard.
 type stream struct {
 	feed   *memory.Feed
 	last   string
@@ -18,12 +17,12 @@ type stream struct {
 	shards []*shard
 }
 
-// record is one record and what became of it.
+// record is one record and its outcomes.
 type record struct {
 	change.Record
 	by    kind // who wrote it
 	shard *shard
-	raw   json.RawMessage // as Lambda delivers it; nil until somebody asks
+	raw   json.RawMessage // as Lambda delivers it; nil until first used
 	done  map[string]bool // by consumer
 }
 
@@ -44,7 +43,7 @@ func (r *record) payload() json.RawMessage {
 	return r.raw
 }
 
-// read takes in what was written since it was last called and returns it.
+// read reads the records written since the last call and returns them.
 func (s *stream) read(by kind) []*record {
 	last := s.feed.Last()
 	if last == s.last {
@@ -106,7 +105,7 @@ func (s *stream) split(n int) {
 	}
 	sh := open[n%len(open)]
 	if _, err := s.feed.Split(sh.id); err != nil {
-		return // it was closed before, and read to its end is all that is missing
+		return // it was closed before; only the read of its end is missing
 	}
 	s.last = "" // so that the next read sees the end
 }

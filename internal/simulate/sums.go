@@ -23,7 +23,7 @@ const (
 	ledgerNext         = "next" // of a row that a repair has staged: "<repair> <v> <c>"
 )
 
-// amounts is what a contribution of the statistics adds.
+// amounts is the effect of a contribution on the statistics.
 type amounts struct {
 	Add map[string]int64 `json:"add"`
 }
@@ -33,7 +33,7 @@ var totals = []string{
 	product.StatTotalEvents, product.StatTotalTasks, product.StatTotalReminders, product.StatTotalNotes,
 }
 
-// checkSums: at every instant the ledger's contributions come to the projection (I1).
+// checkSums checks that at every instant the ledger's contributions add up to the projection (I1).
 func (h *history) checkSums() {
 	for _, user := range h.users {
 		s := h.oracle.users[user]
@@ -71,8 +71,8 @@ func (h *history) checkSums() {
 	}
 }
 
-// addUp adds up what counts of ledger rows. The pending entry counts in the place of its row, until that has caught up.
-// What a repair has staged counts once the repair has been through.
+// addUp adds up the valid contributions of ledger rows. The pending entry overrides its row until that is written. A
+// repair's staged contributions are valid once the repair is complete.
 func (h *history) addUp(rows map[string]item.Item, last item.Item, repairs int64) map[string]int64 {
 	sum := map[string]int64{}
 	count := func(contribution string) {
@@ -95,7 +95,7 @@ func (h *history) addUp(rows map[string]item.Item, last item.Item, repairs int64
 	return sum
 }
 
-// isStaged says that a repair has staged a row of the user's sums.
+// isStaged reports whether a repair has staged a row of the user's sums.
 func (s *userState) isStaged() bool {
 	for _, name := range []string{stats.Name, ownName} {
 		for _, row := range s.ledgers[name] {
@@ -107,7 +107,7 @@ func (s *userState) isStaged() bool {
 	return false
 }
 
-// counts is what counts of a ledger row beside a sum that has seen so many repairs.
+// counts returns the valid contribution of a ledger row, given the number of repairs in its sum.
 func (h *history) counts(row item.Item, repairs int64) (version int64, contribution string) {
 	if !row.Has(ledgerNext) {
 		return row.Int(ledgerVersion), row.Str(ledgerContribution)
@@ -125,8 +125,8 @@ func (h *history) counts(row item.Item, repairs int64) (version int64, contribut
 	return version, next[2]
 }
 
-// checkLedger: the version in a ledger row never goes back, whoever writes it; what it has seen would be applied again
-// (I1).
+// checkLedger checks that the version in a ledger row never goes back, with any writer: records that it includes would
+// be applied again (I1).
 func (h *history) checkLedger(s *userState, r *record) {
 	if r.Old == nil || r.New == nil || r.by == outside {
 		return
@@ -136,7 +136,7 @@ func (h *history) checkLedger(s *userState, r *record) {
 	}
 }
 
-// checkLease: while a repair holds the statistics no consumer writes them, whenever it read them (I1).
+// checkLease checks that no consumer writes the statistics while a repair has their lease, whenever it read them (I1).
 func (h *history) checkLease(s *userState, r *record) {
 	until, held := r.Old.Map(product.AttrStatsHold).Time("until")
 	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) &&
@@ -159,7 +159,7 @@ func (h *history) amountsOf(contribution string) amounts {
 	return a
 }
 
-// checkTotals: the statistics are what a recount of the items says (I2), and the edges those of the items (I3).
+// checkTotals checks that the statistics equal a recount of the items (I2), and the edges those of the items (I3).
 func (h *history) checkTotals(s *userState) {
 	count := map[string]int64{}
 	edges := map[string]bool{}
@@ -203,7 +203,7 @@ func (h *history) checkTotals(s *userState) {
 	}
 }
 
-// checkClock: the two counts that move with the clock are what a recount says at the same instant (I2).
+// checkClock checks that the two counts that change with the clock equal a recount at the same instant (I2).
 func (h *history) checkClock(s *userState) {
 	answer, err := h.direct.Queries.Stats(noContext, s.user)
 	if err != nil {
@@ -244,7 +244,7 @@ func (h *history) checkClock(s *userState) {
 	}
 }
 
-// after compares a reading with the clock: with the one on the user's wall if it floats.
+// after compares a reading with the clock: with the user's wall clock if it floats.
 func after(reading time.Time, floats bool, now, wall time.Time) bool {
 	if floats {
 		return reading.After(wall)
@@ -252,7 +252,7 @@ func after(reading time.Time, floats bool, now, wall time.Time) bool {
 	return reading.After(now)
 }
 
-// checkIndex: an edge is found through what it leads to (I3). One that was damaged on purpose is not the projection's.
+// checkIndex checks that an edge is found through its target (I3), except one that was damaged on purpose.
 func (h *history) checkIndex(s *userState, r *record, sk entity.SortKey) {
 	s.noteIndex(r, h.byFormer())
 	if r.New == nil || r.by != delivering || h.byFormer() {

@@ -2,8 +2,8 @@ package simulate
 
 import "slices"
 
-// trip has one call of a worker fail, and spares it the faults of all others. What makes many calls seldom comes to its
-// last ones where each may fail.
+// trip makes one call of a worker fail, and spares it the faults of all others. Work of many calls seldom reaches its
+// last ones if each may fail.
 type trip struct {
 	writes bool // only calls that change something count
 	left   int  // calls that go well before
@@ -39,7 +39,7 @@ func (h *history) newTrip(w *worker) *trip {
 	return t
 }
 
-// fault is what becomes of a call.
+// fault returns the fault of a call.
 func (t *trip) fault(h *history, op string) fault {
 	if t.left < 0 || op == "wait" || op == "pause" || t.writes && !slices.Contains(writing, op) {
 		return noFault

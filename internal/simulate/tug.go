@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// maxTug bounds the turns while two repairs are at work.
+	// maxTug bounds the turns while two repairs run.
 	maxTug = 160
-	// lapse is longer than the lease of a repair lasts unless it is renewed.
+	// lapse exceeds the duration of a repair's lease unless it is renewed.
 	lapse = 31 * time.Second
 	// soonOver is about when a lease is renewed.
 	soonOver = 11 * time.Second
 )
 
-// tug has two repairs of one user at once, beside commands, deliveries and each other. Time passes: a lease is renewed,
-// or lapses under its owner.
+// tug runs two repairs of one user at once, beside commands, deliveries and each other. Time passes: a lease is
+// renewed, or expires during its owner's work.
 func (h *history) tug(user string) {
 	h.endAll()
 	if h.luck.damaging {

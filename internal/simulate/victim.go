@@ -12,8 +12,7 @@ import (
 	"nexus/pkg/stats"
 )
 
-// victim is a worker that has not begun yet, the item that it works on, and the reader that it belongs to; nil for
-// none.
+// victim returns a worker that has not begun yet, its item, and its reader; nil for none.
 func (h *history) victim() (*worker, contendedItem, *reader) {
 	n := h.luck.IntN(8)
 	if n == 0 || n == 6 {
@@ -62,7 +61,7 @@ func (h *history) damageSome(user string) {
 	}
 }
 
-// callDue is a call of the scheduler that is due, and the item that it is about.
+// callDue returns a due call of the scheduler, and its item.
 func (h *history) callDue() (*worker, contendedItem) {
 	if next, ok := h.schedules.next(); ok && next.Sub(h.now) < 2*lateLimit {
 		h.now = maxTime(h.now, next)
@@ -80,7 +79,7 @@ func (h *history) callDue() (*worker, contendedItem) {
 	return h.schedules.fire(one.Name), b
 }
 
-// boneOfCall is the item that a call of the scheduler is about, of an exception its series.
+// boneOfCall returns the item of a scheduler's call; for an exception, its series.
 func (h *history) boneOfCall(payload []byte) (contendedItem, bool) {
 	var call struct{ UserID, ItemID string }
 	if err := json.Unmarshal(payload, &call); err != nil {
@@ -96,7 +95,7 @@ func (h *history) boneOfCall(payload []byte) (contendedItem, bool) {
 	return contendedItem{call.UserID, entity.Ref{Type: typ.Name, ID: call.ItemID}}, true
 }
 
-// deliverExpired is the delivery of a row that TTL removed of late, and the item that it belongs to.
+// deliverExpired returns the delivery of a row that TTL removed recently, and its item.
 func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 	if h.luck.one(2) {
 		h.letTimersEnd(h.oracle.users[h.users[h.luck.IntN(len(h.users))]])
@@ -140,8 +139,8 @@ func (h *history) letTimersEnd(s *userState) {
 	h.absorb(nil)
 }
 
-// deliverForgotten has a user change a task or a note and take that back, and only the last of it seen. Then comes what
-// was before, in time or more than an hour late.
+// deliverForgotten lets a user change a task or a note and reverse it, and delivers only the last record. Then the
+// earlier records follow, in time or more than an hour late.
 func (h *history) deliverForgotten(b contendedItem) (*worker, *reader) {
 	r := h.readerOf(pick(h.luck, stats.Name, ownName))
 	s := h.oracle.users[b.user]

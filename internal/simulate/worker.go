@@ -8,18 +8,18 @@ import (
 	"nexus/pkg/entity"
 )
 
-// kind says what a worker is.
+// kind is the kind of a worker.
 type kind int
 
 const (
-	outside kind = iota // the TTL service and whatever else is no worker
+	outside kind = iota // the TTL service and everything else that is no worker
 	commanding
 	delivering
 	notifying
 	repairing
 )
 
-// crashed unwinds a worker that is never to go on.
+// crashed unwinds a worker that never continues.
 type crashed struct{}
 
 // worker is one piece of work: a command, a batch at the consumers of a reader, a call of the scheduler. It is a
@@ -29,7 +29,7 @@ type worker struct {
 	name string
 	// isFormer says that the release before does the work.
 	isFormer bool
-	users    map[string]bool // with whose rows it has any business
+	users    map[string]bool // the users whose rows it may touch
 	// allowed are their partitions.
 	allowed map[string]bool
 
@@ -39,7 +39,7 @@ type worker struct {
 	on     *coroutine
 	ended  bool
 
-	ahead    time.Duration // of its clock; below 0 it is behind
+	ahead    time.Duration // of its clock; negative if it is late
 	farthest time.Duration // ahead that its clock ever was
 	jumps    bool          // its clock is another at each call
 	copied   []string      // objects that it put
@@ -48,17 +48,17 @@ type worker struct {
 	calls    int // made so far
 	dead     bool
 	deadline int            // the call at which the time of the invocation is over; 0 for none
-	consumer string         // whose turn it is, in a batch
-	cursed   *curse         // what goes wrong for good in this delivery; nil for nothing
-	caught   []*curse       // the store's refusals that met another while this one was at work
-	trip     *trip          // the one call that fails; nil for luck at each call
-	unrest   *unrest        // what others do at its calls of the store; nil for nothing
+	consumer string         // the current consumer, in a batch
+	cursed   *curse         // the permanent fault of this delivery; nil for none
+	caught   []*curse       // the store's refusals to a concurrent worker during this one's work
+	trip     *trip          // the one call that fails; nil for a random fault at each call
+	unrest   *unrest        // the work of others at its calls of the store; nil for none
 	readOnly bool           // it must not write
-	junk     []byte         // a record in it that nobody can read
-	order    *expectedWrite // what a command was told; nil for other work
-	// finished is told how the work ended, unless it crashed.
+	junk     []byte         // an unreadable record in it
+	order    *expectedWrite // the expected write of a command; nil for other work
+	// finished receives how the work ended, unless it crashed.
 	finished func()
-	// lost is told that it crashed.
+	// lost is called after a crash.
 	lost func()
 }
 
@@ -100,11 +100,11 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 	return w
 }
 
-// run lets a worker go on for a number of port calls, or to its end if that is negative.
+// run lets a worker continue for a number of port calls, or to its end if that is negative.
 func (h *history) run(w *worker, calls int) {
 	former := h.current
 	if former != nil {
-		h.absorb(former) // what it wrote so far is its own
+		h.absorb(former) // its writes so far are its own
 	}
 	h.current, w.budget = w, calls
 	w.on.resume()
@@ -128,7 +128,7 @@ func (h *history) run(w *worker, calls int) {
 	}
 }
 
-// kill ends a worker where it stands.
+// kill ends a worker at its present call.
 func (h *history) kill(w *worker) {
 	w.dead = true
 	w.cancel()
@@ -146,18 +146,18 @@ func (h *history) dismiss(w *worker) {
 	}
 }
 
-// fault is what becomes of one port call.
+// fault is the fault of one port call.
 type fault int
 
 const (
 	noFault     fault = iota
-	failBefore        // nothing happens, an error comes back
-	failAfter         // it happens, an error comes back all the same
+	failBefore        // nothing happens, and an error is returned
+	failAfter         // it happens, and an error is returned all the same
 	crashBefore       // nothing happens, and the worker is gone
 	crashAfter        // it happens, and the worker is gone
 )
 
-// call is a worker's arrival at a port: the place at which it may be held, and may meet a fault.
+// call is a worker's arrival at a port: there it may be paused, and get a fault.
 func (h *history) call(port, op string) fault {
 	w := h.current
 	if w == nil {
@@ -195,11 +195,11 @@ func (h *history) call(port, op string) fault {
 	return f
 }
 
-// farOff is a deadline by real clocks that no history lives to see: in virtual time an invocation ends when it is
+// farOff is a deadline by real clocks that no history reaches: in virtual time an invocation ends when it is
 // cancelled.
 var farOff = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// setClock sets how far the worker's clock is ahead, or behind.
+// setClock sets how far the worker's clock is ahead, or late.
 func (w *worker) setClock(ahead time.Duration) {
 	w.ahead, w.farthest = ahead, max(w.farthest, ahead)
 }
@@ -213,7 +213,7 @@ func (w *worker) die() {
 	panic(crashed{})
 }
 
-// after ends a worker that crashes behind its call.
+// after ends a worker that crashes after its call.
 func (h *history) after(f fault) {
 	if f == crashAfter {
 		h.current.die()
@@ -224,5 +224,5 @@ func (f fault) String() string {
 	return [...]string{"no fault", "fails", "is done and says it failed", "crash before", "crash after"}[f]
 }
 
-// describe is used in names of workers.
+// describe formats names of workers.
 func describe(format string, args ...any) string { return fmt.Sprintf(format, args...) }

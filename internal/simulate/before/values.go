@@ -124,7 +124,8 @@ var sentinels = [...]struct{ this, other error }{
 	{blob.ErrInvalid, oldblob.ErrInvalid},
 }
 
-// ToError returns an error of a port as the release before knows it. It wraps what it was, so that both can be matched.
+// ToError returns an error of a port as the release before defines it. It wraps the original, so that both can be
+// matched.
 func ToError(err error) error {
 	if err == nil {
 		return nil

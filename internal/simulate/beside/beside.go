@@ -37,13 +37,13 @@ const (
 	predecessor = "nexus/predecessor/"
 )
 
-// Roots are the packages of the other commit that internal/simulate calls; what they import comes with them.
+// Roots are the packages of the other commit that internal/simulate calls; the build includes their imports.
 var Roots = []string{"archive", "command", "consume", "links", "projection", "reminders", "stats"}
 
 var (
-	// ErrNoHistory: there is no git, or a shallow clone without the commit.
+	// ErrNoHistory says that there is no git, or a shallow clone without the commit.
 	ErrNoHistory = errors.New("the history does not reach the commit")
-	// ErrCommit: the history is whole, and has no such commit.
+	// ErrCommit says that the history is complete and has no such commit.
 	ErrCommit = errors.New("no such commit")
 )
 
@@ -78,7 +78,7 @@ func Build(ctx context.Context, root, commit, folder, program string) error {
 	return nil
 }
 
-// reach reports whether the commit can be read, and if not why.
+// reach returns nil if the commit can be read, and otherwise why not.
 func reach(ctx context.Context, root, commit string) error {
 	_, err := git(ctx, root, "cat-file", "-e", commit+"^{commit}")
 	if err == nil {
@@ -137,7 +137,7 @@ func read(ctx context.Context, root, commit string) (sources, error) {
 	}
 }
 
-// closure are the roots and everything that they import from the tree, sorted.
+// closure returns the roots and everything that they import from the tree, sorted.
 func (s sources) closure() []string {
 	seen := map[string]bool{}
 	for todo := slices.Clone(Roots); len(todo) > 0; {
@@ -154,8 +154,8 @@ func (s sources) closure() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// imports are the packages of the tree that a file imports. A file that cannot be read imports nothing: the compiler
-// says why.
+// imports returns the packages of the tree that a file imports. A file that cannot be read imports nothing: the
+// compiler reports why.
 func imports(source []byte) (names []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly)
 	if err != nil {
@@ -169,7 +169,7 @@ func imports(source []byte) (names []string) {
 	return names
 }
 
-// moved is the file with the import paths of the packages as they are in the build.
+// moved returns the file with the import paths of the packages in the build.
 func moved(source []byte) []byte {
 	return bytes.ReplaceAll(source, []byte(`"`+tree), []byte(`"`+predecessor))
 }

@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/text"
 )
 
-// conflict matches the names with which the code speaks of a conflict: a condition that did not hold, a transaction
-// that met another, a lease, and work that is given up because something keeps changing.
+// conflict matches the names that the code uses for a conflict: a condition that did not hold, a transaction that met
+// another, a lease, and work that is given up because of repeated changes.
 var conflict = regexp.MustCompile(
 	`\b(ConditionError|failed|ErrConflict|[eE]rrLeased|ErrLeaseLost|errContended|ErrUnstable|` +
 		`ErrUnfinished|already|again|isPast|leased|stable)\b`)
@@ -35,7 +35,7 @@ type reader struct {
 	blocks   []Block
 	claimed  []bool // by block: it belongs to a branch that is in the list
 	out      []Branch
-	passed   []Place // what stands behind branches and was executed: it is no branch then
+	passed   []Place // executed code after branches: it is then no branch
 }
 
 // branchesOf returns the branches of one file, those that were executed and those that were not.
@@ -63,16 +63,16 @@ func (r *reader) at(pos token.Pos) Position {
 	return Position{p.Line, p.Column}
 }
 
-// text is a part of the source on one line.
+// text returns a part of the source on one line.
 func (r *reader) text(from, to token.Pos) string {
 	return strings.Join(strings.Fields(string(r.source[r.set.Position(from).Offset:r.set.Position(to).Offset])), " ")
 }
 
-// enter takes in a region: as one branch that was not executed if none of it was, else it and those within it.
+// enter adds a region: as one branch that was not executed if none of it was, else it and those within it.
 func (r *reader) enter(in region) {
 	of := r.blocksIn(in.from, in.to)
 	if len(of) == 0 {
-		return // it holds nothing that is executed
+		return // it contains no executable code
 	}
 	executed := false
 	for _, i := range of {
@@ -91,7 +91,7 @@ func (r *reader) enter(in region) {
 	r.rest(in, of)
 }
 
-// rest takes in what is left of a region behind a branch that never comes out of it.
+// rest adds the rest of a region after a branch that never returns to it.
 func (r *reader) rest(in region, of []int) {
 	for _, stmt := range in.body {
 		from := r.at(stmt.Pos())

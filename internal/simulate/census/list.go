@@ -7,10 +7,10 @@ import (
 	"nexus/internal/simulate/rig"
 )
 
-// ErrList: the document's list of branches cannot be read.
+// ErrList says that the document's list of branches cannot be read.
 var ErrList = errors.New("the list of branches that are never reached")
 
-// ReadList reads the list of branches that are never reached, with the reason of each, from the document that holds it.
+// ReadList reads the list of unreached branches, with the reason of each, from its document.
 func ReadList(document string) (map[Place]string, error) {
 	rows, err := rig.ReadTable(document, "file", "function", "branch", "why the simulation never reaches it")
 	if err != nil {
@@ -27,7 +27,7 @@ func ReadList(document string) (map[Place]string, error) {
 	return out, nil
 }
 
-// unexplained stands where a reason has to be written.
+// unexplained marks a missing reason.
 const unexplained = "?"
 
 // Line is a branch as a line of the list, its reason still to be written.

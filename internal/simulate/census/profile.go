@@ -25,10 +25,10 @@ func (p Position) before(q Position) bool {
 	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
 }
 
-// ErrProfile: the text is no coverage profile.
+// ErrProfile says that the text is no coverage profile.
 var ErrProfile = errors.New("not a coverage profile")
 
-// underPkg is how the files of the module's packages begin in a profile.
+// underPkg begins the files of the module's packages in a profile.
 const underPkg = "nexus/pkg/"
 
 // ReadProfile reads the text form of a profile (go tool covdata textfmt) and returns the blocks of the packages.

@@ -17,7 +17,7 @@ import (
 	"nexus/internal/simulate/rig"
 )
 
-// uncounted tells tests not to judge by the number of requests: a mistake that such a test alone catches is not caught.
+// uncounted makes tests ignore the number of requests: a mistake that only such a test catches counts as not caught.
 const uncounted = "NEXUS_UNCOUNTED=1"
 
 // Hunter tests mutants by an overlay of the build.
@@ -26,17 +26,17 @@ type Hunter struct {
 	Folder string // where it builds; what lies there is overwritten
 	Seeds  int    // histories that the simulation plays against each
 	Tests  []string
-	// Patience bounds each run of a program. A mutant is killed if its run does not come to an end in it.
+	// Patience bounds each run of a program. A mutant is killed if its run does not end within it.
 	Patience time.Duration
 	// Least bounds the time of tests with a mutant from below. Above it they have ten times their time without one.
 	Least time.Duration
 	took  time.Duration // by the tests without a mutant; 0 before Together
 }
 
-// slower is how many times what a program takes without a mutant it may take with one.
+// slower bounds the time of a program with a mutant, as a multiple of its time without one.
 const slower = 10
 
-// patience is how long a program may take with a mutant, if it took so long without one.
+// patience returns the bound for a program with a mutant, given its time without one.
 func (h Hunter) patience(took time.Duration) time.Duration {
 	if took == 0 {
 		return h.Patience
@@ -85,9 +85,9 @@ func played(ctx context.Context, answer []byte, err error) (Fate, error) {
 	return Survived, errors.Join(err, ctx.Err())
 }
 
-// failure is nil for the error of a program that ran and failed, or that did not come to an end within the time. It
-// returns every other error: a program that could not be started says nothing about a mutant, and neither does a hunt
-// that was stopped.
+// failure returns nil for the error of a program that ran and failed, or that did not end within the time. It returns
+// every other error: a program that could not be started is no evidence about a mutant, nor is a hunt that was
+// stopped.
 func failure(ctx context.Context, err error) error {
 	var exit *exec.ExitError
 	if ctx.Err() == nil && (errors.As(err, &exit) || errors.Is(err, context.DeadlineExceeded)) {
@@ -96,8 +96,7 @@ func failure(ctx context.Context, err error) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// isBroken says of the answer of a simulation that failed that a history broke an invariant, or that there is no answer
-// since it did not come to an end.
+// isBroken reports whether a failed simulation found a violated invariant, or gave no answer because it did not end.
 func isBroken(answer []byte) bool {
 	var said struct {
 		Violations []any `json:"violations"`
@@ -105,7 +104,7 @@ func isBroken(answer []byte) bool {
 	return len(answer) == 0 || json.Unmarshal(answer, &said) == nil && len(said.Violations) > 0
 }
 
-// test runs the tests. The flags among them go first: what follows a flag behind a package is an argument of the tests.
+// test runs the tests. Their flags precede the packages: a flag after a package is an argument of the tests.
 func (h Hunter) test(ctx context.Context, flags ...string) ([]byte, error) {
 	args := append([]string{"test"}, flags...)
 	var packages []string

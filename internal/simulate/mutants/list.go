@@ -11,7 +11,7 @@ import (
 // the line, so that an edit elsewhere in the file leaves them as they are.
 type Equivalent map[string]string
 
-// ReadEquivalent reads the list from the document that holds it.
+// ReadEquivalent reads the list from its document.
 func ReadEquivalent(document string) (Equivalent, error) {
 	rows, err := rig.ReadTable(document, "mutant", "line", "why it does what the code does")
 	if err != nil {

@@ -81,7 +81,7 @@ func Matching(all []Mutant, pattern string) ([]Mutant, error) {
 	return out, nil
 }
 
-// becomes is what the types of mutants make of an operator.
+// becomes maps the types of mutants to their replacement of an operator.
 var becomes = map[string]map[token.Token]token.Token{
 	"ARITHMETIC_BASE": {token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
 		token.REM: token.MUL},
@@ -144,7 +144,7 @@ func operatorOf(n ast.Node) (*token.Token, token.Pos) {
 	return nil, token.NoPos
 }
 
-// Fate is what became of a mutant.
+// Fate is the outcome of a mutant.
 type Fate int
 
 const (

@@ -24,11 +24,11 @@ type Together struct {
 	pkg    string
 	woven  Woven
 	tests  []program                              // the quick tests of each package, then the slow ones one by one
-	judge  func(context.Context) (program, error) // plays histories; built when it is asked for
+	judge  func(context.Context) (program, error) // plays histories; built on first use
 	alone  sync.Mutex                             // one at a time is built by itself
 }
 
-// program is what was built of a woven package.
+// program is a test program or simulation of a woven package.
 type program struct {
 	path, folder string
 	log          string // the file that gets what is met

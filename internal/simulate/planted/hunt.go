@@ -21,22 +21,22 @@ const endless = 100_000_000
 // Hunter builds nexus with a mistake in it and lets nexus simulate look for it.
 type Hunter struct {
 	Root string // of the module
-	// Folder is where it builds; what lies there is overwritten.
+	// Folder is the build folder; its content is overwritten.
 	Folder string
 	From   uint64 // the first seed
-	// Limit is how long the simulation may look for one mistake on two cores that have nothing else to do. It is measured
-	// in processor time, so that it means the same where others are at work.
+	// Limit bounds the simulation's search for one mistake, in the time of two otherwise idle cores. It is measured in
+	// processor time, so that it has the same meaning on a busy machine.
 	Limit time.Duration
 }
 
 const (
-	// cores are how many the simulation has.
+	// cores is the number of cores of the simulation.
 	cores = 2
-	// patience is how much longer than the limit it may take by the clock.
+	// patience bounds the search by the clock, as a multiple of the limit.
 	patience = 4
 )
 
-// Catch is what became of one mistake.
+// Catch is the outcome of one mistake.
 type Catch struct {
 	Caught    bool
 	Seed      uint64 // of the history that caught it
@@ -98,7 +98,7 @@ func (h Hunter) simulate(ctx context.Context, program string) (Catch, error) {
 	case ctx.Err() != nil:
 		return Catch{}, ctx.Err()
 	case errors.Is(err, exec.ErrWaitDelay), errors.As(err, &ended) && len(text) == 0:
-		if took < h.Limit/2 { // one core of the two, at work without end
+		if took < h.Limit/2 { // one core of the two, fully used
 			return Catch{}, tooBusy(took)
 		}
 		return Catch{Caught: true, Invariant: "I10", Detail: "does not come to an end", Took: h.Limit}, nil
@@ -112,7 +112,7 @@ func (h Hunter) simulate(ctx context.Context, program string) (Catch, error) {
 	return c, err
 }
 
-// tooBusy says that nothing is known of a mistake: the simulation had less processor time than its limit.
+// tooBusy says that the result for a mistake is unknown: the simulation had less processor time than its limit.
 func tooBusy(took time.Duration) error {
 	return fmt.Errorf("the machine was too busy: no more than %.1f s on two cores", took.Seconds())
 }

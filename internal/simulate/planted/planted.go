@@ -1,10 +1,10 @@
-// Package planted holds mistakes that somebody could have made, and plants them: each is a small edit of production
-// code that breaks one rule of docs/correctness.md. The simulation has to catch every one of them; one that it does not
-// catch is a hole in the simulation.
+// Package planted holds plausible mistakes, and plants them: each is a small edit of production code that breaks one
+// rule of docs/correctness.md. The simulation has to catch every one of them; a missed one shows a gap in the
+// simulation.
 //
 // A mistake is a file below mistakes, and is applied when a program is built, by an overlay. The package promises that
-// nothing in the tree is ever touched and that a mistake which is out of date is an error: the text to be replaced must
-// occur exactly once. It must never be imported by anything but its own program and tests.
+// nothing in the tree is ever touched and that an outdated mistake is an error: the text to be replaced must occur
+// exactly once. It must never be imported by anything but its own program and tests.
 package planted
 
 import (
@@ -33,7 +33,7 @@ type Edit struct {
 	Old, New string
 }
 
-// ErrOutdated: the code is no longer as a mistake expects it.
+// ErrOutdated says that the code is no longer as a mistake expects it.
 var ErrOutdated = errors.New("the list of mistakes is out of date")
 
 //go:embed mistakes/*.diff
@@ -55,7 +55,7 @@ func All() []Mistake {
 }
 
 // parse reads a mistake: a line with the rule, then its edits. An edit begins with a line "--- " and the file. The
-// lines after it are those of a diff: one that goes begins with "-", one that comes with "+", one that stays with " "
+// lines after it are those of a diff: a removed one begins with "-", an added one with "+", an unchanged one with " "
 // or is empty.
 func parse(name, text string) Mistake {
 	rule, edits, _ := strings.Cut(text, "\n--- ")

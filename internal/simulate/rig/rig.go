@@ -1,8 +1,8 @@
-// Package rig is what the programs around the simulation share: how such a program begins and ends, how it builds nexus
-// with other code than that of the tree, and how it reads the tables of a document.
+// Package rig holds what the programs around the simulation share: how such a program begins and ends, how it builds
+// nexus with other code than that of the tree, and how it reads the tables of a document.
 //
-// Other code is shown to the compiler by an overlay (go help build, -overlay). The package promises that nothing in the
-// tree is ever touched: what it writes lies in a folder of the caller's. It must never be imported by anything but the
+// An overlay (go help build, -overlay) replaces code for the compiler. The package promises that nothing in the tree
+// is ever touched: it writes only into a folder of the caller's. It must never be imported by anything but the
 // programs below internal/tools, the packages below internal/simulate, and tests.
 package rig
 
@@ -66,7 +66,7 @@ func Build(ctx context.Context, root, program string, flags ...string) error {
 	return nil
 }
 
-// ErrTable: a document's table cannot be read.
+// ErrTable says that a document's table cannot be read.
 var ErrTable = errors.New("not a table of the document")
 
 // ReadTable returns the cells of a table of a document, row by row. The table is the first one with the columns.
@@ -94,7 +94,7 @@ func ReadTable(document string, columns ...string) ([][]string, error) {
 	return out, nil
 }
 
-// Row is a row of a table. A cell that shows code stands between backquotes already.
+// Row returns a row of a table. A cell that shows code is already in backquotes.
 func Row(cells ...string) string {
 	for i := range cells {
 		cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
