@@ -12,36 +12,36 @@ import (
 	"nexus/pkg/table"
 )
 
-// Evidence is what the table holds of one item, as far as a projection goes.
+// Evidence holds the rows of one item that concern a projection.
 type Evidence struct {
 	User   string
 	Type   *entity.Type
 	Ref    entity.Ref
 	Item   item.Item   // nil if it is gone
 	Ledger item.Item   // nil if there is none
-	Rows   []item.Item // of a projection of rows: all that have the item for their source
+	Rows   []item.Item // of a projection of rows: all whose source is the item
 }
 
-// Fault is one row that is not as the items say.
+// Fault is one row that differs from what the items require.
 type Fault struct {
 	Key      item.Key
 	Is, Want string
 	name     string // of the number or text, in a row that holds a sum
 }
 
-// IsAlike says that two looks at a row that keeps changing show the same fault.
+// IsAlike reports whether two reads of a changing row show the same fault.
 func (f Fault) IsAlike(other Fault) bool { return f.Key == other.Key && f.name == other.name }
 
 const noRow = "no row"
 
-// Summed says that the projection is a sum in a row of its own per user.
+// Summed reports whether the projection is a sum in one row per user.
 func (p *Projection) Summed() bool {
 	_, isSum := p.shape.(*SumSpec)
 	return isSum
 }
 
-// RowsPrefix begins the sort keys of all rows whose source is of the type; behind it stand the source's id and more. It
-// is empty for a sum.
+// RowsPrefix begins the sort keys of all rows whose source is of the type; the source's id and more follow it. It is
+// empty for a sum.
 func (p *Projection) RowsPrefix(typeName string) string {
 	return p.shape.prefix(typeName)
 }
@@ -49,13 +49,13 @@ func (p *Projection) RowsPrefix(typeName string) string {
 func (s *RowsSpec) prefix(typeName string) string { return s.Prefix(typeName) }
 func (*SumSpec) prefix(string) string             { return "" }
 
-// Contributes says that an image contributes something.
+// Contributes reports whether an image contributes anything.
 func (p *Projection) Contributes(t *entity.Type, it item.Item) bool {
 	return p.contribution(t, it) != ""
 }
 
-// Check returns what is wrong with an item's ledger row, and with the rows it is the source of. The evidence was not
-// read at one instant while the stream runs: what it shows then is a suspicion.
+// Check returns the faults of an item's ledger row, and of the rows of which it is the source. While the stream runs,
+// the evidence was not read at one instant: a fault is then only a suspicion.
 func (p *Projection) Check(e Evidence) []Fault {
 	want := p.contribution(e.Type, e.Item)
 	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
@@ -63,10 +63,10 @@ func (p *Projection) Check(e Evidence) []Fault {
 		return append([]Fault{{Key: key, Is: "staged by a repair that has not ended", Want: p.showWanted(want)}},
 			p.shape.checkRows(e, want)...)
 	}
-	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // it is not known what it says
+	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // its content is unknown
 		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
 	}
-	if err := p.refuses(e.User, e.Ref.ID, want); err != nil { // a repair leaves nothing of it, and the difference
+	if err := p.refuses(e.User, e.Ref.ID, want); err != nil { // a repair leaves nothing of it, and the difference remains
 		return append([]Fault{{Key: key, Is: p.showLedger(e.Ledger), Want: err.Error()}}, p.shape.checkRows(e, "")...)
 	}
 	var faults []Fault
@@ -76,7 +76,8 @@ func (p *Projection) Check(e Evidence) []Fault {
 	return append(faults, p.shape.checkRows(e, want)...)
 }
 
-// showLedger is what counts of a ledger row beside its version, which may be any: most changes leave it behind.
+// showLedger returns the valid content of a ledger row without its version, which most changes leave behind the
+// item's.
 func (p *Projection) showLedger(row item.Item) string {
 	if row == nil {
 		return noRow
@@ -126,7 +127,7 @@ func (s *RowsSpec) checkRows(e Evidence, want string) []Fault {
 
 func (*SumSpec) checkRows(Evidence, string) []Fault { return nil }
 
-// wantedRows are the rows of a contribution by their keys.
+// wantedRows returns the rows of a contribution by their keys.
 func (s *RowsSpec) wantedRows(user string, source entity.Ref, c string) map[item.Key]item.Item {
 	out := map[item.Key]item.Item{}
 	for _, edge := range edgesOf(c) {
@@ -151,18 +152,18 @@ type Tally struct {
 	spec    *SumSpec
 	target  item.Item // the sum's row, as it was read before the ledger's
 	total   *delta
-	largest int64 // what any row adds to any number, the sign aside; at least 1
+	largest int64 // the largest amount that any row adds to any number, without sign; at least 1
 	// ahead is the pending entry of the sum's row as long as its own row is not among those added.
 	ahead *pendingEntry
 	key   item.Key // of that row
 }
 
-// NewTally returns an empty one. It panics for a projection that is no sum.
+// NewTally returns an empty tally. It panics for a projection that is no sum.
 func (p *Projection) NewTally() *Tally {
 	return &Tally{spec: p.sum(), total: newDelta(), largest: 1}
 }
 
-// sum is the spec of a sum. It panics for a projection that is none.
+// sum returns the spec of a sum. It panics for a projection of rows.
 func (p *Projection) sum() *SumSpec {
 	spec, isSum := p.shape.(*SumSpec)
 	if !isSum {
@@ -171,8 +172,8 @@ func (p *Projection) sum() *SumSpec {
 	return spec
 }
 
-// TallyUnder returns an empty one for the rows of a user whose sum's row was read before them: its pending entry
-// counts, whether or not its own row is there yet.
+// TallyUnder returns an empty tally for the rows of a user whose sum's row was read before them: its pending entry
+// counts, whether or not its own row exists yet.
 func (p *Projection) TallyUnder(user string, target item.Item) *Tally {
 	t := p.NewTally()
 	t.target = target
@@ -186,7 +187,7 @@ func (p *Projection) TallyUnder(user string, target item.Item) *Tally {
 func (t *Tally) Add(row item.Item) {
 	if t.ahead != nil && row.Key() == t.key {
 		if !t.ahead.isIn(row) {
-			return // the entry is counted in its place
+			return // the pending entry replaces it
 		}
 		t.ahead = nil
 	}
@@ -194,7 +195,7 @@ func (t *Tally) Add(row item.Item) {
 	t.add(contribution)
 }
 
-// finish counts the pending entry, if its row has not come.
+// finish counts the pending entry, if its row was not added.
 func (t *Tally) finish() {
 	if t.ahead != nil {
 		t.add(t.ahead.contribution)
@@ -211,7 +212,7 @@ func (t *Tally) add(c string) {
 	t.total.facts = t.total.facts.join(amounts.Max)
 }
 
-// sum is what the row's sum is to be: the numbers as they add up, and texts that are never lowered.
+// sum returns the correct sum: the numbers as they add up, and texts that are never lowered.
 func (t *Tally) sum(row item.Item) item.Map {
 	t.finish()
 	out := t.spec.Empty()
@@ -223,8 +224,8 @@ func (t *Tally) sum(row item.Item) item.Map {
 	return t.spec.next(item.Item{t.spec.SumAttr: out}, t.total)
 }
 
-// Check returns what is wrong with the row that holds the sum; nil is a user's who has none. A text that is too great
-// cannot be told from that of an item that is gone.
+// Check returns the faults of the row that holds the sum; nil if the user has none. A text that is too great cannot be
+// distinguished from that of a deleted item.
 func (t *Tally) Check(user string, row item.Item, now time.Time) []Fault {
 	key := t.spec.Target(user)
 	if err := t.spec.checkForm(row); err != nil {
@@ -247,8 +248,8 @@ func (t *Tally) Check(user string, row item.Item, now time.Time) []Fault {
 }
 
 // CheckMoving is [Tally.Check] for a sum that was written while its rows were added up, given its row before and after
-// that: it returns what is wrong whatever was written. Those are numbers farther from the rows than so many writes can
-// have moved them, and texts behind those of the rows.
+// that. It returns the faults that no such write explains: numbers farther from the rows than so many writes can have
+// moved them, and texts lower than those of the rows.
 func (t *Tally) CheckMoving(user string, before, after item.Item) []Fault {
 	writes := after.Int(t.spec.VersionAttr) - before.Int(t.spec.VersionAttr)
 	t.finish()
@@ -288,16 +289,16 @@ func showSum(name string, v item.Value) string {
 	return fmt.Sprintf("%s %v", name, v)
 }
 
-// Target is the key of the row that holds a user's sum. It panics for a projection that is no sum.
+// Target returns the key of the row that holds a user's sum. It panics for a projection that is no sum.
 func (p *Projection) Target(user string) item.Key { return p.sum().Target(user) }
 
-// Moved says that the sum was written between two reads of its row.
+// Moved reports whether the sum was written between two reads of its row.
 func (p *Projection) Moved(before, after item.Item) bool {
 	attr := p.sum().VersionAttr
 	return before.Int(attr) != after.Int(attr)
 }
 
-// Leased says that a repair has the lease of the sum whose row was read.
+// Leased reports whether a repair has the lease of the sum whose row was read.
 func (p *Projection) Leased(row item.Item, now time.Time) bool {
 	return p.sum().leased(row, now)
 }

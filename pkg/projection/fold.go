@@ -17,17 +17,17 @@ import (
 // itemOf names an item of a batch.
 type itemOf struct{ user, id string }
 
-// group is the records of a batch for one item.
+// group holds the records of a batch for one item.
 type group struct {
 	move
-	lowest  int64   // the version of the record that says where the ledger is expected
-	refused []*move // the records whose contributions no row can hold, each by itself
+	lowest  int64   // the version of the record with the expected state of the ledger
+	refused []*move // the records whose contributions no row can hold, one move for each
 }
 
-// fold groups a batch by item. It goes by version, never by position: of the records of one item the lowest says where
-// the ledger is expected, the highest where it is to go. Records that leave the contribution as it was are left out, so
-// that the version a ledger row ends at does not depend on how batches were cut. Those that did not need a move even if
-// they cancel out, or the middle one would come back and stick.
+// fold groups a batch by item. It orders by version, never by position: of the records of one item the lowest has the
+// expected state of the ledger, the highest the new one. It leaves out records that do not change the contribution. So
+// the final version of a ledger row does not depend on how batches were cut. Records that change it need a move even
+// if they cancel out: otherwise the middle one could be delivered again and take effect.
 func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 	index := map[itemOf]*group{}
 	var groups []*group
@@ -57,7 +57,7 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 	return moves
 }
 
-// begin takes in what a record starts from. The ledger never had a contribution that no row can hold.
+// begin records the state before a record. The ledger never had a contribution that no row can hold.
 func (g *group) begin(p *Projection, version int64, from string) {
 	if p.refuses(g.user, g.ref.ID, from) != nil {
 		from = ""
@@ -68,7 +68,7 @@ func (g *group) begin(p *Projection, version int64, from string) {
 	g.facts = g.facts.join(p.shape.facts(from))
 }
 
-// end takes in where a record goes.
+// end records the state after a record.
 func (g *group) end(p *Projection, record int, version int64, to string) {
 	if err := p.refuses(g.user, g.ref.ID, to); err != nil {
 		g.refused = append(g.refused, &move{
@@ -83,8 +83,8 @@ func (g *group) end(p *Projection, record int, version int64, to string) {
 	g.facts = g.facts.join(p.shape.facts(to))
 }
 
-// moves are one move for what the ledger can follow, and one for each record that it cannot. A record that was refused
-// and is followed by one that was not has become as good as any.
+// moves returns one move for the records that the ledger can follow, and one for each record that it cannot. A refused
+// record that a valid one follows counts as valid.
 func (g *group) moves() []*move {
 	var out []*move
 	for _, m := range g.refused {
@@ -98,12 +98,12 @@ func (g *group) moves() []*move {
 		return out
 	}
 	if g.aged && g.from == "" {
-		g.state = needsItem // it would bring the item's contribution to life: do not believe it
+		g.state = needsItem // it would add a contribution of a deleted item: do not rely on it
 	}
 	return append(out, &g.move)
 }
 
-// unfinished are the moves that are to be tried again.
+// unfinished returns the moves to try again.
 func unfinished(moves []*move) []*move {
 	var open []*move
 	for _, m := range moves {
@@ -114,7 +114,7 @@ func unfinished(moves []*move) []*move {
 	return open
 }
 
-// contribution of an image: nothing for a missing one and for rows that are no entities.
+// contribution returns that of an image: nothing for a missing one and for rows that are no entities.
 func (p *Projection) contribution(t *entity.Type, it item.Item) string {
 	if t == nil || it == nil {
 		return ""
@@ -133,7 +133,7 @@ func (s *SumSpec) contribution(t *entity.Type, it item.Item) string {
 	if len(amounts.Add) == 0 && len(amounts.Max) == 0 && amounts.Open == "" {
 		return ""
 	}
-	text, err := json.Marshal(amounts) // map keys come out sorted: canonical
+	text, err := json.Marshal(amounts) // map keys are sorted: canonical
 	if err != nil {
 		panic(fmt.Sprintf("projection %s: %v", s.Name, err)) // texts and numbers only: cannot happen
 	}
@@ -154,8 +154,7 @@ func withoutRevision(c string) string {
 	return body
 }
 
-// amountsOf reads a contribution to a sum back. One that cannot be read adds nothing; the ledger is written by this
-// package alone.
+// amountsOf reads a contribution to a sum. One that cannot be read adds nothing; only this package writes the ledger.
 func amountsOf(c string) Amounts {
 	var amounts Amounts
 	_ = json.Unmarshal([]byte(withoutRevision(c)), &amounts)
@@ -168,7 +167,7 @@ type facts map[string]string
 func (*RowsSpec) facts(string) facts  { return nil }
 func (*SumSpec) facts(c string) facts { return amountsOf(c).Max }
 
-// join raises f to what is greater in more.
+// join replaces texts of f by greater ones of more.
 func (f facts) join(more facts) facts {
 	if len(more) == 0 {
 		return f
@@ -183,19 +182,19 @@ func (f facts) join(more facts) facts {
 	return out
 }
 
-// Bounds of a contribution, beside those of rows and keys.
+// Bounds of a contribution, in addition to those of rows and keys.
 const (
-	// maxFact bounds each text of which the greatest counts, in bytes: an item that is gone again leaves it in the sum.
+	// maxFact bounds each text of which the greatest counts, in bytes: a deleted item leaves it in the sum.
 	maxFact = table.MaxSKBytes
-	// ledgerOverhead is more than what a ledger row takes besides its texts: names, numbers and keys that do not grow.
+	// ledgerOverhead exceeds the size of a ledger row without its texts: names, numbers and keys of bounded size.
 	ledgerOverhead = 128
 )
 
-// refuses returns why no ledger row can hold an item's contribution, and nil if one can. It is asked before anything is
-// written: an entry that is counted first and refused then would stand in the way of all that follow it.
+// refuses returns why no ledger row can hold an item's contribution, and nil if one can. It runs before anything is
+// written: an entry that was counted first and then refused would block all later ones.
 func (p *Projection) refuses(user, it, c string) error {
 	if len(c)+len(it)+len(p.name) < maxFact-ledgerOverhead {
-		return nil // whatever it says, and in every key
+		return nil // a deletion is always accepted, under every key
 	}
 	if len(c) > table.MaxItemBytes {
 		return tooMuch(c)
@@ -231,11 +230,11 @@ const (
 	attrContribution = "c"
 )
 
-// tombstoneLife is how long the ledger row of an item that contributes nothing stays.
+// tombstoneLife is how long the ledger row of an item without a contribution stays.
 const tombstoneLife = 30 * 24 * time.Hour
 
-// ledgerRow is the row the move writes. A row with an empty contribution is a tombstone and expires; any other does
-// not.
+// ledgerRow returns the row that the move writes. A row with an empty contribution is a tombstone and expires; any
+// other does not.
 func (p *Projection) ledgerRow(m *move, now time.Time) item.Item {
 	row := entity.LedgerKey(m.user, p.name, m.ref.ID).Item()
 	row[attrVersion] = item.Int(m.version)
@@ -247,7 +246,7 @@ func (p *Projection) ledgerRow(m *move, now time.Time) item.Item {
 	return row
 }
 
-// index gives a ledger row its place among what is counted when it is read.
+// index gives a ledger row its key in the index for counts at read time.
 func (p *Projection) index(row item.Item, user, c string) {
 	if open := p.shape.ledgerIndex(c); open != "" {
 		row[item.AttrGSI3PK] = item.String(entity.UserPK(user))

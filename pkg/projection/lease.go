@@ -18,35 +18,35 @@ const (
 )
 
 const (
-	// leaseDuration is how long a lease lasts unless it is renewed: after a crash consumers go on by then.
+	// leaseDuration is how long a lease lasts unless it is renewed: after a crash consumers continue after this time.
 	leaseDuration = 30 * time.Second
 	// renewBefore is how long before its end a lease is renewed.
 	renewBefore = 20 * time.Second
-	// repairBatch is how many ledger rows one transaction of a repair stages or puts right.
+	// repairBatch is the number of ledger rows that one transaction of a repair stages or repairs.
 	repairBatch = 90
-	// repairBytes is what their contributions take together, one row more or less: a transaction takes 4 MB.
+	// repairBytes bounds the size of their contributions together, up to one more row: a transaction takes 4 MB.
 	repairBytes = 3 << 20
 )
 
 // Errors of a repair of sums. They are matched with errors.Is.
 var (
-	// ErrLeased: another repair has the user's sum; try again later.
+	// ErrLeased says that another repair has the user's sum; try again later.
 	ErrLeased = errors.New("another repair holds the sum")
-	// ErrLeaseLost: somebody else wrote what the repair held; begin again.
+	// ErrLeaseLost says that another writer wrote rows under the lease; begin again.
 	ErrLeaseLost = errors.New("the hold was lost")
 )
 
-// Lease is the repair of one user's sum, which no other writer changes while it lasts. Taking it, renewing it and every
-// write under it add to the sum's version. Consumers that find it come back later.
+// Lease is the repair of one user's sum, which no other writer changes while it lasts. Taking it, renewing it and
+// every write under it add to the sum's version. Consumers that find it ask for a later delivery.
 //
-// Its last write puts the sum right, together with the ledger rows that fit into one transaction. Rows that do not fit
-// are staged before that, and count from the last write on. So readers see the old numbers until then, never a part of
-// the new ones. A repair that dies under a lease has changed nothing: the lease lapses, and consumers take the staged
-// rows as they were.
+// Its last write corrects the sum, together with the ledger rows that fit into one transaction. Rows that do not fit
+// are staged before that, and are valid from the last write on. So readers see the old numbers until then, never a
+// part of the new ones. A repair that dies under a lease has changed nothing: the lease expires, and consumers use the
+// staged rows' former content.
 type Lease struct {
 	e           *sumEngine
 	user, owner string
-	batch       int // how many rows a transaction puts right or stages
+	batch       int // how many rows a transaction repairs or stages
 	spec        *SumSpec
 	row         item.Item // the sum's row as this lease left it
 	until       time.Time
@@ -55,7 +55,7 @@ type Lease struct {
 	staged      bool // some rows are
 }
 
-// AcquireLease takes the user's sum. The owner is unique to this repair.
+// AcquireLease takes the lease of the user's sum. The owner is unique to this repair.
 func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease, error) {
 	e, isSum := c.engine.(*sumEngine)
 	if !isSum {
@@ -91,9 +91,9 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 	return nil, fmt.Errorf("hold %s of %s: %w", c.name, user, errContended)
 }
 
-// Repair counts what an item's ledger row is to be, and puts it right with one of the next writes. Each item that has a
-// row or contributes is repaired once. The evidence was read under the lease: its row is the last word of the consumers
-// then, and the item cannot be older.
+// Repair counts the correct state of an item's ledger row, and one of the next writes corrects the row. Each item that
+// has a row or contributes is repaired once. The evidence was read under the lease: consumers no longer change its
+// row, and the item cannot be older.
 func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 	was := e.Ledger
 	if isStaged(was) {
@@ -109,13 +109,13 @@ func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 	return h.fix(ctx, fix{was, &m.move})
 }
 
-// Drop removes a ledger row that can be no item's, and does not count it.
+// Drop removes a ledger row that belongs to no possible item, and does not count it.
 func (h *Lease) Drop(ctx context.Context, row item.Item) error {
 	_, from := h.spec.counted(h.row, row)
 	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.e.itemOf(row.Key())}, row: row, from: from}})
 }
 
-// fix notes what is to be put right, and stages what has come together once it is more than the last write can take.
+// fix adds a row to repair. It stages the collected rows once they exceed the last write.
 func (h *Lease) fix(ctx context.Context, f fix) error {
 	h.fixes = append(h.fixes, f)
 	size := 0
@@ -146,11 +146,11 @@ func (h *Lease) fix(ctx context.Context, f fix) error {
 	return nil
 }
 
-// Staged says that rows were staged: each is to be put right with [Lease.Unstage] when the repair has been through.
+// Staged reports whether rows were staged: [Lease.Unstage] must complete each after the repair.
 func (h *Lease) Staged() bool { return h.staged }
 
-// Unstage puts a row right that was staged, once its repair has been through. It leaves any other row as it is, and one
-// that was written since it was read.
+// Unstage completes a staged row after its repair. It leaves any other row unchanged, and one that was written since
+// it was read.
 func (h *Lease) Unstage(ctx context.Context, row item.Item) error {
 	if n, isStaged := nextOf(row); !isStaged || !h.spec.isThrough(h.row, n) {
 		return nil
@@ -158,10 +158,10 @@ func (h *Lease) Unstage(ctx context.Context, row item.Item) error {
 	return h.e.rewrite(ctx, h.user, h.row, row)
 }
 
-// Check returns what is wrong with the sum, once every row was counted.
+// Check returns the faults of the sum, once every row was counted.
 func (h *Lease) Check() []Fault { return h.tally.Check(h.user, h.row, h.e.now()) }
 
-// Finish sets the sum to that of the rows, puts the last rows right, and gives the lease back.
+// Finish sets the sum to that of the rows, corrects the last rows, and returns the lease.
 func (h *Lease) Finish(ctx context.Context) error {
 	last := table.Update{Set: item.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.LeaseAttr}}
 	if h.staged {
@@ -174,7 +174,7 @@ func (h *Lease) Finish(ctx context.Context) error {
 	return h.write(ctx, last, rows)
 }
 
-// Release gives the lease back and leaves the sum as it is.
+// Release returns the lease and leaves the sum unchanged.
 func (h *Lease) Release(ctx context.Context) error {
 	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.spec.LeaseAttr}}, nil)
 }
@@ -200,8 +200,8 @@ func (h *Lease) leaseUpdate() table.Update {
 	return u
 }
 
-// write applies an update of the sum's row, and what is to be written of ledger rows, if the sum's row is as this lease
-// left it. A write whose answer was lost is recognised by the version that it would have left.
+// write applies an update of the sum's row, and writes of ledger rows, if the sum's row is as this lease left it. A
+// write whose answer was lost is recognised by the version that it would have left.
 func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error {
 	u.Key, u.If = h.spec.Target(h.user), h.spec.asRead(h.row)
 	was := h.row.Int(h.spec.VersionAttr)
@@ -222,11 +222,11 @@ func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error 
 	return nil
 }
 
-// recognise returns nil if the row that stands there is what this very update leaves.
+// recognise returns nil if the present row equals the result of this update.
 func (h *Lease) recognise(failed *table.ConditionError, u table.Update) error {
 	f, ok := failed.At(0)
 	if !ok {
-		return ErrLeaseLost // a ledger row changed: it was staged, or its time was over
+		return ErrLeaseLost // a ledger row changed: it was staged, or it had expired
 	}
 	if h.spec.checkForm(f.Old) != nil {
 		return ErrLeaseLost // a later release has written it, at the version that this write would have left
@@ -244,7 +244,7 @@ func (h *Lease) recognise(failed *table.ConditionError, u table.Update) error {
 	return nil
 }
 
-// after is the sum's row behind the update, as far as a repair looks at it.
+// after returns the sum's row after the update, as far as a repair reads it.
 func (h *Lease) after(u table.Update) item.Item {
 	out := item.Item{}
 	for _, name := range []string{h.spec.SumAttr, h.spec.LeaseAttr, h.spec.RepairsAttr} {

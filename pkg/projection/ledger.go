@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	// sharedRounds is how often moves are tried in shared transactions before each is tried on its own.
+	// sharedRounds is how many rounds try moves in shared transactions before each is tried alone.
 	sharedRounds = 3
-	// maxRounds bounds one call; what is not finished then is to be delivered again.
+	// maxRounds bounds one call; unfinished moves must be delivered again.
 	maxRounds = 8
-	// agedAfter is the age from which a record may have outlived the tombstone of its item, delivery being what it is.
+	// agedAfter is the age from which a record may be older than the expiry of its item's tombstone, given possible
+	// delays of delivery.
 	agedAfter = time.Hour
 )
 
@@ -33,7 +34,7 @@ type ledger struct {
 	now   func() time.Time
 }
 
-// move takes one item's contribution forward: the records of a batch for that item, folded.
+// move advances one item's contribution: the folded records of a batch for that item.
 type move struct {
 	user    string
 	ref     entity.Ref
@@ -43,17 +44,17 @@ type move struct {
 	from    string // the contribution the ledger is expected to hold
 	to      string
 	facts   facts
-	// aged: a record in it is so old that the ledger row of a deleted item may be gone.
+	// aged says that a record in it is so old that the ledger row of a deleted item may be gone.
 	aged bool
 
-	// present: to and version are the item's state as read, and row is the ledger row as read (nil for none); the write
-	// then depends on exactly that row.
+	// present says that to and version are the item's state as read, and that row is the ledger row as read (nil for
+	// none). The write then depends on exactly that row.
 	present bool
 	row     item.Item
 
 	state state
 	err   error
-	// already: the ledger had the records before this call; nothing but facts was left to be joined.
+	// already says that the ledger had the records before this call; at most facts were left to join.
 	already bool
 }
 
@@ -67,7 +68,8 @@ const (
 	poison
 )
 
-// postpone leaves moves for later, because what they need could not be read. That is never a record's own fault.
+// postpone leaves moves for a later delivery, because rows that they need could not be read. That is never a record's
+// own fault.
 func postpone(moves []*move, err error) {
 	for _, m := range moves {
 		m.state, m.err = retry, err
@@ -93,7 +95,7 @@ func rounds(moves []*move, size func(others []*move, m *move) int, plan func(ope
 	}
 }
 
-// pack shares moves out over transactions: as many as fit into each, or one in each when alone. A move has as many
+// pack distributes moves over transactions: as many as fit into each, or one in each if isAlone. A move has as many
 // actions as size says in a transaction with others.
 func pack(moves []*move, isAlone bool, size func(others []*move, m *move) int) [][]*move {
 	var packs [][]*move
@@ -113,12 +115,13 @@ func pack(moves []*move, isAlone bool, size func(others []*move, m *move) int) [
 	return packs
 }
 
-// rowCheck returns an error for a ledger row of a user that cannot be taken as it is.
+// rowCheck returns an error for a ledger row of a user that cannot be used in its present form.
 type rowCheck func(ctx context.Context, user string, row item.Item) error
 
-// readPresent plans the moves that must not believe their records from their ledger rows and items, all in few reads: a
-// replay of a day consists of such records. The rows are read before the items: of an item that is gone and comes back,
-// a row read later has what came back, and would lose it again. It returns the moves whose records the ledger has.
+// readPresent plans the moves that must not rely on their records from their ledger rows and items, all in few reads:
+// a replay of a day consists of such records. It reads the rows before the items. If an item is deleted and restored
+// in between, a row read later would have the restored contribution, and the move would remove it again. readPresent
+// returns the moves whose records the ledger has.
 func (l *ledger) readPresent(ctx context.Context, moves []*move, check rowCheck) (past []*move) {
 	var unsure, open []*move
 	for _, m := range moves {
@@ -154,7 +157,7 @@ func (l *ledger) readPresent(ctx context.Context, moves []*move, check rowCheck)
 	return past
 }
 
-// readEach reads one row for each move; one that is not there is left out.
+// readEach reads one row for each move; it leaves out missing rows.
 func (l *ledger) readEach(
 	ctx context.Context, moves []*move, keyOf func(*move) item.Key,
 ) (map[*move]item.Item, error) {
@@ -183,22 +186,23 @@ func checkForm(_ context.Context, _ string, row item.Item) error {
 	return entity.CheckForm(row, entity.AttrForm)
 }
 
-// leave leaves a move whose ledger row cannot be taken as it is for later, or for the next round, which reads it again.
+// leave leaves a move whose ledger row cannot be used for a later delivery, or for the next round, which reads it
+// again.
 func (m *move) leave(err error) {
 	if m.err = err; !errors.Is(err, errStaged) {
 		m.state = retry
 	}
 }
 
-// isPast says that the ledger row, nil for none, is at the records' version or beyond it: it has them, however old they
-// are.
+// isPast reports whether the ledger row, nil for none, is at the records' version or beyond it: then it has them,
+// however old they are.
 func (m *move) isPast(row item.Item) bool {
 	return row != nil && row.Int(attrVersion) >= m.version
 }
 
-// resolvePresent plans from a ledger row that is not past and the item, as read after it; nil for either that is not
-// there. The row is behind the records, and the item is not: versions never come back. An item that is there was never
-// deleted, so its records can be believed: they are where its contribution is one that no row can hold.
+// resolvePresent plans from a ledger row that is not past and the item, read after it; nil for either that is missing.
+// The row is older than the records, and the item is not: versions never repeat. An existing item was never deleted,
+// so its records are reliable: the move uses them if no row can hold the item's contribution.
 func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
@@ -212,8 +216,8 @@ func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 	}
 }
 
-// transact tries to apply the moves in one transaction with their effects. Each move whose ledger row was not as
-// expected is replanned by that row; the others were innocent and are tried again.
+// transact tries to apply the moves in one transaction with their effects. It replans each move whose ledger row was
+// not as expected by that row; the others are tried again.
 func (l *ledger) transact(
 	ctx context.Context, moves []*move, now time.Time, effects []action, replan func(m *move, row item.Item),
 ) {
@@ -242,7 +246,7 @@ func (l *ledger) transact(
 // firstForm is the form of the rows that may be changed without having been read.
 var firstForm = table.Missing(entity.AttrForm)
 
-// condition is what the ledger row must be for the move to be applied as planned.
+// condition returns the condition on the ledger row under which the move applies as planned.
 func (m *move) condition() table.Condition {
 	if m.present {
 		return asRead(m.row)
@@ -258,8 +262,8 @@ func (m *move) condition() table.Condition {
 	return table.Exists(tests...)
 }
 
-// fail ends moves whose write failed. Of several with a write that was refused for good one is at fault: they stay as
-// they are, and the rounds go on until each is tried alone.
+// fail ends moves whose write failed. If a shared write was refused for good, one of its moves is at fault: all stay
+// unfinished, and the rounds continue until each is tried alone.
 func fail(moves []*move, err error) {
 	isRefused := errors.Is(err, table.ErrInvalid)
 	switch {
@@ -271,11 +275,11 @@ func fail(moves []*move, err error) {
 	}
 }
 
-// replan decides how to go on when the ledger row was not as expected; row is what was there, nil for none.
+// replan decides how to continue when the ledger row was not as expected; row is the row found, nil for none.
 func (m *move) replan(row item.Item) {
 	switch {
 	case m.present:
-		m.state = needsItem // the item may have moved on with the row
+		m.state = needsItem // the item may have changed with the row
 	case row == nil:
 		m.from = ""
 		if m.aged {
@@ -291,7 +295,7 @@ func (m *move) replan(row item.Item) {
 	}
 }
 
-// outcomes are those of the batch once its moves have been tried.
+// outcomes returns the batch's outcomes after its moves have been tried.
 func (l *ledger) outcomes(batch []change.Change, moves []*move) []change.Outcome {
 	outcomes := make([]change.Outcome, len(batch))
 	for _, m := range moves {
@@ -318,7 +322,7 @@ func (m *move) outcome(projection string) change.Outcome {
 	}
 }
 
-// get returns nil for a row that is not there.
+// get returns nil for a missing row.
 func (l *ledger) get(ctx context.Context, key item.Key) (item.Item, error) {
 	row, err := l.store.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {

@@ -15,10 +15,10 @@ import (
 // sourcePage bounds the rows of one source that are read again at a time.
 const sourcePage = 200
 
-// Repair puts the ledger row and the rows of one source right, of a projection of rows. It may run beside the stream:
-// what was read is guarded by the ledger row, which every consumer that changes the rows changes with them. So the
-// evidence must have been read in this order: the ledger row, the rows, and the item last, so that no record which the
-// ledger row has not seen is newer than the item. What changed since then is read again.
+// Repair corrects the ledger row and the rows of one source, for a projection of rows. It may run beside the stream:
+// the ledger row guards the rows read, because every consumer that changes the rows changes it with them. So the
+// evidence must have been read in this order: the ledger row, the rows, and the item last. Then no record that the
+// ledger row lacks is newer than the item. Repair reads again what changed since then.
 func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
 	rows, more := c.engine.(*rowsEngine), false
 	for range maxRounds {
@@ -38,8 +38,8 @@ func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
 	return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, errContended)
 }
 
-// repairOnce writes by the evidence, in which rows may be missing if there are more. Again says that not all fitted
-// into one transaction.
+// repairOnce writes according to the evidence, in which rows may be missing if there are more. Again says that not all
+// fitted into one transaction.
 func (r *rowsEngine) repairOnce(ctx context.Context, e Evidence, more bool) (again bool, err error) {
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
 		return false, err
@@ -52,7 +52,7 @@ func (r *rowsEngine) repairOnce(ctx context.Context, e Evidence, more bool) (aga
 	case len(edges) == 0 && m.isRight && !more:
 		return false, nil
 	case len(edges) >= table.MaxActions || more:
-		// What nobody wants goes first, as much as fits; then everything is looked at again.
+		// Surplus rows are deleted first, as many as fit; then everything is read again.
 		edges = surplus[:min(len(surplus), table.MaxActions-1)]
 		if len(edges) == 0 {
 			return false, fmt.Errorf("%w: more rows than fit into a transaction", table.ErrInvalid)
@@ -64,10 +64,10 @@ func (r *rowsEngine) repairOnce(ctx context.Context, e Evidence, more bool) (aga
 	return again, r.store.Transact(ctx, append([]action{guard}, edges...)...)
 }
 
-// rowsToRepair are the rows to delete and those to put. What was read of the rows holds only as long as the ledger row
-// names the same ones: another repair may put what that row names, and delete what it does not, and leave the row as it
-// is. So a repair that has the ledger row name other rows writes each that it names no more, or now, whether it was
-// seen or not.
+// rowsToRepair returns the rows to delete and those to put. The rows read are valid only as long as the ledger row
+// names the same ones. Another repair may put the rows that it names, and delete others, without changing it. So a
+// repair that changes the names in the ledger row writes each row that it names no longer, or newly, whether it was
+// read or not.
 func (s *RowsSpec) rowsToRepair(e Evidence, m repairMove) (surplus, missing []action) {
 	wanted, named := s.wantedRows(e.User, e.Ref, m.to), s.namedRows(e.User, e.Ref, m.from)
 	seen := map[item.Key]bool{}
@@ -94,7 +94,7 @@ func (s *RowsSpec) rowsToRepair(e Evidence, m repairMove) (surplus, missing []ac
 	return surplus, missing
 }
 
-// namedRows are the keys of the rows that a ledger row names.
+// namedRows returns the keys of the rows that a ledger row names.
 func (s *RowsSpec) namedRows(user string, source entity.Ref, c string) map[item.Key]bool {
 	out := map[item.Key]bool{}
 	for _, edge := range edgesOf(c) {
@@ -127,13 +127,12 @@ func (r *rowsEngine) readAgain(ctx context.Context, was Evidence) (e Evidence, m
 // repairMove is a move to the item's present state.
 type repairMove struct {
 	move
-	isRight bool // the ledger row is as it has to be
+	isRight bool // the ledger row is correct
 }
 
-// repair is the move from what stands in the ledger to what the item contributes. The version of a ledger row never
-// goes back: what it has seen must not be applied again. An item whose contribution no row can hold contributes
-// nothing, and its row does not see the item's version, so that its record can be delivered again once the function is
-// mended.
+// repair returns the move from the ledger row to the item's contribution. The version of a ledger row never goes back:
+// records that it has must not be applied again. An item whose contribution no row can hold contributes nothing. Its
+// row does not get the item's version, so that its record can be delivered again once the function is corrected.
 func (p *Projection) repair(e Evidence) repairMove {
 	row, to := e.Ledger, p.contribution(e.Type, e.Item)
 	version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))

@@ -11,8 +11,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// rowsEngine applies changes to a set of rows: it puts what is new and deletes what is gone, in one transaction with
-// the ledger row.
+// rowsEngine applies changes to a set of rows: it puts new ones and deletes removed ones, in one transaction with the
+// ledger row.
 type rowsEngine struct {
 	ledger
 	spec *RowsSpec
@@ -28,7 +28,7 @@ func (r *rowsEngine) apply(ctx context.Context, batch []change.Change) []change.
 	return r.outcomes(batch, moves)
 }
 
-// size is how many actions a move has in a transaction.
+// size returns how many actions a move has in a transaction.
 func (r *rowsEngine) size(_ []*move, m *move) int { return 1 + len(r.spec.actions(m)) }
 
 // commit tries to apply the moves in one transaction.
@@ -46,7 +46,7 @@ func (r *rowsEngine) commit(ctx context.Context, moves []*move) {
 	})
 }
 
-// actions are the writes that take the rows of an item from one contribution to another.
+// actions returns the writes that take the rows of an item from one contribution to another.
 func (s *RowsSpec) actions(m *move) []action {
 	before, after := edgesOf(m.from), edgesOf(m.to)
 	var actions []action
@@ -65,7 +65,7 @@ func (s *RowsSpec) actions(m *move) []action {
 	return actions
 }
 
-// edgesOf reads a contribution to rows back.
+// edgesOf reads a contribution to rows.
 func edgesOf(c string) []string {
 	if c == "" {
 		return nil
@@ -73,8 +73,8 @@ func edgesOf(c string) []string {
 	return strings.Split(withoutRevision(c), "\n")
 }
 
-// keyOf is the key of the row that stands for an edge of a ledger row. One that was damaged may say anything: not ok
-// for what no row can stand for.
+// keyOf returns the key of the row of an edge in a ledger row. A damaged ledger row may contain anything: not ok for
+// an edge without a possible row.
 func (s *RowsSpec) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
 	defer func() {
 		if recover() != nil {

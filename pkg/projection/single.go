@@ -12,15 +12,15 @@ import (
 // room.
 const maxPending = 16 << 10
 
-// goesSingle says that a move may be applied with single writes.
+// goesSingle reports whether a move may be applied with single writes.
 func goesSingle(m *move) bool {
 	return m.state == pending && len(m.to) <= maxPending
 }
 
 // applySingle applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in
-// another. A transaction would cost as much as twice both. What it cannot finish because others write the same rows
-// stays pending, and so does what the store refuses: a transaction needs less room, and counts nothing if it is
-// refused, too.
+// another. A transaction would cost as much as twice both. A move that it cannot finish because of other writers of
+// the same rows stays pending. So does a move that the store refuses: a transaction needs less room, and counts
+// nothing if it is refused, too.
 func (e *sumEngine) applySingle(ctx context.Context, m *move) {
 	for range maxRounds {
 		again, err := e.trySingle(ctx, m)
@@ -36,8 +36,8 @@ func (e *sumEngine) applySingle(ctx context.Context, m *move) {
 	}
 }
 
-// trySingle reads the sum's row first and the ledger after it: an entry made since then has moved the sum's version on,
-// and one made before shows in what is read.
+// trySingle reads the sum's row first and the ledger after it: an entry made since then has changed the sum's version,
+// and one made before is in the rows read.
 func (e *sumEngine) trySingle(ctx context.Context, m *move) (again bool, err error) {
 	targets, err := e.readTargets(ctx, []*move{m})
 	if err != nil {
@@ -62,8 +62,8 @@ func (e *sumEngine) trySingle(ctx context.Context, m *move) (again bool, err err
 	}
 }
 
-// joinFacts brings the facts of a move that was done already into the sum, if they are not there: the record that is
-// late may be the only one that knew them.
+// joinFacts adds the facts of a finished move to the sum, if they are missing: the late record may be the only one
+// that had them.
 func (e *sumEngine) joinFacts(ctx context.Context, m *move, target item.Item) error {
 	if len(m.facts) == 0 {
 		return nil
@@ -98,8 +98,8 @@ func (s *SumSpec) knows(row item.Item, f facts) bool {
 	return true
 }
 
-// write moves the sum, and then the ledger row. The sum's row is written also where the sum stays as it is: the version
-// that it is written under is what tells of an entry that another worker has made of the same item since.
+// write writes the sum, and then the ledger row. It writes the sum's row even if the sum stays the same: the condition
+// on its version detects an entry that another worker has made of the same item since.
 func (e *sumEngine) write(ctx context.Context, m *move, target, row item.Item) (again bool, err error) {
 	update := e.spec.write(m.user, target, newDelta(m), e.now())
 	update.Set[e.spec.PendingAttr] = item.Map{

@@ -9,16 +9,16 @@ import (
 	"nexus/pkg/item"
 )
 
-// RowsSpec describes a projection that keeps a set of rows: put what is new, delete what is gone. An item may have at
-// most 49 edges, so that a change of all of them fits into one transaction.
+// RowsSpec describes a projection that maintains a set of rows: it puts new ones and deletes removed ones. An item may
+// have at most 49 edges, so that a change of all of them fits into one transaction.
 type RowsSpec struct {
 	Name     string
 	Revision string // of Edges; a change of the function needs another one, and a rebuild
 	// Edges returns the item's edges, each a text without line breaks.
 	Edges func(t *entity.Type, it item.Item) []string
-	// Row returns the row that stands for an edge.
+	// Row returns the row of an edge.
 	Row func(user string, source entity.Ref, edge string) item.Item
-	// Prefix begins the sort keys of all rows whose source is of a type; behind it stand the source's id and more.
+	// Prefix begins the sort keys of all rows whose source is of a type; the source's id and more follow it.
 	Prefix func(typeName string) string
 }
 
@@ -28,26 +28,26 @@ func NewRows(spec RowsSpec) *Projection {
 	return &Projection{spec.Name, &spec}
 }
 
-// SumSpec describes a projection that folds numbers into one row per user.
+// SumSpec describes a projection that adds up numbers in one row per user.
 type SumSpec struct {
 	Name     string
 	Revision string // of Amounts; a change of the function needs another one, and a rebuild
 	// Amounts returns what the item adds.
 	Amounts func(t *entity.Type, it item.Item) Amounts
-	// Target is the row that holds the sum, in the map attribute SumAttr under the optimistic lock VersionAttr, which is
-	// the projection's own: other writers of the row are not disturbed.
+	// Target returns the key of the row that holds the sum, in the map attribute SumAttr under the optimistic lock
+	// VersionAttr. The lock belongs to the projection: it does not disturb other writers of the row.
 	Target               func(user string) item.Key
 	SumAttr, VersionAttr string
-	// NewTarget is the row to begin with where there is none; Empty the sum to begin with. Numbers in Empty stay when they
-	// come to zero, all others leave the sum then.
+	// NewTarget returns the initial row; Empty the initial sum. Numbers in Empty stay when they become zero; all others
+	// then leave the sum.
 	NewTarget func(user string, now time.Time) item.Item
 	Empty     func() item.Map
-	// LeaseAttr names the map attribute {owner, until} with which a repair holds the sum.
+	// LeaseAttr names the map attribute {owner, until} with a repair's lease.
 	LeaseAttr string
-	// WrittenAttr, if there is one, names a flag that every write of the sum sets, and that every other writer of the row
-	// takes off: so a filter can tell whose write a record is about.
+	// WrittenAttr, if set, names a flag that every write of the sum sets, and that every other writer of the row removes:
+	// so a filter can identify the writer of a record.
 	WrittenAttr string
-	// RepairsAttr names the number of repairs that staged ledger rows and have been through.
+	// RepairsAttr names the number of complete repairs that staged ledger rows.
 	RepairsAttr string
 	// PendingAttr names the map attribute {item, v, c} with the ledger's pending entry, see [pendingEntry].
 	PendingAttr string
@@ -55,14 +55,14 @@ type SumSpec struct {
 	FormAttr string
 }
 
-// Amounts is what one image contributes to a sum. The zero Amounts is nothing.
+// Amounts is the contribution of one image to a sum. The zero Amounts is nothing.
 type Amounts struct {
-	// Add goes into the numbers of the sum, and out again.
+	// Add is added to the numbers of the sum, and subtracted again.
 	Add map[string]int64 `json:"add,omitempty"`
-	// Max are texts of which the greatest ever seen is kept and never lowered.
+	// Max are texts of which the sum holds the greatest ever; it is never lowered.
 	Max map[string]string `json:"max,omitempty"`
-	// Open is the state-view sort key of the item's ledger row, for what is counted when it is read: at most 1,024 bytes,
-	// as each text of Max.
+	// Open is the state-view sort key of the item's ledger row, for counts at read time: at most 1,024 bytes, as each
+	// text of Max.
 	Open string `json:"open,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func NewSum(spec SumSpec) *Projection {
 	return &Projection{spec.Name, &spec}
 }
 
-// NewOwnSum returns a summing projection with a row of its own, for products that count things of their own.
+// NewOwnSum returns a summing projection with a separate row, for products that count other things.
 func NewOwnSum(name, revision string, amounts func(*entity.Type, item.Item) Amounts) *Projection {
 	return NewSum(SumSpec{
 		Name: name, Revision: revision, Amounts: amounts,
@@ -85,14 +85,14 @@ func NewOwnSum(name, revision string, amounts func(*entity.Type, item.Item) Amou
 }
 
 var (
-	// noun is what a name may be: part of a ledger row's key, of a consumer's name and of a metric's.
+	// noun is the form of a name: part of a ledger row's key, of a consumer's name and of a metric's.
 	noun = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
-	// revision is what stands before a contribution, up to the first space.
+	// revision is the form of the revision before a contribution, up to the first space.
 	revision = regexp.MustCompile(`^[^\s]{1,40}$`)
 )
 
-// require panics unless everything that a spec needs is there: a spec is code, and its mistakes are to show when a
-// program starts, not in the records that it parks.
+// require panics unless a spec is complete: a spec is code, and its mistakes must show when a program starts, not in
+// the records that it parks.
 func require(projection, spec string, fields ...field) {
 	for _, f := range fields {
 		if !f.isUsable {
@@ -101,7 +101,7 @@ func require(projection, spec string, fields ...field) {
 	}
 }
 
-// field is one of a spec, and whether it is there and can be used.
+// field is a field of a spec, with whether it is set and usable.
 type field struct {
 	name     string
 	isUsable bool

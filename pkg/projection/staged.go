@@ -12,35 +12,35 @@ import (
 	"nexus/pkg/table"
 )
 
-// A repair that has more ledger rows to put right than fit into one transaction stages them: each row says beside what
-// it holds what it is to hold once the repair has been through. The last write of the repair raises the number of
-// repairs in the sum's row, together with the sum. That write makes all staged rows count at once, so a repair that
+// A repair with more ledger rows to correct than fit into one transaction stages them: in addition to its content,
+// each row holds the content that is valid after the repair. The last write of the repair increments the number of
+// repairs in the sum's row, together with the sum. That write makes all staged content valid at once, so a repair that
 // dies has changed nothing.
 
 // stagedForm is the form of a ledger row that a repair has staged.
 const stagedForm = 2
 
-// attrNext is the text of a staged row that says what it is to hold: see [next].
+// attrNext is the text of a staged row with its later content: see [next].
 const attrNext = "next"
 
-// maxStaged bounds what a staged row holds, the old contribution and the new one together, in bytes: it fits into a
-// row. What is longer waits for the last write.
+// maxStaged bounds the old and the new contribution of a staged row together, in bytes: they fit into a row. A longer
+// one waits for the last write.
 const maxStaged = 380 << 10
 
 var errStaged = errors.New("a repair has staged the row")
 
-// next is what a staged row is to hold. It counts once the sum's row has seen as many repairs.
+// next is the later content of a staged row. It is valid once the sum's row counts as many repairs.
 type next struct {
 	repair, version int64
 	contribution    string
 }
 
-// value is one text, since a condition compares no maps.
+// value returns one text, since a condition compares no maps.
 func (n next) value() item.String {
 	return item.String(fmt.Sprintf("%d %d %s", n.repair, n.version, n.contribution))
 }
 
-// nextOf reads what a row is to hold. A row that is not staged has none, nor has one that was damaged.
+// nextOf reads the later content of a row. A row that is not staged has none, nor has a damaged one.
 func nextOf(row item.Item) (n next, isStaged bool) {
 	if row.Int(entity.AttrForm) != stagedForm {
 		return next{}, false
@@ -59,8 +59,8 @@ func isStaged(row item.Item) bool {
 	return isStaged
 }
 
-// stage is the row that a move of a repair leaves until the repair has been through. Its place in the index is that of
-// what the item contributes: what is counted when it is read is counted by the items, not by the sum.
+// stage returns the row that a move of a repair leaves until the repair is complete. Its index key is that of the
+// item's new contribution, because counts at read time follow the items, not the sum.
 func (e *sumEngine) stage(m *move, repair int64) item.Item {
 	row := entity.LedgerKey(m.user, e.name, m.ref.ID).Item()
 	row[attrVersion], row[attrContribution] = item.Int(m.row.Int(attrVersion)), item.String(m.from)
@@ -70,7 +70,7 @@ func (e *sumEngine) stage(m *move, repair int64) item.Item {
 	return row
 }
 
-// counted is what counts of a ledger row beside the sum's row, which was read first.
+// counted returns the valid content of a ledger row, given the sum's row, which was read first.
 func (s *SumSpec) counted(target, row item.Item) (version int64, contribution string) {
 	if n, isStaged := nextOf(row); isStaged && s.isThrough(target, n) {
 		return n.version, n.contribution
@@ -78,20 +78,19 @@ func (s *SumSpec) counted(target, row item.Item) (version int64, contribution st
 	return row.Int(attrVersion), row.Str(attrContribution)
 }
 
-// plain is a staged row as it counts beside the sum's row.
+// plain returns a staged row with only its valid content.
 func (s *SumSpec) plain(target, row item.Item) item.Item {
 	version, contribution := s.counted(target, row)
 	return item.Item{attrVersion: item.Int(version), attrContribution: item.String(contribution)}
 }
 
-// isThrough says that the repair which staged a row has been through.
+// isThrough reports whether the repair which staged a row is complete.
 func (s *SumSpec) isThrough(target item.Item, n next) bool {
 	return n.repair <= target.Int(s.RepairsAttr)
 }
 
-// readable returns an error for a ledger row that cannot be taken as it is: a later release wrote it, or a repair has
-// staged it. The latter it takes out of the repair's hands, and the error is errStaged then: the row is to be read
-// again.
+// readable returns an error for a ledger row that cannot be used: a later release wrote it, or a repair has staged it.
+// It unstages the latter, and the error is then errStaged: the row must be read again.
 func (e *sumEngine) readable(ctx context.Context, user string, row item.Item) error {
 	if !isStaged(row) {
 		return entity.CheckForm(row, entity.AttrForm)
@@ -102,11 +101,10 @@ func (e *sumEngine) readable(ctx context.Context, user string, row item.Item) er
 	return errStaged
 }
 
-// unstage takes a row out of the hands of the repair that has staged it: as it counts. While the repair is at work it
-// keeps the row, and the error is errLeased. A row that was written since it was read is left as it is.
+// unstage writes a staged row with its valid content. While the repair runs, the row stays staged, and the error is
+// errLeased. A row that was written since it was read stays unchanged.
 //
-// A repair that has not been through loses its lease with the same transaction: it could not know that the row is no
-// longer staged.
+// An incomplete repair loses its lease with the same transaction: it could not know that the row is no longer staged.
 func (e *sumEngine) unstage(ctx context.Context, user string, row item.Item) error {
 	target, err := e.get(ctx, e.spec.Target(user))
 	if err != nil {
@@ -128,8 +126,8 @@ func (e *sumEngine) unstage(ctx context.Context, user string, row item.Item) err
 	return e.rewrite(ctx, user, target, row, update)
 }
 
-// rewrite writes a staged row as it counts beside the sum's row, in one transaction with what else is to be written.
-// What was written since it was read is left as it is.
+// rewrite writes a staged row with its valid content, in one transaction with the other writes. Rows that were written
+// since they were read stay unchanged.
 func (e *sumEngine) rewrite(ctx context.Context, user string, target, row item.Item, more ...action) error {
 	key := row.Key()
 	m := move{user: user, ref: entity.Ref{ID: e.itemOf(key)}}
@@ -145,21 +143,21 @@ func (e *sumEngine) rewrite(ctx context.Context, user string, target, row item.I
 	return nil
 }
 
-// itemOf is the id of the item that a ledger row is of.
+// itemOf returns the id of a ledger row's item.
 func (e *sumEngine) itemOf(key item.Key) string {
 	return strings.TrimPrefix(key.SK, entity.LedgerPrefix(e.name))
 }
 
-// fix is a ledger row that is to be put right. A move to version 0 and no contribution takes it away.
+// fix is a ledger row to correct. A move to version 0 and no contribution removes it.
 type fix struct {
 	row  item.Item // as read, nil if there was none
 	move *move
 }
 
-// size is what the contributions take that a row holds while it is staged, in bytes.
+// size returns the size in bytes of the contributions in the row while it is staged.
 func (f fix) size() int { return len(f.move.from) + len(f.move.to) }
 
-// put is the write that puts a row right.
+// put returns the write that corrects a row.
 func (e *sumEngine) put(f fix) action {
 	if f.move.version == 0 && f.move.to == "" {
 		return table.Delete{Key: f.row.Key(), If: asRead(f.row)}
@@ -167,7 +165,7 @@ func (e *sumEngine) put(f fix) action {
 	return table.Put{Item: e.ledgerRow(f.move, e.now()), If: asRead(f.row)}
 }
 
-// asRead is the condition that a ledger row is as it was read, staged or not; nil for one that was not there.
+// asRead returns the condition that a ledger row is as it was read, staged or not; nil for a missing one.
 func asRead(row item.Item) table.Condition {
 	if row == nil {
 		return table.NotExists()

@@ -14,8 +14,8 @@ import (
 
 var errLeased = errors.New("a repair holds the sum")
 
-// sumEngine applies changes to one row per user that holds a sum: in two single writes if a change is alone, and in
-// transactions with the ledger rows if not.
+// sumEngine applies changes to one row per user that holds a sum: a single change in two single writes, others in
+// transactions with the ledger rows.
 type sumEngine struct {
 	ledger
 	spec *SumSpec
@@ -60,7 +60,8 @@ func (e *sumEngine) resolveLate(ctx context.Context, moves []*move) {
 	}
 }
 
-// sizeInSum is how many actions a move has in a transaction with others: one, and one for the first of its user.
+// sizeInSum returns how many actions a move has in a transaction with others: one, and one more for the first of its
+// user.
 func sizeInSum(others []*move, m *move) int {
 	if slices.ContainsFunc(others, func(other *move) bool { return other.user == m.user }) {
 		return 1
@@ -85,7 +86,7 @@ func (e *sumEngine) commit(ctx context.Context, moves []*move) {
 		return
 	}
 	now := e.now()
-	updates := e.sums(moves, targets, now) // a target that moved on is read again by the next round
+	updates := e.sums(moves, targets, now) // the next round reads a changed target again
 	e.transact(ctx, moves, now, updates, func(m *move, row item.Item) {
 		if err := e.readable(ctx, m.user, row); err != nil {
 			m.leave(err)
@@ -101,8 +102,8 @@ func (e *sumEngine) commit(ctx context.Context, moves []*move) {
 	})
 }
 
-// deferLeased leaves the moves of users whose sums a repair holds, or a later release wrote, for later, and takes these
-// sums out of the targets: nothing of them is to be written.
+// deferLeased leaves moves for a later delivery if a repair has the lease of their sum, or a later release wrote it.
+// It removes these sums from the targets, because they must not be written.
 func (e *sumEngine) deferLeased(moves []*move, targets map[string]item.Item) []*move {
 	closed := map[string]error{}
 	now := e.now()
@@ -116,8 +117,8 @@ func (e *sumEngine) deferLeased(moves []*move, targets map[string]item.Item) []*
 }
 
 // flushPending writes the pending entries in the sums' rows, as they were read before, into their ledger rows. It
-// returns the users of whom one could not be written, with the error: nil where the entry was taken back, so that the
-// sum is to be read again.
+// returns the users with an entry that could not be written, with the error. The error is nil if the entry was
+// removed, so that the sum must be read again.
 func (e *sumEngine) flushPending(ctx context.Context, targets map[string]item.Item) (map[string]error, error) {
 	entries := map[item.Key]pendingEntry{}
 	var keys []item.Key
@@ -152,8 +153,8 @@ func (e *sumEngine) flushPending(ctx context.Context, targets map[string]item.It
 	return waiting, nil
 }
 
-// dropWaiting leaves the moves of users whose sums are not to be written for later, or for the next round where the
-// error is nil.
+// dropWaiting leaves the moves of users whose sums cannot be written for a later delivery, or for the next round if
+// the error is nil.
 func dropWaiting(moves []*move, waiting map[string]error) []*move {
 	var free []*move
 	for _, m := range moves {
@@ -168,7 +169,7 @@ func dropWaiting(moves []*move, waiting map[string]error) []*move {
 	return free
 }
 
-// sums returns one update per user with what all the user's moves add.
+// sums returns one update per user with the amounts of all the user's moves.
 func (e *sumEngine) sums(moves []*move, targets map[string]item.Item, now time.Time) []action {
 	deltas := map[string]*delta{}
 	var users []string

@@ -49,7 +49,8 @@ func (e *sumEngine) readTargets(ctx context.Context, moves []*move) (map[string]
 	return targets, nil
 }
 
-// checkOpen returns an error for a sum that is not to be written now: a repair holds it, or a later release wrote it.
+// checkOpen returns an error for a sum that must not be written now: a repair has its lease, or a later release wrote
+// it.
 func (s *SumSpec) checkOpen(row item.Item, now time.Time) error {
 	err := s.checkForm(row)
 	if err == nil && s.leased(row, now) {
@@ -61,14 +62,14 @@ func (s *SumSpec) checkOpen(row item.Item, now time.Time) error {
 // checkForm returns an error for a row that a later release wrote.
 func (s *SumSpec) checkForm(row item.Item) error { return entity.CheckForm(row, s.FormAttr) }
 
-// leased reports whether a repair holds the sum.
+// leased reports whether a repair has the lease of the sum.
 func (s *SumSpec) leased(row item.Item, now time.Time) bool {
 	until, ok := row.Map(s.LeaseAttr).Time(leaseUntil)
 	return ok && now.Before(until)
 }
 
-// readEntry reads the ledger row of the move's item, and with it that of the sum's pending entry, which has to be
-// written before anything else is: again says that it was.
+// readEntry reads the ledger row of the move's item, and with it that of the sum's pending entry. The entry must be
+// written before anything else: again says that it was.
 func (e *sumEngine) readEntry(ctx context.Context, m *move, target item.Item) (row item.Item, again bool, err error) {
 	key := entity.LedgerKey(m.user, e.name, m.ref.ID)
 	keys, lastKey := []item.Key{key}, key
@@ -120,9 +121,8 @@ func (e pendingEntry) isIn(row item.Item) bool {
 	return row != nil && row.Int(attrVersion) >= e.version
 }
 
-// flushOrDrop writes an entry that stands in the sum's row into its ledger row, which is behind it. If the store
-// refuses that for good, the entry is taken back, as though its record had been parked at once, and is not kept. The
-// ledger row was read after the sum's.
+// flushOrDrop writes a pending entry of the sum's row into its older ledger row. If the store refuses that for good,
+// the entry is removed again, as though its record had been parked at once. The ledger row was read after the sum's.
 func (e *sumEngine) flushOrDrop(
 	ctx context.Context, last pendingEntry, target, row item.Item,
 ) (isKept bool, err error) {
@@ -153,8 +153,8 @@ func (e *sumEngine) flush(ctx context.Context, entry pendingEntry) error {
 	return nil
 }
 
-// drop takes an entry back out of the sum. The ledger row is checked in the same transaction: it must still be the one
-// that the entry counted in the place of. A sum that was written since is left to the next look at it.
+// drop removes an entry from the sum. The same transaction checks the ledger row: it must still be the one that the
+// entry overrides. A sum that was written since is left to the next read of it.
 func (e *sumEngine) drop(ctx context.Context, entry pendingEntry, target, row item.Item) error {
 	back := newDelta(&move{from: entry.contribution, to: row.Str(attrContribution)})
 	update := e.spec.write(entry.user, target, back, e.now())
@@ -168,7 +168,7 @@ func (e *sumEngine) drop(ctx context.Context, entry pendingEntry, target, row it
 	return err
 }
 
-// orNone is the error unless it is errStaged, after which the rows are to be read again.
+// orNone returns the error unless it is errStaged, after which the rows are read again.
 func orNone(err error) error {
 	if errors.Is(err, errStaged) {
 		return nil
@@ -176,7 +176,7 @@ func orNone(err error) error {
 	return err
 }
 
-// write is the update of the target row, as it was read (nil if there was none), by the delta.
+// write returns the update of the target row, as it was read (nil if there was none), by the delta.
 func (s *SumSpec) write(user string, row item.Item, d *delta, now time.Time) table.Update {
 	update := table.Update{Key: s.Target(user), If: s.asRead(row), Set: item.Item{}}
 	if row == nil {
@@ -190,7 +190,7 @@ func (s *SumSpec) write(user string, row item.Item, d *delta, now time.Time) tab
 	return update
 }
 
-// asRead is the condition that the target row was not written since it was read; nil for one that was not there.
+// asRead returns the condition that the target row was not written since it was read; nil for a missing one.
 func (s *SumSpec) asRead(row item.Item) table.Condition {
 	switch {
 	case row == nil:
@@ -202,7 +202,7 @@ func (s *SumSpec) asRead(row item.Item) table.Condition {
 	}
 }
 
-// begin sets what a target row begins with where there is none.
+// begin sets the initial attributes of a missing target row.
 func (s *SumSpec) begin(set item.Item, user string, now time.Time) {
 	for name, v := range s.NewTarget(user, now) {
 		if name != item.AttrPK && name != item.AttrSK {
@@ -211,7 +211,7 @@ func (s *SumSpec) begin(set item.Item, user string, now time.Time) {
 	}
 }
 
-// next is the sum after the delta.
+// next returns the sum after the delta.
 func (s *SumSpec) next(row item.Item, d *delta) item.Map {
 	total := item.Item(s.Empty())
 	for name, v := range row.Map(s.SumAttr) {
