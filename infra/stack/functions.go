@@ -26,10 +26,10 @@ func functionName(f env.Function) string { return prefix + string(f) }
 // construct is the function's name in the stack.
 func construct(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
 
-// isTraced reports whether X-Ray samples the function: one for which a user waits, in a stage with little traffic. A
-// function cannot choose its sampling: Lambda takes a request each second and a twentieth of the others, some four
-// million a month, at $5 a million (docs/cost.md). The trace ids of the log follow the later effects, across the
-// stream and the scheduler, where X-Ray loses the trace.
+// isTraced reports whether X-Ray samples the function: one for which a user waits, in a stage that is not protected. A
+// protected stage would pay for many requests. A function cannot choose its sampling: Lambda takes a request each
+// second and a twentieth of the others, some four million a month, at $5 a million (docs/cost.md). The trace ids of the
+// log follow the later effects, across the stream and the scheduler, where X-Ray loses the trace.
 func (d *deployment) isTraced(f env.Function) bool {
 	return !d.settings.Protected && (f == env.Command || f == env.Query)
 }

@@ -19,7 +19,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-// history is one play: the system, its faults, and what is known of what it did.
+// history is one play: the system, its faults, and the log of its actions.
 type history struct {
 	spec Spec
 	luck *seededRand
@@ -32,35 +32,35 @@ type history struct {
 	schedules *schedules
 	registry  *entity.Registry
 	system    *system.System
-	direct    *system.System // services on the store itself, past its port
+	direct    *system.System // services on the store itself, without its port
 	importer  *calendar.Importer
 	readers   []*reader
-	alone     map[string]*consume.Loop // by consumer: for what was parked, and for what is delivered again
+	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
 	stream    *stream
 	mixture   *mixture
 
 	pool     *coroutinePool
 	workers  []*worker
 	current  *worker
-	writer   *worker // whose writes are being taken in; nil for the TTL service
+	writer   *worker // the writer of the records that are being read; nil for the TTL service
 	settling bool    // the faults have stopped
-	storm    int     // calls that are still refused, whoever makes them
+	storm    int     // calls that are still refused, by any worker
 	requests []*request
 	users    []string
 	created  int        // ids made
 	asked    int        // requests made up
-	wanted   entity.Ref // what the next request is to be about; zero for anything
+	wanted   entity.Ref // the subject of the next request; zero for any
 
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	oracle      *oracle
 	copiedBy    map[string]*worker // who put an object last
 	operations  int64
 	happened    map[string]int
-	strayed     bool                // there is a schedule that says nothing, until a repair of everybody
-	junk        map[string]bool     // parked objects of records that nobody can read
+	strayed     bool                // there is a schedule with an unreadable payload, until a repair of all users
+	junk        map[string]bool     // parked objects of unreadable records
 	damaged     map[string]bool     // by user, until a repair
 	hurts       map[string]int      // by user: how often something was damaged or lost
-	later       map[item.Key]string // rows of a later release, with the attribute that says so
+	later       map[item.Key]string // rows of a later release, with the attribute that shows it
 	relabelling bool
 	toRepair    map[string]bool // by user: damaged, or left by a repair that crashed
 	violation   *Violation
@@ -71,7 +71,7 @@ type history struct {
 // Run plays a history.
 func Run(spec Spec) Result { return alone(spec, false) }
 
-// Replay plays a history and tells what happened.
+// Replay plays a history and records its trace.
 func Replay(spec Spec) Result { return alone(spec, true) }
 
 func alone(spec Spec, tracing bool) Result {
@@ -132,7 +132,8 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		Scheduler: h.schedules, Bus: busPort{h}, Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h}, Lister: h.schedules,
 	}, ownSum())
-	// An import reads side by side, which no coroutine can be held in: it goes past the ports, and takes place at once.
+	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
+	// place at once.
 	h.direct = h.assemble(system.Ports{
 		Store: func(string) table.Store { return h.store }, Now: h.clock, NewID: h.newID,
 		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -151,7 +152,7 @@ func (h *history) assemble(ports system.Ports, projections ...*projection.Projec
 	return s
 }
 
-// openReaders puts the consumers behind readers as the deployment table has them, or each behind one of its own.
+// openReaders assigns the consumers to readers as the deployment table does, or each to a separate reader.
 func (h *history) openReaders() {
 	for _, r := range h.system.Readers {
 		group := make([]change.Consumer, len(r.Consumers))
@@ -188,13 +189,13 @@ func (h *history) wait(ctx context.Context, _ time.Duration) error {
 	return wait(ctx)
 }
 
-// pause is what a command does between two attempts: others go on.
+// pause lets others continue between two attempts of a command.
 func (h *history) pause(ctx context.Context, _ time.Duration) error {
 	h.call("command", "pause")
 	return ctx.Err()
 }
 
-// clock is what the one at work takes for the time.
+// clock returns the running worker's time.
 func (h *history) clock() time.Time {
 	if h.current == nil {
 		return h.now
@@ -207,7 +208,7 @@ func (h *history) newID() string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(h.spec.Seed), h.created)
 }
 
-// close ends what is still held.
+// close ends all paused workers.
 func (h *history) close() {
 	for len(h.workers) > 0 {
 		h.kill(h.workers[0])
@@ -221,7 +222,7 @@ func (h *history) note(format string, args ...any) {
 	}
 }
 
-// violate notes the first violation; what follows it may follow from it.
+// violate records the first violation; later ones may follow from it.
 func (h *history) violate(invariant, user, item, format string, args ...any) {
 	if h.violation == nil {
 		h.violation = &Violation{

@@ -17,9 +17,9 @@ const (
 	agedAfter     = time.Hour
 	// tombstones are gone after this long, at the latest.
 	afterTombstones = tombstoneLife + 24*time.Hour
-	// maxLate bounds how many late records come at once.
+	// maxLate bounds the number of concurrent late records.
 	maxLate = 8
-	// young is the age up to which a record is believed, somewhat less for the time that its delivery takes.
+	// young is the age up to which consumers rely on a record, less a margin for the time of its delivery.
 	young = 50 * time.Minute
 )
 
@@ -39,7 +39,7 @@ func (h *history) recordsOfTheGone(r *reader, age time.Duration) []*record {
 	return out
 }
 
-// bury has a user delete something young, and its records delivered.
+// bury deletes a young item, and delivers its records.
 func (h *history) bury() {
 	s := h.oracle.users[h.users[h.luck.IntN(len(h.users))]]
 	for _, id := range slices.Sorted(maps.Keys(s.items)) {
@@ -64,8 +64,8 @@ func (h *history) bury() {
 	}
 }
 
-// haunt delivers records of what has gone once more, after the TTL service has been there: at once, while their
-// tombstones must stand, or when they have gone.
+// haunt delivers records of gone items again, after the TTL service has run: at once, while their tombstones must
+// exist, or after their expiry.
 func (h *history) haunt(age time.Duration) {
 	h.store.Sweep(h.now, 0)
 	h.absorb(nil)
@@ -79,8 +79,8 @@ func (h *history) haunt(age time.Duration) {
 	}
 }
 
-// comeLate lets a month pass and delivers old records of all kinds, in any order, as somebody does who takes up what
-// was parked long ago. Then all is settled and judged once more.
+// comeLate lets a month pass and delivers old records of all kinds, in any order, as an operator does who redrives
+// records that were parked long ago. Then everything runs to its end and is checked again.
 func (h *history) comeLate() {
 	h.now = h.now.Add(afterTombstones)
 	h.rest()
@@ -95,14 +95,14 @@ func (h *history) comeLate() {
 	h.rest()
 }
 
-// scramble puts a batch in another order: whoever takes up what was parked has no order.
+// scramble changes the order of a batch: parked records have none.
 func (h *history) scramble(batch []*record) []*record {
 	batch = slices.Clone(batch)
 	h.shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 	return batch
 }
 
-// nearAChange is a reading at the user's next change of clocks, if there is one in the next days.
+// nearAChange returns a reading at the user's next change of clocks, if there is one in the next days.
 func (a author) nearAChange() (time.Time, bool) {
 	_, change := a.now.In(a.zone()).ZoneBounds()
 	if change.IsZero() || change.Sub(a.now) > 4*24*time.Hour {

@@ -24,10 +24,10 @@ func newReader(consumers []string, filter eventsource.Filter, loop *consume.Loop
 	return &reader{consumers, filter, loop, map[*shard]int{}, map[*shard]*worker{}}
 }
 
-// giveUpAge is the age at which a mapping hands a record that it could not deliver to its on-failure destination.
+// giveUpAge is the age at which a mapping sends an undeliverable record to its on-failure destination.
 const giveUpAge = 23 * time.Hour
 
-// givenUp is one delivery that was given up: parked by one consumer, or handed to the on-failure destination of a
+// givenUp is one delivery that was given up: parked by one consumer, or sent to the on-failure destination of a
 // reader.
 type givenUp struct {
 	loop    *consume.Loop
@@ -37,7 +37,7 @@ type givenUp struct {
 	record  *record
 }
 
-// waits reports whether the shard has records for the reader whose turn has come.
+// waits reports whether the shard has records for the reader that may be delivered now.
 func (r *reader) waits(sh *shard) bool {
 	if p := sh.parent; p != nil && (!p.closed || r.places[p] < len(p.records)) {
 		return false
@@ -45,8 +45,8 @@ func (r *reader) waits(sh *shard) bool {
 	return r.places[sh] < len(sh.records)
 }
 
-// deliver begins the delivery of the next records of a shard, at most as many as it says. Twice is a delivery beside
-// one under way, whose answer nobody waits for.
+// deliver begins the delivery of the next records of a shard, up to most. Twice is a delivery beside a running one;
+// its answer is ignored.
 func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 	from := r.places[sh]
 	to := min(from+most, len(sh.records))
@@ -68,7 +68,7 @@ func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 		func(unfinished string) {
 			delete(r.busy, sh)
 			if h.luck.misfortune(h) && h.luck.one(25) {
-				h.happened["answer lost"]++ // and with it the place in the stream: the batch comes again
+				h.happened["answer lost"]++ // and with it the position in the stream: the batch is delivered again
 				return
 			}
 			place := to
@@ -86,8 +86,8 @@ func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 	return w
 }
 
-// handleBeside begins a delivery outside of the reader's own course. What it leaves unfinished comes again: whoever
-// began it repeats what crashed.
+// handleBeside begins a delivery outside of the reader's own course. Its unfinished records are delivered again: its
+// caller repeats it after a crash.
 func (h *history) handleBeside(r *reader, batch []*record) *worker {
 	again := func(batch []*record) {
 		for _, rec := range batch {
@@ -161,7 +161,7 @@ func (h *history) handleRaw(
 	return h.start(w, func(ctx context.Context) { answer, err = handle(ctx, consume.Event(raw)) }, users...)
 }
 
-// watching returns the consumer, of which the history notes what was done (I8).
+// watching returns the consumer; the history records its outcomes (I8).
 func (h *history) watching(c change.Consumer) change.Consumer {
 	return change.Wrap(c, func(ctx context.Context, batch []change.Change) []change.Outcome {
 		worker := h.current

@@ -12,10 +12,10 @@ import (
 	"nexus/pkg/verify"
 )
 
-// repair begins a repair of one user's derived rows, beside everything else that is at work.
+// repair begins a repair of one user's derived rows, beside all other work.
 func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
-	w.lost = func() { h.toRepair[user] = true } // whoever began it begins it again
+	w.lost = func() { h.toRepair[user] = true } // its caller begins it again
 	if items := h.oracle.users[user].items; len(items) > 0 && h.luck.misfortune(h) && h.luck.one(8) {
 		ids := slices.Sorted(maps.Keys(items))
 		w.cursed = &curse{harm: refusal, picky: true, item: ids[h.luck.IntN(len(ids))]}
@@ -28,9 +28,9 @@ func (h *history) repair(user string) *worker {
 		h.happened["repair"]++
 		switch {
 		case err != nil, sum.Remaining+sum.Unsettled > refused:
-			w.lost() // it says itself that something is left
+			w.lost() // it reports that something is left
 		case sum.Remaining+sum.Unsettled == 0 && hurts == h.hurts[user] && h.damaged[user]:
-			h.happened["damage mended beside others"]++ // by its own account: from now on everything is judged
+			h.happened["damage mended beside others"]++ // by its own report: from now on everything is checked
 			delete(h.damaged, user)
 			h.oracle.users[user].moved = true
 		}
@@ -44,10 +44,10 @@ func (h *history) repair(user string) *worker {
 			return nil
 		})
 		h.note("%s: %+v, %v", w.name, sum, err)
-	}, h.users...) // an operator may look at everybody's
+	}, h.users...) // an operator may read all users' data
 }
 
-// checkVerified: where all invariants hold, the operators' check finds nothing.
+// checkVerified checks that the operators' check finds nothing if all invariants hold.
 func (h *history) checkVerified() {
 	h.settling = true
 	defer func() { h.settling = false }()
@@ -57,7 +57,7 @@ func (h *history) checkVerified() {
 			_, err := h.system.Verifier.Run(ctx, verify.Options{User: user}, func(d verify.Difference) error {
 				isHold := d.Kind == verify.Statistics && h.oracle.users[user].isHeld()
 				if d.Kind == verify.Exception || isHold || h.isRefusal(user, d) || h.isLeftByFormer(user, d) {
-					return nil // what a split that its user gave up has left, and nobody sees; or a repair that crashed
+					return nil // the invisible rest of a split that its user gave up; or of a repair that crashed
 				}
 				h.violate("I2", user, d.Key, "verify finds a %s that is %s and should be %s", d.Kind, d.Is, d.ShouldBe)
 				return nil
@@ -69,7 +69,7 @@ func (h *history) checkVerified() {
 	}
 }
 
-// isRefusal says that a difference is about what no row of the product's own sum can hold.
+// isRefusal reports whether a difference concerns a contribution that no row of the product's own sum can hold.
 func (h *history) isRefusal(user string, d verify.Difference) bool {
 	for id, it := range h.oracle.users[user].items {
 		if isRefused(it) && d.Key == entity.LedgerKey(user, ownName, id).String() {
@@ -79,7 +79,7 @@ func (h *history) isRefusal(user string, d verify.Difference) bool {
 	return false
 }
 
-// leasedUntil is the end of the last hold that a repair has on a user's sums; false if there is none in force.
+// leasedUntil returns the end of the last lease of a repair on a user's sums; false if none is in force.
 func (h *history) leasedUntil() (until time.Time, held bool) {
 	for _, user := range h.users {
 		s := h.oracle.users[user]
@@ -92,5 +92,5 @@ func (h *history) leasedUntil() (until time.Time, held bool) {
 	return until, held
 }
 
-// isHeld says that a repair has, or had when it died, a lease on one of the user's sums.
+// isHeld reports whether a repair has, or had when it died, a lease on one of the user's sums.
 func (s *userState) isHeld() bool { return s.meta.Has(product.AttrStatsHold) || s.own.Has(ownHold) }

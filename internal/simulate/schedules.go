@@ -13,9 +13,9 @@ import (
 type schedules struct {
 	*memory.Scheduler
 	h *history
-	// former are schedules that were replaced, deleted or called: their calls may come once more.
+	// former are schedules that were replaced, deleted or called: their calls may be repeated.
 	former []schedule.Schedule
-	calls  [][]byte // calls that failed, which come again
+	calls  [][]byte // calls that failed, which are repeated
 	struck fault    // the fault of the present call
 }
 
@@ -87,7 +87,7 @@ func (s *schedules) again(n int) *worker {
 	return nil
 }
 
-// deliver calls the notifier. A call that fails comes again.
+// deliver calls the notifier. A failed call is repeated.
 func (s *schedules) deliver(payload []byte) *worker {
 	h := s.h
 	var err error
@@ -110,7 +110,7 @@ func (s *schedules) retry() *worker {
 	return s.deliver(payload)
 }
 
-// next is the earliest instant of a schedule that waits; false if none does.
+// next returns the earliest instant of a waiting schedule; false if there is none.
 func (s *schedules) next() (at time.Time, ok bool) {
 	if waiting := s.Waiting(); len(waiting) > 0 {
 		return waiting[0].At, true

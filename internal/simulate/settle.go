@@ -4,14 +4,14 @@ import (
 	"time"
 )
 
-// maxRounds bounds what settling may take (I10).
+// maxRounds bounds the rounds until everything is done (I10).
 const maxRounds = 60
 
-// witnessedOneIn histories are played on a store that can tell who changed what was only to be read.
+// witnessedOneIn histories are played on a store that detects changes of read-only items.
 const witnessedOneIn = 16
 
-// finish stops the faults for good, lets everything settle, and judges; then time passes without anybody acting, and it
-// is all judged once more.
+// finish stops the faults for good, lets all work end, and checks. Then time passes without any request, and
+// everything is checked again.
 func (h *history) finish() {
 	for _, d := range []time.Duration{
 		0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour,
@@ -111,7 +111,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 			moved = true
 		}
 	}
-	// A schedule may be set up to a minute after what it is for: wait for those that are.
+	// A schedule may be set up to a minute after its due instant: wait for those that are.
 	if next, ok := h.schedules.next(); !moved && ok && next.Sub(h.now) <= leastLead {
 		h.now, moved = maxTime(next, h.now), true
 	}
@@ -125,8 +125,8 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// checkApplied: every record was applied, by every consumer whose reader passes it (I8). Whatever was parked has been
-// delivered by now.
+// checkApplied checks that every consumer whose reader passes a record has applied it (I8). Every parked record has
+// been delivered by now.
 func (h *history) checkApplied() {
 	for _, r := range h.readers {
 		for _, sh := range h.stream.shards {

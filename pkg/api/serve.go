@@ -180,7 +180,7 @@ func (o *operation) readCall(r *http.Request, user string) (call, *Problem) {
 		if c.expected, p = o.expectedVersion(r.Header); p != nil {
 			return call{}, p
 		}
-		// An operation with an optional version ignores it here.
+		// An operation whose version is optional checks none for If-Match: *.
 		c.anyVersion = r.Header.Get("If-Match") == anyTag && o.precondition != mayHaveVersion
 		if c.key, p = idempotencyKey(r.Header); p != nil {
 			return call{}, p

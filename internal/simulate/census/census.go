@@ -1,10 +1,10 @@
-// Package census tells what of the code under judgement the simulation executes: how many statements of each package,
+// Package census reports which part of the covered code the simulation executes: how many statements of each package,
 // and which branches it never reaches.
 //
-// It reads the profile that a program built with coverage leaves and the source that the profile is about. A branch is
-// named by its function and its text, never by a line number, so that the list of branches that stay unreached survives
-// edits elsewhere. It promises that a branch is left out of no count: each one is executed, listed with a reason, or a
-// failure. It must never be imported by anything but its own program and tests.
+// It reads the profile of a program built with coverage, and the source of the profile. A branch is named by its
+// function and its text, never by a line number, so that the list of unreached branches survives edits elsewhere. It
+// promises that every branch is executed, listed with a reason, or a failure. It must never be imported by anything
+// but its own program and tests.
 package census
 
 import (
@@ -20,7 +20,7 @@ var Packages = []string{"projection", "reminders", "archive", "consume"}
 // Goal is the least share of statements, in percent, that the simulation alone executes of each package.
 const Goal = 95.0
 
-// Share is how much of a package was executed.
+// Share counts the executed statements of a package.
 type Share struct {
 	Package              string
 	Statements, Executed int
@@ -34,7 +34,7 @@ type Branch struct {
 	File     string // under pkg, with slashes
 	Function string
 	Text     string // of the branch: its condition, and its first statement
-	Conflict bool   // it handles that something else changed, or held, what it works on
+	Conflict bool   // it handles a concurrent change, or a lock
 	Executed bool
 }
 
@@ -45,11 +45,11 @@ func (b Branch) place() Place { return Place{b.File, b.Function, b.Text} }
 // Place names a branch in the list of those that are never reached.
 type Place struct{ File, Function, Text string }
 
-// Result is what a run of the simulation executed.
+// Result is the code that a run of the simulation executed.
 type Result struct {
 	Shares   []Share
 	Branches []Branch
-	passed   map[Place]bool // statements behind branches, whether executed or not
+	passed   map[Place]bool // statements after branches, executed or not
 }
 
 // Problems holds the result against the goal and the list of what is never reached, with the reasons. It returns what
@@ -78,7 +78,7 @@ func (r Result) Problems(listed map[Place]string) (problems []string) {
 	return slices.Compact(problems)
 }
 
-// Reached lists places that the run executed though the list says that none does: the list can lose them.
+// Reached lists executed places that the list calls unreached: the list can drop them.
 func (r Result) Reached(listed map[Place]string) (out []Branch) {
 	unreached := map[Place]bool{}
 	for _, b := range r.Branches {
