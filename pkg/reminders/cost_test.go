@@ -132,5 +132,5 @@ func TestRun_readsTheClockOncePerRound(t *testing.T) {
 		require.NoError(t, consumer.Reconcile(t.Context(), user, c.Type, c.Ref.ID, 5, 10, 15, 60, 120))
 		require.Equal(t, 1, readings, "%s", c.Ref.ID)
 	}
-	require.Len(t, w.bus.events, 1, "a round that delivers reads it no more often")
+	require.Len(t, w.bus.Events(), 1, "a round that delivers reads it no more often")
 }

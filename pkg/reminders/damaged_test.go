@@ -48,7 +48,7 @@ func TestNotifier_reportsAnIncompleteDeliveryAndPublishesNothing(t *testing.T) {
 			require.False(t, began)
 			require.ErrorContains(t, err, "damaged row: fence")
 			require.ErrorContains(t, err, c.says)
-			require.Len(t, w.bus.events, 1)
+			require.Len(t, w.bus.Events(), 1)
 		})
 	}
 }

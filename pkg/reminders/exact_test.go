@@ -74,18 +74,19 @@ func (w *fixture) requireExact() {
 				expected[name] = in
 			}
 			for _, s := range desired {
-				have := w.scheduler.entries[s.Name]
-				require.NotNil(w, have, "%s has no schedule", id)
+				have, exists := w.scheduler.Entry(s.Name)
+				require.True(w, exists, "%s has no schedule", id)
 				require.Equal(w, string(s.Payload), string(have.Payload))
-				require.False(w, have.called)
+				require.False(w, have.Called)
 				in, ok := expected[s.Name]
 				require.True(w, ok, "%s is not to have a schedule at %s", id, s.At)
-				require.Equal(w, at(in.due)+" of "+at(in.occurrence), have.call.DueUtc+" of "+have.call.OccurrenceUtc, "%s -%d",
+				call := callingOf(w.T, have.Schedule)
+				require.Equal(w, at(in.due)+" of "+at(in.occurrence), call.DueUtc+" of "+call.OccurrenceUtc, "%s -%d",
 					id, in.offset)
 			}
 		}
 	}
-	require.Len(w, w.scheduler.entries, len(expected), "schedules %v, expected %v", w.schedules(), expected)
+	require.Len(w, w.scheduler.Entries(), len(expected), "schedules %v, expected %v", w.schedules(), expected)
 
 	deliveries := map[string]bool{}
 	for _, row := range w.rows(entity.ItemPrefix(entity.RowFired)) {

@@ -1,19 +1,17 @@
 package reminders_test
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
+	schedulememory "nexus/pkg/schedule/memory"
 )
 
 var errCrash = errors.New("crash")
@@ -66,91 +64,44 @@ func (f *fault) pause(act func()) {
 	f.working, f.dead = working, dead
 }
 
-// effect is a call to a port with a step on both sides.
-func (f *fault) effect(act func()) error {
-	if err := f.step(); err != nil {
-		return err
-	}
-	act()
-	return f.step()
-}
-
-type entry struct {
-	schedule.Schedule
-	call struct {
-		ItemID, OccurrenceUtc, DueUtc string
-		OffsetMinutes                 int64
-	}
-	called bool
-}
-
-// scheduler keeps the schedules that it is given. A schedule that was called stays until it is put again or deleted.
-type scheduler struct {
-	fault   *fault
-	entries map[string]*entry
-}
-
-func (s *scheduler) Put(_ context.Context, in schedule.Schedule) error {
-	if err := in.Check(); err != nil {
-		return err
-	}
-	e := &entry{Schedule: in}
-	if err := json.Unmarshal(in.Payload, &e.call); err != nil {
-		return err
-	}
-	return s.fault.effect(func() { s.entries[in.Name] = e })
-}
-
-func (s *scheduler) Delete(_ context.Context, name string) error {
-	if err := schedule.CheckName(name); err != nil {
-		return err
-	}
-	return s.fault.effect(func() { delete(s.entries, name) })
-}
+// scheduler is the one in memory, with what tests ask of it. A schedule that was called stays until it is put again or
+// deleted.
+type scheduler struct{ *schedulememory.Scheduler }
 
 // due returns the payloads to call now. The caller repeats each call until it succeeds, as Lambda does.
-func (s *scheduler) due(now time.Time) [][]byte {
-	var due []*entry
-	for _, e := range s.entries {
-		if !e.called && !e.At.After(now) {
-			e.called = true
-			due = append(due, e)
-		}
-	}
-	slices.SortFunc(due, func(a, b *entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Name, b.Name)) })
-	var payloads [][]byte
-	for _, e := range due {
-		payloads = append(payloads, e.Payload)
+func (s scheduler) due(now time.Time) (payloads [][]byte) {
+	for one, isDue := s.Take(now); isDue; one, isDue = s.Take(now) {
+		payloads = append(payloads, one.Payload)
 	}
 	return payloads
 }
 
-func (s *scheduler) next() (at time.Time, ok bool) {
-	for _, e := range s.entries {
-		if !e.called && (!ok || e.At.Before(at)) {
-			at, ok = e.At, true
-		}
-	}
-	return at, ok
+// named returns a schedule; the zero one if there is none of that name.
+func (s scheduler) named(name string) schedule.Schedule {
+	one, _ := s.Entry(name)
+	return one.Schedule
 }
 
-// recorder is the bus.
-type recorder struct {
-	fault  *fault
-	events []bus.Event
+// calling has the members of a payload that tests read.
+type calling struct {
+	ItemID, OccurrenceUtc, DueUtc string
+	OffsetMinutes                 int64
 }
 
-func (r *recorder) Publish(_ context.Context, events ...bus.Event) error {
-	if err := bus.Check(events); err != nil {
-		return err
-	}
-	return r.fault.effect(func() { r.events = append(r.events, events...) })
-}
-
-func (r *recorder) details(t *testing.T) []reminders.ReminderDue {
+func callingOf(t *testing.T, s schedule.Schedule) (c calling) {
 	t.Helper()
-	out := make([]reminders.ReminderDue, len(r.events))
-	for i, e := range r.events {
+	require.NoError(t, json.Unmarshal(s.Payload, &c))
+	return c
+}
+
+// recorder is the bus in memory, with what tests ask of it.
+type recorder struct{ *busmemory.Bus }
+
+func (r recorder) details(t *testing.T) []reminders.ReminderDue {
+	t.Helper()
+	events := r.Events()
+	out := make([]reminders.ReminderDue, len(events))
+	for i, e := range events {
 		require.Equal(t, "ReminderDue", e.Type)
 		require.NoError(t, json.Unmarshal(e.Detail, &out[i]))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -67,15 +68,15 @@ func (w *fixture) scene(at map[string]time.Time) scene {
 
 func (w *fixture) scheduled() map[string]time.Time {
 	out := map[string]time.Time{}
-	for name, e := range w.scheduler.entries {
-		out[name] = e.At
+	for _, e := range w.scheduler.Entries() {
+		out[e.Name] = e.At
 	}
 	return out
 }
 
 func (s scene) consumer(store table.Store, scheduler schedule.Scheduler) *reminders.Consumer {
 	return reminders.New(reminders.Config{
-		Store: store, Registry: product.Registry(), Scheduler: scheduler, Bus: &recorder{fault: &fault{}},
+		Store: store, Registry: product.Registry(), Scheduler: scheduler, Bus: busmemory.New(nil),
 		Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -49,7 +49,7 @@ func TestNotifier_keepsTheTraceOfARedrivenDelivery(t *testing.T) {
 	w.runUntilIdle()
 	payload := w.scheduler.due(noon.Add(time.Hour))[0]
 	w.now = noon.Add(time.Hour)
-	for step := 1; len(w.bus.events) == 0; step++ {
+	for step := 1; len(w.bus.Events()) == 0; step++ {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}

@@ -77,9 +77,9 @@ func TestNotifier_keepsASnoozeMadeDuringADelivery(t *testing.T) {
 	w.advance(65 * time.Minute)
 	w.snooze("rem_1", noon.Add(90*time.Minute))
 	w.runUntilIdle()
-	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
+	payload := w.scheduler.named(reminders.ScheduleName(user, "rem_1", 0)).Payload
 	w.now = noon.Add(90 * time.Minute)
-	for step := 1; len(w.bus.events) == 1; step++ {
+	for step := 1; len(w.bus.Events()) == 1; step++ {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
@@ -107,9 +107,9 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	w.runUntilIdle()
-	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
+	payload := w.scheduler.named(reminders.ScheduleName(user, "rem_1", 0)).Payload
 	w.now = noon.Add(time.Hour)
-	for step := 1; len(w.bus.events) == 0; step++ {
+	for step := 1; len(w.bus.Events()) == 0; step++ {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
@@ -121,8 +121,8 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	w.remove("rem_1")
 	require.NoError(t, w.notifier.Handle(t.Context(), payload))
 	w.runUntilIdle()
-	require.Len(t, w.bus.events, 2)
-	require.Equal(t, w.bus.events[0], w.bus.events[1], "the event is as the fence has it, without the item")
+	require.Len(t, w.bus.Events(), 2)
+	require.Equal(t, w.bus.Events()[0], w.bus.Events()[1], "the event is as the fence has it, without the item")
 	w.requireExact()
 }
 
@@ -163,7 +163,7 @@ func TestNotifier_changesNothingForAnEarlyRepeatedOrDeletedCall(t *testing.T) {
 	w := setup(t)
 	w.create("rem_1", fmt.Sprintf(remAt, at(noon.Add(time.Hour))))
 	w.runUntilIdle()
-	payload := w.scheduler.entries[reminders.ScheduleName(user, "rem_1", 0)].Payload
+	payload := w.scheduler.named(reminders.ScheduleName(user, "rem_1", 0)).Payload
 	require.NoError(t, w.notifier.Handle(t.Context(), payload))
 	require.Empty(t, w.published())
 	require.Equal(t, []string{"rem_1 -0 01T13:00"}, w.schedules())
@@ -171,7 +171,7 @@ func TestNotifier_changesNothingForAnEarlyRepeatedOrDeletedCall(t *testing.T) {
 	for range 3 {
 		require.NoError(t, w.notifier.Handle(t.Context(), payload))
 	}
-	require.Len(t, w.bus.events, 1)
+	require.Len(t, w.bus.Events(), 1)
 	w.requireExact()
 }
 
@@ -259,7 +259,7 @@ func TestRedrive_takesUpADeliveryAfterTenMinutes(t *testing.T) {
 	w.runUntilIdle()
 	payload := w.scheduler.due(noon.Add(time.Hour))[0]
 	w.now = noon.Add(time.Hour)
-	for step := 1; len(w.bus.events) == 0; step++ {
+	for step := 1; len(w.bus.Events()) == 0; step++ {
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 		require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 	}
@@ -345,8 +345,8 @@ func TestReminderDue_fitsItsSchema(t *testing.T) {
 	w.create(series, fmt.Sprintf(dailyAt, "0"))
 	w.except(series, "20251201", `{"reminderMinutes":[10]}`)
 	w.advance(27 * time.Hour)
-	require.Len(t, w.bus.events, 5)
-	for _, e := range w.bus.events {
+	require.Len(t, w.bus.Events(), 5)
+	for _, e := range w.bus.Events() {
 		var detail any
 		require.NoError(t, json.Unmarshal(e.Detail, &detail))
 		root.check(t, root, "", detail)
@@ -366,6 +366,6 @@ func TestNotifier_findsItsDeliveryAmongAnyNumber(t *testing.T) {
 	}
 	require.NoError(t, w.store.Load(t.Context(), others))
 	w.deliver(w.history...)
-	require.Len(t, w.bus.events, 1)
+	require.Len(t, w.bus.Events(), 1)
 	require.Empty(t, w.schedules())
 }

@@ -362,9 +362,9 @@ func TestConsumer_reschedulesASeriesWithManyDeliveries(t *testing.T) {
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0,10,20,30,40,50,60,70,80,90"))
 	w.advance(25 * 24 * time.Hour)
 	require.Len(t, w.published(), 250)
-	require.Len(t, w.bus.events, 250)
+	require.Len(t, w.bus.Events(), 250)
 	w.deliver(w.history...)
-	require.Len(t, w.bus.events, 250, "the deliveries after the page are found by their keys")
+	require.Len(t, w.bus.Events(), 250, "the deliveries after the page are found by their keys")
 	w.requireExact()
 	w.requireNothingLost()
 }
@@ -431,7 +431,7 @@ func TestRedrive_takesUpADeliveryOfAnOccurrence(t *testing.T) {
 	payloads := w.scheduler.due(w.now)
 	require.Len(t, payloads, 2)
 	for i, payload := range payloads {
-		for step := 1; len(w.bus.events) == i; step++ {
+		for step := 1; len(w.bus.Events()) == i; step++ {
 			w.fault.at, w.fault.die, w.fault.steps = step, true, 0
 			require.Error(t, w.fault.under(func() error { return w.notifier.Handle(t.Context(), payload) }))
 		}

@@ -16,7 +16,7 @@ import (
 
 // busyScheduler is away for one call.
 type busyScheduler struct {
-	*scheduler
+	scheduler
 	away bool
 }
 

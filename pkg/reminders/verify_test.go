@@ -20,7 +20,7 @@ func TestReadPayload_saysWhatItsScheduleIsFor(t *testing.T) {
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "60"))
 	w.runUntilIdle()
 	name := reminders.ScheduleName(user, "task_1", 60)
-	subject, err := reminders.ReadPayload(w.registry, w.scheduler.entries[name].Payload)
+	subject, err := reminders.ReadPayload(w.registry, w.scheduler.named(name).Payload)
 	require.NoError(t, err)
 	require.Equal(t, reminders.Subject{
 		User: user, Type: w.registry.ByName("TASK"), ID: "task_1", OffsetMinutes: 60, Due: noon.Add(time.Hour),
@@ -43,7 +43,7 @@ func TestWanted_changesNothing(t *testing.T) {
 		schedules, late, err := w.consumer.Wanted(t.Context(), user, typ, "task_1")
 		require.NoError(t, err)
 		for _, s := range schedules {
-			require.Equal(t, w.scheduler.entries[s.Name].Schedule, s)
+			require.Equal(t, w.scheduler.named(s.Name), s)
 			names = append(names, s.Name)
 		}
 		return names, late
@@ -81,8 +81,8 @@ func TestInStep_matchesAScheduleFoundWithTheOneWanted(t *testing.T) {
 	w := setup(t)
 	w.create("task_1", fmt.Sprintf(taskAt, at(noon.Add(2*time.Hour)), "0,60"))
 	w.runUntilIdle()
-	wanted := w.scheduler.entries[reminders.ScheduleName(user, "task_1", 60)].Schedule
-	other := w.scheduler.entries[reminders.ScheduleName(user, "task_1", 0)].Schedule
+	wanted := w.scheduler.named(reminders.ScheduleName(user, "task_1", 60))
+	other := w.scheduler.named(reminders.ScheduleName(user, "task_1", 0))
 	for name, c := range map[string]struct {
 		by   time.Duration
 		want bool

@@ -14,12 +14,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -51,8 +54,8 @@ type fixture struct {
 	now       time.Time
 	registry  *entity.Registry
 	store     *memory.Store
-	scheduler *scheduler
-	bus       *recorder
+	scheduler scheduler
+	bus       recorder
 	fault     *fault
 	commands  *command.Service
 	consumer  *reminders.Consumer
@@ -86,8 +89,8 @@ func setup(t *testing.T) *fixture {
 		}
 	}, Witnessed: true})
 	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
-	w.scheduler = &scheduler{fault: w.fault, entries: map[string]*entry{}}
-	w.bus = &recorder{fault: w.fault}
+	w.scheduler = scheduler{schedulememory.New(func(string, string, bool) error { return w.fault.step() })}
+	w.bus = recorder{busmemory.New(func([]bus.Event, bool) error { return w.fault.step() })}
 	config := reminders.Config{
 		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock,
 		Log:     slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level})),
@@ -171,11 +174,11 @@ func (w *fixture) advance(d time.Duration) {
 	end := w.now.Add(d)
 	w.runUntilIdle()
 	for range maxCalls {
-		next, ok := w.scheduler.next()
-		if !ok || next.After(end) {
+		waiting := w.scheduler.Waiting()
+		if len(waiting) == 0 || waiting[0].At.After(end) {
 			break
 		}
-		w.to(next)
+		w.to(waiting[0].At)
 		w.runUntilIdle()
 	}
 	w.to(end)
@@ -295,9 +298,10 @@ func (w *fixture) rows(prefix string) []item.Item {
 // schedules lists what waits for its call: item, offset, instant of the call.
 func (w *fixture) schedules() []string {
 	out := []string{}
-	for _, e := range w.scheduler.entries {
-		line := fmt.Sprintf("%s -%d %s", e.call.ItemID, e.call.OffsetMinutes, e.At.Format("02T15:04"))
-		if e.called {
+	for _, e := range w.scheduler.Entries() {
+		call := callingOf(w.T, e.Schedule)
+		line := fmt.Sprintf("%s -%d %s", call.ItemID, call.OffsetMinutes, e.At.Format("02T15:04"))
+		if e.Called {
 			line += " called"
 		}
 		out = append(out, line)
