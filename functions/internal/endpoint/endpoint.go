@@ -32,10 +32,11 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 func Commands(a *api.API) boot.Handler {
 	requests := httpapi.New(a)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
-		if httpapi.IsEvent(payload) {
-			return requests.Handle(ctx, payload)
+		out, err := requests.Handle(ctx, payload)
+		if !errors.Is(err, httpapi.ErrNoEvent) {
+			return out, err
 		}
-		out, err := a.Run(ctx, payload)
+		out, err = a.Run(ctx, payload)
 		return out, readable(err)
 	}
 }

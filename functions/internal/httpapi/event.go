@@ -1,6 +1,9 @@
 package httpapi
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // event holds the needed part of an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS
 // Lambda proxy integrations for HTTP APIs").
@@ -21,32 +24,32 @@ const payloadVersion = "2.0"
 // memberContext is a member beside the request; a client cannot set it.
 const memberContext = "requestContext"
 
-// IsEvent reports whether the payload is a request of an HTTP API rather than a direct invocation: it has a request
-// context.
-func IsEvent(payload []byte) bool {
-	found := false
-	p := newParser(payload)
-	err := p.document(func(name string) error {
-		found = found || name == memberContext
-		return p.SkipValue()
-	})
-	return err == nil && found
-}
+// ErrNoEvent says that a payload is not from an HTTP API: it is no JSON object, or has no request context.
+var ErrNoEvent = errors.New("no event of an HTTP API")
 
 // decode reads the payload. It compares members' names exactly: a claim "Sub" is not the subject.
 func decode(payload []byte) (*event, error) {
 	var e event
 	p := newParser(payload)
-	if err := p.document(func(name string) error { return e.member(p, name) }); err != nil {
-		return nil, fmt.Errorf("read event of the HTTP API: %w", err)
-	}
-	if e.version != payloadVersion || e.method == "" {
+	isEvent := false
+	err := p.document(func(name string) error {
+		isEvent = isEvent || name == memberContext
+		return e.member(p, name)
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrNoEvent, err)
+	case !isEvent:
+		return nil, ErrNoEvent
+	case p.wrong != nil:
+		return nil, fmt.Errorf("read event of the HTTP API: %w", p.wrong)
+	case e.version != payloadVersion || e.method == "":
 		return nil, fmt.Errorf("event of payload format %q, want a request in %s", e.version, payloadVersion)
 	}
 	return &e, nil
 }
 
-func (e *event) member(p parser, name string) error {
+func (e *event) member(p *parser, name string) error {
 	switch name {
 	case "version":
 		return p.text(&e.version)
@@ -74,7 +77,7 @@ func (e *event) member(p parser, name string) error {
 	return p.SkipValue()
 }
 
-func (e *event) contextMember(p parser, name string) error {
+func (e *event) contextMember(p *parser, name string) error {
 	switch name {
 	case "domainName":
 		return p.text(&e.domain)

@@ -22,7 +22,7 @@ type Handler struct{ next http.Handler }
 func New(next http.Handler) *Handler { return &Handler{next} }
 
 // Handle answers one request. An error means that the payload is no request in format 2.0, or that the answer is
-// longer than Lambda accepts; the API then answers 500.
+// longer than Lambda accepts; the API then answers 500. [ErrNoEvent] says that the payload is from another invoker.
 func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
 	e, err := decode(payload)
 	if err != nil {

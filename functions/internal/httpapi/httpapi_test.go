@@ -238,11 +238,21 @@ func handle(payload string) error {
 	return err
 }
 
-func TestIsEvent_distinguishesARequestFromADirectInvocation(t *testing.T) {
+func TestHandler_distinguishesARequestFromADirectInvocation(t *testing.T) {
 	t.Parallel()
-	require.True(t, httpapi.IsEvent(event("/", nil)))
-	require.True(t, httpapi.IsEvent(event("/", request{"body": `{"userId":"ann","commands":[]}`})))
-	for _, payload := range []string{`{"userId":"ann","commands":[]}`, `{}`, `null`, `"x"`, ``, `{"RequestContext":{}}`} {
-		require.False(t, httpapi.IsEvent([]byte(payload)), "%s", payload)
+	require.NoError(t, handle(string(event("/", nil))))
+	require.NoError(t, handle(string(event("/", request{"body": `{"userId":"ann","commands":[]}`}))))
+	for _, payload := range []string{
+		`{"userId":"ann","commands":[]}`, `{}`, `null`, `"x"`, ``, `{"RequestContext":{}}`, `{"version":2.0,"body":5}`,
+		`{"requestContext":{}`, `{"requestContext":{}}{}`, `{"requestContext":{},"other":{"a":1,"a":2}}`,
+	} {
+		require.ErrorIs(t, handle(payload), httpapi.ErrNoEvent, "%s", payload)
+	}
+	for _, payload := range []string{
+		`{"requestContext":null}`, `{"version":2.0,"requestContext":{}}`, `{"requestContext":[{}]}`,
+	} {
+		err := handle(payload)
+		require.Error(t, err)
+		require.NotErrorIs(t, err, httpapi.ErrNoEvent, "%s", payload)
 	}
 }

@@ -11,13 +11,19 @@ import (
 )
 
 // parser reads JSON in one pass, token by token. A known form needs no reflection, which would be a tenth of the
-// program. It refuses invalid UTF-8 and a repeated member; a member that is null counts as absent.
-type parser struct{ *jsontext.Decoder }
+// program. It refuses invalid UTF-8 and a repeated member. A member that is null counts as absent. So does a member of
+// a wrong kind; the parser notes the first.
+type parser struct {
+	*jsontext.Decoder
+	wrong error
+}
 
-func newParser(payload []byte) parser { return parser{jsontext.NewDecoder(bytes.NewBuffer(payload))} }
+func newParser(payload []byte) *parser {
+	return &parser{Decoder: jsontext.NewDecoder(bytes.NewBuffer(payload))}
+}
 
 // document reads an object with nothing after it.
-func (p parser) document(member func(name string) error) error {
+func (p *parser) document(member func(name string) error) error {
 	if err := p.object(member); err != nil {
 		return err
 	}
@@ -32,7 +38,7 @@ func (p parser) document(member func(name string) error) error {
 }
 
 // object calls member with the name of each; member has to read the value.
-func (p parser) object(member func(name string) error) error {
+func (p *parser) object(member func(name string) error) error {
 	begin, err := p.token('{')
 	if err != nil || begin.Kind() != '{' {
 		return err
@@ -51,7 +57,7 @@ func (p parser) object(member func(name string) error) error {
 }
 
 // within reads an object of which one member counts.
-func (p parser) within(name string, read func() error) error {
+func (p *parser) within(name string, read func() error) error {
 	return p.object(func(member string) error {
 		if member == name {
 			return read()
@@ -60,7 +66,7 @@ func (p parser) within(name string, read func() error) error {
 	})
 }
 
-func (p parser) texts(into *[]string) error {
+func (p *parser) texts(into *[]string) error {
 	begin, err := p.token('[')
 	if err != nil || begin.Kind() != '[' {
 		return err
@@ -76,7 +82,7 @@ func (p parser) texts(into *[]string) error {
 	return err
 }
 
-func (p parser) text(into *string) error {
+func (p *parser) text(into *string) error {
 	token, err := p.token('"')
 	if err == nil && token.Kind() == '"' {
 		*into = token.String()
@@ -84,20 +90,21 @@ func (p parser) text(into *string) error {
 	return err
 }
 
-func (p parser) truth(into *bool) error {
+func (p *parser) truth(into *bool) error {
 	token, err := p.token('t', 'f')
 	*into = err == nil && token.Kind() == 't'
 	return err
 }
 
-// token reads one of these kinds, or null.
-func (p parser) token(kinds ...jsontext.Kind) (jsontext.Token, error) {
-	token, err := p.ReadToken()
-	if err != nil {
-		return token, err
+// token reads a token of one of these kinds, or null. It skips a value of any other kind.
+func (p *parser) token(kinds ...jsontext.Kind) (jsontext.Token, error) {
+	kind := p.PeekKind()
+	if kind == jsontext.KindInvalid || kind == 'n' || slices.Contains(kinds, kind) {
+		return p.ReadToken()
 	}
-	if token.Kind() != 'n' && !slices.Contains(kinds, token.Kind()) {
-		return token, fmt.Errorf("%s is of the kind %s, want %s", p.StackPointer(), token.Kind(), kinds)
+	err := p.SkipValue()
+	if p.wrong == nil {
+		p.wrong = fmt.Errorf("%s is of the kind %s, want %s", p.StackPointer(), kind, kinds)
 	}
-	return token, nil
+	return jsontext.Null, err
 }
