@@ -4,7 +4,6 @@ package simulate
 
 import (
 	"context"
-	"time"
 
 	"nexus/internal/simulate/before"
 	"nexus/pkg/change"

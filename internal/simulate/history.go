@@ -7,7 +7,6 @@ import (
 	"time"
 
 	blobmemory "nexus/pkg/blob/memory"
-	"nexus/pkg/calendar"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
@@ -33,7 +32,6 @@ type history struct {
 	registry  *entity.Registry
 	system    *system.System
 	direct    *system.System // services on the store itself, without its port
-	importer  *calendar.Importer
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
 	stream    *stream
@@ -138,7 +136,6 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		Store: func(string) table.Store { return h.store }, Now: h.clock, NewID: h.newID,
 		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
-	h.importer = calendar.NewImporter(h.direct.Commands, h.registry)
 	h.mixture = newMixture(h)
 	h.openReaders()
 	return h

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/blob"
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/table"
@@ -58,7 +59,8 @@ func (h *history) send(r *request) *worker {
 			return
 		}
 		var report []byte
-		report, _, err = h.importer.Import(ctx, r.User, []byte(r.calendar), r.IdempotencyKey)
+		importer := calendar.NewImporter(h.direct.Commands, h.registry)
+		report, _, err = importer.Import(ctx, r.User, []byte(r.calendar), r.IdempotencyKey)
 		h.note("  report %s", report)
 	}, r.User)
 }

@@ -172,9 +172,8 @@ func (s *System) reminding(store table.Store, part string) reminders.Config {
 }
 
 func (s *System) archiving(store table.Store) archive.Config {
-	return archive.Config{
-		Store: store, Registry: s.registry, Copies: s.ports.Copies, Bus: s.ports.Bus, Now: s.ports.Now,
-	}
+	p := &s.ports
+	return archive.Config{Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Now: p.Now}
 }
 
 // newPublisher returns what publishes revisions; nil where there are none.
