@@ -34,9 +34,8 @@ type reader struct {
 // newReader returns the mapping of the system's reader, and the loop of its consumers.
 func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blobs blob.Store) (*reader, error) {
 	of.Line.Window = 0 // an invocation costs nothing here
-	r := &reader{
-		Reader: of, source: newWatchedSource(p.backend.newSource(), p.watch()), tally: newTally(of.Line.Consumers),
-	}
+	r := &reader{Reader: of, tally: newTally(of.Line.Consumers)}
+	r.source = newWatchedSource(p.backend.newSource(), p.watch())
 	r.loop = consume.Config{
 		Registry: p.registry, Consumers: of.Consumers, Parking: blobs, Log: p.log.With("reader", of.Line.Name),
 		Now: p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,

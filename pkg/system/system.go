@@ -116,8 +116,7 @@ func (s *System) addVerifier(store table.Store, projections []*projection.Projec
 	}
 	if s.Notifier != nil && p.Lister != nil {
 		reminding := s.reminding(store, reminders.Name)
-		cfg.Reminders, cfg.Notifier = reminders.New(reminding), reminders.NewNotifier(reminding)
-		cfg.Schedules = p.Lister
+		cfg.Reminders, cfg.Notifier, cfg.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding), p.Lister
 	}
 	s.Verifier = verify.New(cfg)
 }
