@@ -217,7 +217,7 @@ func (h *history) checkSchedules() {
 	}
 	for _, one := range h.schedules.Entries() {
 		if _, ok := wanted[one.Name]; !ok {
-			if h.isOfRung(one.Schedule) {
+			if h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) {
 				continue
 			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),

@@ -158,6 +158,9 @@ func (h *history) take1(r *record) {
 		keep(s.timers, r.Key.SK, r.New)
 	case entity.RowZone, entity.RowSeries:
 		keep(s.walks, r.Key.SK, r.New)
+		for _, w := range h.workers {
+			w.overtaken = w.overtaken || w != h.writer && w.users[s.user]
+		}
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil
 	case entity.RowSum:

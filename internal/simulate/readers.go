@@ -175,7 +175,10 @@ func (h *history) watching(c change.Consumer) change.Consumer {
 		for i, o := range outcomes {
 			if o.Verdict == change.Done && !worker.dead {
 				h.oracle.applied(c.Name(), batch[i].Sequence)
-			} else if h.tracing {
+				continue
+			}
+			worker.failed = true
+			if h.tracing {
 				h.note("%s of %s at %d: %v", c.Name(), batch[i].Key.SK, batch[i].Version, o.Err)
 			}
 		}

@@ -15,15 +15,16 @@ type schedules struct {
 	h *history
 	// former are schedules that were replaced, deleted or called: their calls may be repeated.
 	former []schedule.Schedule
-	calls  [][]byte // calls that failed, which are repeated
-	struck fault    // the fault of the present call
+	calls  [][]byte           // calls that failed, which are repeated
+	struck fault              // the fault of the present call
+	by     map[string]*worker // which wrote or deleted each schedule last
 }
 
 // maxFormer bounds how many former schedules are remembered, the latest.
 const maxFormer = 64
 
 func newSchedules(h *history) *schedules {
-	s := &schedules{h: h}
+	s := &schedules{h: h, by: map[string]*worker{}}
 	s.Scheduler = memory.New(s.around)
 	return s
 }
@@ -49,8 +50,16 @@ func (s *schedules) around(op, name string, after bool) error {
 		return schedule.ErrThrottled
 	case !isRead && s.h.current != nil:
 		s.retire(name)
+		s.by[name] = s.h.current
 	}
 	return nil
+}
+
+// isAbandoned reports whether a schedule was last written by a worker that failed, and that another worker of the same
+// walk had overtaken. No repetition comes back to its item (docs/correctness.md, "Reminders").
+func (s *schedules) isAbandoned(name string) bool {
+	w := s.by[name]
+	return w != nil && w.overtaken && (w.dead || w.failed)
 }
 
 // retire remembers a schedule that is about to be replaced or deleted.

@@ -44,18 +44,21 @@ type worker struct {
 	jumps    bool          // its clock is another at each call
 	copied   []string      // objects that it put
 
-	budget   int // port calls until it hands back; below 0 without end
-	calls    int // made so far
-	dead     bool
-	deadline int            // the call at which the time of the invocation is over; 0 for none
-	consumer string         // the current consumer, in a batch
-	cursed   *curse         // the permanent fault of this delivery; nil for none
-	caught   []*curse       // the store's refusals to a concurrent worker during this one's work
-	trip     *trip          // the one call that fails; nil for a random fault at each call
-	unrest   *unrest        // the work of others at its calls of the store; nil for none
-	readOnly bool           // it must not write
-	junk     []byte         // an unreadable record in it
-	order    *expectedWrite // the expected write of a command; nil for other work
+	budget int // port calls until it hands back; below 0 without end
+	calls  int // made so far
+	dead   bool
+	failed bool // a consumer has not finished a change in one of its attempts
+	// overtaken says that another worker moved the cursor of a walk of its users while it worked.
+	overtaken bool
+	deadline  int            // the call at which the time of the invocation is over; 0 for none
+	consumer  string         // the current consumer, in a batch
+	cursed    *curse         // the permanent fault of this delivery; nil for none
+	caught    []*curse       // the store's refusals to a concurrent worker during this one's work
+	trip      *trip          // the one call that fails; nil for a random fault at each call
+	unrest    *unrest        // the work of others at its calls of the store; nil for none
+	readOnly  bool           // it must not write
+	junk      []byte         // an unreadable record in it
+	order     *expectedWrite // the expected write of a command; nil for other work
 	// finished receives how the work ended, unless it crashed.
 	finished func()
 	// lost is called after a crash.
