@@ -58,7 +58,7 @@ func benchmarkHTTP(b *testing.B, store local.Store, users, items, series, client
 		require.NoError(b, err)
 		s.events = append(s.events, events)
 	}
-	require.NoError(b, s.settle(b.Context()))
+	require.NoError(b, s.waitUntilIdle(b.Context()))
 	for _, kind := range []struct {
 		name    string
 		path    func(*rand.Rand) (user, path string)
@@ -85,8 +85,8 @@ type subject struct {
 	events [][]string // of each user
 }
 
-// settle waits until the consumers have done what follows from the population.
-func (s *subject) settle(ctx context.Context) error {
+// waitUntilIdle waits until the consumers have done what follows from the population.
+func (s *subject) waitUntilIdle(ctx context.Context) error {
 	const attempts = 20 // each waits half a minute in the system
 	var err error
 	for range attempts {
