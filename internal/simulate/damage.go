@@ -80,7 +80,7 @@ func (h *history) damageDone(user string, err error) {
 	if err != nil {
 		h.violate("I10", user, "damage", "%v", err)
 	}
-	h.note("somebody damages what %s has", user)
+	h.note("what %s has is damaged from outside", user)
 	h.hurt(user)
 	h.absorb(nil)
 	if len(h.workers) == 0 && h.struck.ID != "" && h.luck.one(2) {

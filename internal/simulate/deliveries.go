@@ -221,7 +221,7 @@ func (h *history) checkSchedules() {
 				continue
 			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),
-				"is scheduled for %s (called %t), and nobody wants it", item.FormatInstant(one.At), one.Called)
+				"is scheduled for %s (called %t), and no reminder wants it", item.FormatInstant(one.At), one.Called)
 		}
 	}
 }

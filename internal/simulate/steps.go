@@ -303,7 +303,7 @@ func (h *history) replay() {
 		}
 	}
 	h.happened["replay"]++
-	h.note("%v begins anew", r.consumers)
+	h.note("%v begins again", r.consumers)
 	for _, sh := range h.stream.shards {
 		for r.places[sh] > 0 && h.now.Sub(sh.records[r.places[sh]-1].Created) < giveUpAge {
 			r.places[sh]--

@@ -66,7 +66,7 @@ var scenarios = map[string]func(w *fixture){
 
 // meddlers change something while the consumer or the notifier is at work.
 var meddlers = map[string]func(w *fixture){
-	"nobody": func(*fixture) {},
+	"no client": func(*fixture) {},
 	"complete": func(w *fixture) {
 		w.change("task_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
 		w.change("rem_1", func(it item.Item) { it["status"] = item.String("COMPLETED") })
@@ -133,7 +133,7 @@ type strikes struct{ alone, others int }
 
 func (s strikes) pick(meddler string, variant int) (first, by int) {
 	by = s.others
-	if meddler == "nobody" {
+	if meddler == "no client" {
 		by = s.alone
 	}
 	if *everyStep {
@@ -175,7 +175,7 @@ func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *fixtu
 						w.advance(72 * time.Hour)
 						w.requireExact()
 						w.requireNothingLost()
-						if meddler == "nobody" {
+						if meddler == "no client" {
 							require.ElementsMatch(t, quiet.published(), w.published(), "step %d", step)
 						}
 					}

@@ -43,7 +43,7 @@ func TestReminders_actOnWhatRangAfterAnEarlySnooze(t *testing.T) {
 		"another rule first": {"",
 			func(w *fixture) { w.patchReminder("rem_1", `{"rrule":"FREQ=DAILY;INTERVAL=2"}`); dismiss(w) },
 			"11T13:00", "PENDING"},
-		"set anew first": {"", func(w *fixture) {
+		"set again first": {"", func(w *fixture) {
 			w.patchReminder("rem_1", `{"triggerUtc":"2025-12-09T13:00:00Z"}`)
 			dismiss(w)
 		},

@@ -66,7 +66,7 @@ var seriesScenarios = map[string]func(w *fixture){
 
 // Changes that others make to series and recurring reminders while the consumer works.
 var seriesMeddlers = map[string]func(w *fixture){
-	"nobody": func(*fixture) {},
+	"no client": func(*fixture) {},
 	"move": func(w *fixture) {
 		w.exceptAny("20251202", `{"startUtc":"2025-12-05T09:00:00Z","startTzid":"Europe/London"}`)
 	},
@@ -153,7 +153,7 @@ func TestNotifier_deliversNothingThatChangedBeforeItsClaim(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(w *fixture){}
 	for _, name := range []string{
-		"nobody", "move the first", "cancel", "own offset", "series later", "another rule", "cancel the series", "delete",
+		"no client", "move the first", "cancel", "own offset", "series later", "another rule", "cancel the series", "delete",
 	} {
 		changes[name] = seriesMeddlers[name]
 	}

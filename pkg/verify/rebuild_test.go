@@ -245,10 +245,9 @@ func (w *fixture) get0(key item.Key) item.Item {
 
 func TestVerifier_repairsEverythingAfterACrashAtAnyCall(t *testing.T) {
 	t.Parallel()
-	const together = "a number is wrong;a links row is gone;a row contributes otherwise;a link is too many;a schedule " +
-		"is gone;" +
-		"a series' schedule is gone;an end without a copy;a copy is lost;a timer is too early;a copy is nobody's;an " +
-		"exception has no series"
+	const together = "a number is wrong;a links row is gone;a row contributes otherwise;a link is too many;" +
+		"a schedule is gone;a series' schedule is gone;an end without a copy;a copy is lost;a timer is too early;" +
+		"a copy has no item;an exception has no series"
 	for name, stage := range map[string]memory.Stage{"before": memory.Before, "after": memory.After} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

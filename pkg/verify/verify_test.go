@@ -110,7 +110,7 @@ func damages() map[string]struct {
 		"an open row stands nowhere": {func(w *fixture, o of) {
 			w.set(w.rows(ann, ledger("stats")+"evt_")[0].Key(), "GSI3SK", item.String("OPEN"))
 		}, verify.Ledger, "LEDGER#stats#evt_"},
-		"a row is of nobody": {func(w *fixture, o of) {
+		"a row has no owner": {func(w *fixture, o of) {
 			w.put(entity.LedgerKey(ann, "stats", "evt_gone"), item.Item{
 				"v": item.Int(1), "c": item.String(`s1 {"add":{"totalEvents":1}}`),
 			})
@@ -126,7 +126,7 @@ func damages() map[string]struct {
 		"an exception's link is gone": {func(w *fixture, o of) { w.remove(w.rows(ann, "LINK#INSTANCE#")...) }, verify.Edge,
 			"LINK#INSTANCE#"},
 		"a link is too many": {func(w *fixture, o of) { w.bogus(o["note"], "note_x") }, verify.Edge, "note_x"},
-		"a link is from nobody": {func(w *fixture,
+		"a link has no source": {func(w *fixture,
 			o of) {
 			w.put(item.Key{PK: "USER#ann", SK: "LINK#NOTHING#x#NOTE#note_x"}, nil)
 		}, verify.Stray, "LINK#NOTHING"},
@@ -170,7 +170,7 @@ func damages() map[string]struct {
 		"a timer is too early": {func(w *fixture, o of) {
 			w.set(w.rows(ann, entity.TimerPrefix())[0].Key(), "ttl", item.Int(w.now.Unix()+5))
 		}, verify.Archive, "TIMER#"},
-		"a copy is nobody's": {func(w *fixture, o of) {
+		"a copy has no item": {func(w *fixture, o of) {
 			require.NoError(w.t,
 				w.copies.Put(w.t.Context(), archive.CopiesPrefix(ann)+o["task"].Str("taskId")+"/77.json", []byte("{}")))
 		}, verify.Archive, "/77.json"},

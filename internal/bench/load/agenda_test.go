@@ -21,7 +21,7 @@ import (
 	"nexus/pkg/table/memory"
 )
 
-const user = "somebody"
+const user = "reader"
 
 // BenchmarkAgenda is P2 of the performance goals: a week of a user with 10,000 items and 60 series, 20 of them with
 // exceptions, JSON included, beside one bare query of the same store.
