@@ -76,7 +76,7 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 	}
 	s := &System{registry: r, ports: p}
 	s.addServices(p.Store(PartAPI))
-	projections = append([]*projection.Projection{stats.Projection(), links.Projection()}, projections...)
+	projections = append(deployed(), projections...)
 	if p.Scheduler != nil && p.Bus != nil {
 		s.Notifier = reminders.NewNotifier(s.reminding(p.Store(PartNotify), PartNotify))
 	}
@@ -136,7 +136,7 @@ func (s *System) addConsumers(projections []*projection.Projection) error {
 		names = append(names, one.Name())
 		built[one.Name()] = projection.NewConsumer(one, p.Store(one.Name()), p.Now)
 	}
-	for _, line := range readers.Table(s.registry, names[2:]...) { // it names stats and links itself
+	for _, line := range readers.Table(s.registry, names[len(deployed()):]...) {
 		reader := Reader{Line: line}
 		for _, name := range line.Consumers {
 			consumer, known := built[name]
@@ -155,6 +155,11 @@ func (s *System) addConsumers(projections []*projection.Projection) error {
 		return fmt.Errorf("the deployment table has no reader for %q", slices.Sorted(maps.Keys(built)))
 	}
 	return nil
+}
+
+// deployed returns the projections that the deployment table names itself.
+func deployed() []*projection.Projection {
+	return []*projection.Projection{stats.Projection(), links.Projection()}
 }
 
 // reminding returns the configuration of the named part for reminders.
