@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	blobmemory "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/schedule"
-	schedulelocal "nexus/pkg/schedule/local"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -24,13 +24,11 @@ import (
 // bucket of copies, and returns what differs.
 func (w *fixture) recount() ([]verify.Difference, verify.Summary) {
 	w.Helper()
-	events, err := buslocal.New(buslocal.Config{})
-	require.NoError(w, err)
 	schedules := w.schedules()
 	s, err := system.New(w.registry, system.Ports{
 		Store: func(string) table.Store { return w.store }, Now: time.Now,
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString,
-		Scheduler: schedules, Lister: schedules, Bus: events, Copies: w.copies(),
+		Scheduler: schedules, Lister: schedules, Bus: busmemory.New(nil), Copies: w.copies(),
 		Walker: dynamo.NewWalker(enginetest.Client(enginetest.Start(w.T)), dynamo.WithTable(w.settings[env.TableName])),
 		Grace:  time.Millisecond,
 		Wait:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // nothing is under way
@@ -48,12 +46,9 @@ func (w *fixture) recount() ([]verify.Difference, verify.Summary) {
 }
 
 // schedules returns a scheduler that holds what the service does.
-func (w *fixture) schedules() *schedulelocal.Scheduler {
+func (w *fixture) schedules() *schedulememory.Scheduler {
 	w.Helper()
-	out, err := schedulelocal.New(schedulelocal.Config{
-		Target: func(context.Context, schedule.Schedule) error { return nil },
-	})
-	require.NoError(w, err)
+	out := schedulememory.New(nil)
 	for name, s := range w.services.waiting() {
 		at, err := time.Parse(scheduleForm, s.ScheduleExpression)
 		require.NoError(w, err)

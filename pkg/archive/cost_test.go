@@ -9,7 +9,7 @@ import (
 
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -57,11 +57,9 @@ func TestConsumer_callsTheTableAsOftenAsPinned(t *testing.T) {
 			calls := 0
 			clock := func() time.Time { return now }
 			store := memory.New(clock, memory.Options{Observer: func(table.Consumption) { calls++ }})
-			bus, err := buslocal.New(buslocal.Config{})
-			require.NoError(t, err)
 			registry := product.Registry()
 			consumer := archive.NewConsumer(archive.Config{
-				Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: bus, Now: clock,
+				Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: busmemory.New(nil), Now: clock,
 			})
 
 			typ := registry.ByID(c.id)

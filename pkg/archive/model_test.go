@@ -15,7 +15,8 @@ import (
 
 	"nexus/pkg/archive"
 	blobs "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
@@ -40,7 +41,7 @@ type fixture struct {
 	now      time.Time
 	store    *memory.Store
 	copies   *blobs.Store
-	bus      *buslocal.Bus
+	bus      *busmemory.Bus
 	commands *command.Service
 	archive  *archive.Archive
 	consumer *archive.Consumer
@@ -82,9 +83,7 @@ func newWorld(t *testing.T, seed uint64) *fixture {
 		}
 		return fault()
 	})
-	var err error
-	w.bus, err = buslocal.New(buslocal.Config{Fault: func(string, string, bool) error { return fault() }})
-	require.NoError(t, err)
+	w.bus = busmemory.New(func([]bus.Event, bool) error { return fault() })
 	w.commands = command.New(command.Config{Store: w.store, Registry: registry, Now: clock,
 		Pause: func(context.Context, time.Duration) error { return nil }, NewID: func() string {
 			w.ids++
@@ -175,10 +174,8 @@ func (w *fixture) advance(d time.Duration) {
 }
 
 func (w *fixture) published(eventType string) []archive.Detail {
-	events, err := w.bus.All()
-	require.NoError(w.t, err)
 	var details []archive.Detail
-	for _, e := range events {
+	for _, e := range w.bus.Events() {
 		if e.Type == eventType {
 			var d archive.Detail
 			require.NoError(w.t, json.Unmarshal(e.Detail, &d))

@@ -16,7 +16,8 @@ import (
 
 	"nexus/pkg/archive"
 	blobs "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
@@ -60,7 +61,7 @@ type fixture struct {
 
 	stats, links, reminders, keeper change.Consumer
 	schedules                       *schedulelocal.Scheduler
-	bus                             *buslocal.Bus
+	bus                             *busmemory.Bus
 	failBus                         func(after bool) error
 }
 
@@ -100,14 +101,13 @@ func (b *fixture) setup() {
 	b.store = b.law
 	b.t.Cleanup(func() { require.Empty(b.t, b.law.Broken()) })
 	b.swept = map[item.Key]bool{}
-	var err error
-	b.bus, err = buslocal.New(buslocal.Config{Fault: func(_, _ string, after bool) error {
+	b.bus = busmemory.New(func(_ []bus.Event, after bool) error {
 		if b.failBus != nil {
 			return b.failBus(after)
 		}
 		return nil
-	}})
-	require.NoError(b.t, err)
+	})
+	var err error
 	var assembled *assembly.System
 	b.schedules, err = schedulelocal.New(
 		schedulelocal.Config{Target: func(ctx context.Context, s schedule.Schedule) error {
@@ -227,10 +227,8 @@ func (b *fixture) total(name string) int64 {
 // events returns the details of a type published so far.
 func (b *fixture) events(eventType string) []string {
 	b.t.Helper()
-	all, err := b.bus.All()
-	require.NoError(b.t, err)
 	var details []string
-	for _, e := range all {
+	for _, e := range b.bus.Events() {
 		if e.Type == eventType {
 			details = append(details, string(e.Detail))
 		}

@@ -14,13 +14,12 @@ import (
 
 	"nexus/pkg/api"
 	blobmemory "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
-	"nexus/pkg/schedule"
-	schedulelocal "nexus/pkg/schedule/local"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -42,12 +41,7 @@ func counted(name string) *projection.Projection {
 func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
 	t.Helper()
 	store := memory.New(clock, memory.Options{})
-	events, err := buslocal.New(buslocal.Config{})
-	require.NoError(t, err)
-	schedules, err := schedulelocal.New(schedulelocal.Config{
-		Target: func(context.Context, schedule.Schedule) error { return nil },
-	})
-	require.NoError(t, err)
+	schedules := schedulememory.New(nil)
 	asked = new([]string)
 	return system.Ports{
 		Store: func(part string) table.Store {
@@ -55,7 +49,7 @@ func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
 			return store
 		},
 		Now: clock, NewID: uuid.NewString, Pause: noWait, NewRevisionID: uuid.NewString, Random: rand.Reader,
-		Scheduler: schedules, Bus: events, Copies: blobmemory.New(nil),
+		Scheduler: schedules, Bus: busmemory.New(nil), Copies: blobmemory.New(nil),
 		Wait: noWait, Walker: store, Lister: schedules,
 	}, asked
 }

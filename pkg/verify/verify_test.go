@@ -22,8 +22,6 @@ import (
 	"nexus/pkg/verify"
 )
 
-type scheduleOf = schedule.Schedule
-
 // populate gives a user of everything a little.
 func (w *fixture) populate(user string) map[string]item.Item {
 	w.t.Helper()
@@ -180,8 +178,7 @@ func damages() map[string]struct {
 		}, verify.Exception, "INSTANCE#"},
 		"a delivery was begun": {func(w *fixture, o of) {
 			w.now = time.Date(2026, time.March, 3, 8, 0, 0, 0, time.UTC)
-			_, err := w.schedules.Fire(w.t.Context(), w.now)
-			require.NoError(w.t, err)
+			w.fire()
 			require.True(w.t, w.drain())
 			delivery := w.rows(ann, entity.DeliveryPrefix(o["event"].Str("eventId")))[0]
 			w.set(delivery.Key(), "state", item.String("pending"))

@@ -11,7 +11,7 @@ import (
 
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
@@ -20,7 +20,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
-	schedulelocal "nexus/pkg/schedule/local"
+	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -43,7 +43,8 @@ type fixture struct {
 	commands  *command.Service
 	consumers []change.Consumer
 	copies    *blobmemory.Store
-	schedules *schedulelocal.Scheduler
+	schedules *schedulememory.Scheduler
+	notifier  *reminders.Notifier
 	verifier  *verify.Verifier
 	// waiting is called at each pause of the verifier.
 	waiting func()
@@ -53,7 +54,7 @@ type fixture struct {
 
 // newWorld has the product's projections, and the others as well.
 func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
-	w := &fixture{t: t, now: morning, copies: blobmemory.New(nil)}
+	w := &fixture{t: t, now: morning, copies: blobmemory.New(nil), schedules: schedulememory.New(nil)}
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		if w.fault == nil {
@@ -62,14 +63,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 		return w.fault(c)
 	}, Witnessed: true})
 	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
-	events, err := buslocal.New(buslocal.Config{})
-	require.NoError(t, err)
-	var assembled *system.System
-	w.schedules, err = schedulelocal.New(schedulelocal.Config{Target: func(ctx context.Context, s scheduleOf) error {
-		return assembled.Notifier.Handle(ctx, s.Payload)
-	}})
-	require.NoError(t, err)
-	assembled, err = system.New(registry, system.Ports{
+	assembled, err := system.New(registry, system.Ports{
 		Store: func(string) table.Store { return w.store }, Now: clock,
 		NewID: func() string {
 			w.ids++
@@ -77,7 +71,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 		},
 		NewRevisionID: func() string { panic("a verification publishes nothing") },
 		Pause:         func(context.Context, time.Duration) error { return nil },
-		Scheduler:     w.schedules, Bus: events, Copies: w.copies,
+		Scheduler:     w.schedules, Bus: busmemory.New(nil), Copies: w.copies,
 		Walker: w.store, Lister: w.schedules, Grace: time.Second,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
@@ -88,7 +82,16 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 	}, besides...)
 	require.NoError(t, err)
 	w.commands, w.consumers, w.verifier = assembled.Commands, assembled.Consumers, assembled.Verifier
+	w.notifier = assembled.Notifier
 	return w
+}
+
+// fire makes the calls that are due.
+func (w *fixture) fire() {
+	w.t.Helper()
+	for due, ok := w.schedules.Take(w.now); ok; due, ok = w.schedules.Take(w.now) {
+		require.NoError(w.t, w.notifier.Handle(w.t.Context(), due.Payload))
+	}
 }
 
 // do carries out a command; a version of 0 is none.

@@ -11,7 +11,7 @@ import (
 
 	"nexus/pkg/api"
 	blobmemory "nexus/pkg/blob/memory"
-	buslocal "nexus/pkg/bus/local"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/product"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
@@ -21,11 +21,9 @@ import (
 // assemble returns the system on a store. What it does outside the table is kept in memory.
 func assemble(tb testing.TB, store table.Store) *system.System {
 	tb.Helper()
-	bus, err := buslocal.New(buslocal.Config{})
-	require.NoError(tb, err)
 	s, err := system.New(product.Registry(), system.Ports{
 		Store: func(string) table.Store { return store }, Now: now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
-		Random: rand.Reader, Scheduler: schedulememory.New(nil), Bus: bus, Copies: blobmemory.New(nil),
+		Random: rand.Reader, Scheduler: schedulememory.New(nil), Bus: busmemory.New(nil), Copies: blobmemory.New(nil),
 	})
 	require.NoError(tb, err)
 	return s

@@ -1,5 +1,5 @@
-// Package local is the bus of the local platform and of the simulation: events in memory and, with a directory, in an
-// append-only file. People can read them there, and listeners in the same process receive them.
+// Package local is the bus of the local platform: events in memory and, with a directory, in an append-only file.
+// People can read them there, and listeners in the same process receive them. Tests of other packages use bus/memory.
 //
 // It promises what the port does: published events are on disk when Publish returns and survive a SIGKILL. It
 // preserves the order of publication and repeats nothing by itself. A slow listener never delays a publisher: it loses
@@ -21,20 +21,14 @@ import (
 // TailSize is the number of latest events that a bus with a directory holds in memory. One without holds all.
 const TailSize = 1000
 
-// Fault is called before (after is false) and after each event of a Publish. Its error ends the call there: the
-// earlier events are published, the later ones are not. The operation is "publish", the name the event's type.
-type Fault func(op, name string, after bool) error
-
 // Config holds the directory of the events.
 type Config struct {
-	Dir   string // created if missing; empty: memory only
-	Fault Fault  // nil injects nothing
+	Dir string // created if missing; empty: memory only, as the platform's memory store
 }
 
 // Bus is the adapter.
 type Bus struct {
-	fault Fault
-	log   *log // nil: memory only
+	log *log // nil: memory only
 
 	mu        sync.Mutex
 	tail      []bus.Event // the latest
@@ -48,10 +42,7 @@ var _ bus.Bus = (*Bus)(nil)
 // New returns a bus with the events found in the directory. It cuts off a half-written end of the file, which a crash
 // left: no caller received a success for it. Any other unreadable content is an error.
 func New(cfg Config) (*Bus, error) {
-	b := &Bus{fault: cfg.Fault, listeners: map[int]chan bus.Event{}}
-	if b.fault == nil {
-		b.fault = func(string, string, bool) error { return nil }
-	}
+	b := &Bus{listeners: map[int]chan bus.Event{}}
 	if cfg.Dir == "" {
 		return b, nil
 	}
@@ -71,36 +62,20 @@ func (b *Bus) Publish(ctx context.Context, events ...bus.Event) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("publish %d events: %w: %w", len(events), bus.ErrUnavailable, err)
 	}
-	accepted, stopped := b.accept(events)
+	accepted := make([]bus.Event, len(events))
+	for i, e := range events {
+		var err error
+		if accepted[i], err = normal(e); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
 	if err := b.keep(accepted); err != nil {
 		return fmt.Errorf("publish %d events: %w: %w", len(events), bus.ErrUnavailable, err)
-	}
-	if stopped != nil {
-		return fmt.Errorf("publish %d events, %d done: %w", len(events), len(accepted), stopped)
 	}
 	return nil
 }
 
-// accept returns private copies of the events up to the first injected fault, and the fault.
-func (b *Bus) accept(events []bus.Event) ([]bus.Event, error) {
-	accepted := make([]bus.Event, 0, len(events))
-	for _, e := range events {
-		if err := b.fault("publish", e.Type, false); err != nil {
-			return accepted, err
-		}
-		own, err := normal(e)
-		if err != nil {
-			return accepted, err
-		}
-		accepted = append(accepted, own)
-		if err := b.fault("publish", e.Type, true); err != nil {
-			return accepted, err
-		}
-	}
-	return accepted, nil
-}
-
-// normal returns the form that an event has when it is read, from memory and from disk alike.
+// normal returns a private copy of an event, in the form that it has when it is read, from memory and from disk alike.
 func normal(e bus.Event) (bus.Event, error) {
 	var detail bytes.Buffer
 	if err := json.Compact(&detail, e.Detail); err != nil {

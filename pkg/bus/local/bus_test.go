@@ -3,7 +3,6 @@ package local_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -191,21 +190,6 @@ func count(events <-chan bus.Event) int {
 		n++
 	}
 	return n
-}
-
-func TestFault_endsThePublishWhereItIs(t *testing.T) {
-	t.Parallel()
-	crash := errors.New("crash")
-	for after, want := range map[bool]int{false: 1, true: 2} {
-		b := setup(t, local.Config{Fault: func(op, name string, isAfter bool) error {
-			if op == "publish" && name == "E1" && isAfter == after {
-				return crash
-			}
-			return nil
-		}})
-		require.ErrorIs(t, b.Publish(t.Context(), numbered(0, 3)...), crash)
-		require.Equal(t, numbered(0, want), all(t, b))
-	}
 }
 
 // childDir asks a copy of the test binary to publish there until it is killed.

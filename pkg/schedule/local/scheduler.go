@@ -1,5 +1,6 @@
-// Package local is the scheduler of the local platform and of the simulation: schedules in memory and, with a
-// directory, in one file each. Its driver says which time it is, and the scheduler then calls what is due.
+// Package local is the scheduler of the local platform: schedules in memory and, with a directory, in one file each.
+// Its driver says which time it is, and the scheduler then calls what is due. Tests of other packages use
+// schedule/memory.
 //
 // It promises what the port does. A schedule is on disk when Put returns and survives a SIGKILL, and it is called at
 // least once, in the order of instants. A schedule that was called stays listed as completed until it is replaced or
@@ -67,7 +68,7 @@ type Fault func(op, name string, after bool) error
 
 // Config holds the directory of the schedules and their target.
 type Config struct {
-	Dir    string // created if missing; empty keeps schedules in memory only
+	Dir    string // created if missing; empty: memory only, as the platform's memory store
 	Target Target // required
 	Fault  Fault  // nil injects nothing
 }
