@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 )
 
 func TestQuery_readsTheValuesTreeThatCommandWrote(t *testing.T) {
@@ -44,7 +44,7 @@ func TestQuery_readsTheValuesTreeThatCommandWrote(t *testing.T) {
 	plan := write("/v1/plans/2026-03-02/revisions", "three", `{"reason":"morning_plan","todos":[],"blocks":[]}`)
 	require.Equal(t, http.StatusCreated, plan.StatusCode, "%s", plan.Body)
 	require.Equal(t, http.StatusOK, read("/v1/plans/2026-03-02", "").StatusCode)
-	require.NoError(t, entity.CheckRevisionID(object(t, plan.Body)["revId"].(string)))
+	require.NoError(t, repository.CheckRevisionID(object(t, plan.Body)["revId"].(string)))
 	require.Equal(t, http.StatusNotFound, commands.request(changed(t, w.payload("query-task"), map[string]any{
 		"rawPath": "/v1/values",
 	})).StatusCode)

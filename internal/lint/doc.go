@@ -4,7 +4,7 @@
 // It also measures the tree. Each measure has a ceiling in testdata/ceilings.txt that only goes down:
 //
 //	go test ./internal/lint -run TestExportedNames -v   exported names of each package
-//	go test ./internal/lint -run TestFanIn -v           packages that import pkg/entity
+//	go test ./internal/lint -run TestFanIn -v           packages that import pkg/entity or one below it
 //	go test ./internal/lint -run TestPrograms -v        programs below pkg and functions/internal
 //	go test ./internal/lint -run TestDirections -v      imports that run the wrong way
 //	go test ./internal/lint -run TestProse -v           long lines, banned phrases, "// Name is what"

@@ -33,12 +33,14 @@ func TestExportedNames(t *testing.T) {
 	holdNumber(t, "exported-names", biggest)
 }
 
-// TestFanIn holds the number of packages, those of infra included, whose code without tests imports pkg/entity.
+// TestFanIn holds the number of packages outside pkg/entity, those of infra included, whose code without tests imports
+// it or a package below it.
 func TestFanIn(t *testing.T) {
 	t.Parallel()
 	var importers []hit
 	for _, p := range loaded(t).packages {
-		if slices.Contains(p.imports(), module+"/pkg/entity") {
+		ofEntity := func(imported string) bool { return under(imported, module+"/pkg/entity") }
+		if !under(p.path, "pkg/entity") && slices.ContainsFunc(p.imports(), ofEntity) {
 			importers = append(importers, hit{path: p.path, what: "imports pkg/entity"})
 		}
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/revision/plan"
 )
 
@@ -106,7 +107,7 @@ func todoSchema() object {
 
 func blockSchema() object {
 	return closed([]string{"blockType", "startTimeIso", "endTimeIso"}, object{
-		{"blockId", idSchema("Its id; made here for a new block that has none.", entity.BlockPrefix)},
+		{"blockId", idSchema("Its id; made here for a new block that has none.", repository.BlockPrefix)},
 		{"blockType", enumSchema("What the time is for.", plan.Meeting, plan.Pomodoro, plan.Break, plan.Buffer)},
 		{"startTimeIso", instantSchema("When it begins: on the plan's day, wherever that is.")},
 		{"endTimeIso", instantSchema("When it ends.")},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 )
@@ -126,7 +127,7 @@ func historyAnswer(
 	before := ""
 	if text != "" {
 		var ok bool
-		if before, ok = readMarkedCursor(list, text); !ok || entity.CheckRevisionID(before) != nil {
+		if before, ok = readMarkedCursor(list, text); !ok || repository.CheckRevisionID(before) != nil {
 			return answer{}, query.ErrCursor
 		}
 	}

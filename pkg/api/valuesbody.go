@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/revision/values"
 )
 
@@ -94,19 +95,20 @@ func commitValuesBody() *body {
 
 // nodeIDSchema returns the schema of a node's id, of any type.
 func nodeIDSchema(doc string) object {
-	return idSchema(doc, entity.DriverPrefix, entity.MilestonePrefix, entity.ActionPrefix, entity.NodePrefix)
+	return idSchema(doc, repository.DriverPrefix, repository.MilestonePrefix, repository.ActionPrefix,
+		repository.NodePrefix)
 }
 
 func driverIDSchema(doc string) object {
-	return idSchema(doc, entity.DriverPrefix, entity.NodePrefix)
+	return idSchema(doc, repository.DriverPrefix, repository.NodePrefix)
 }
 
 func milestoneIDSchema(doc string) object {
-	return idSchema(doc, entity.MilestonePrefix, entity.NodePrefix)
+	return idSchema(doc, repository.MilestonePrefix, repository.NodePrefix)
 }
 
 func actionIDSchema(doc string) object {
-	return idSchema(doc, entity.ActionPrefix, entity.NodePrefix)
+	return idSchema(doc, repository.ActionPrefix, repository.NodePrefix)
 }
 
 func nodeIDPath() map[string]object {

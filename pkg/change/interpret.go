@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 )
 
@@ -35,7 +36,7 @@ func interpret(registry *entity.Registry, rec Record) (Change, error) {
 	}
 	c.Kind = kind
 	if c.User, err = entity.ParseUserPK(rec.Key.PK); err != nil {
-		if row, ofRepository := entity.ParseRepositoryRow(rec.Key); ofRepository == nil {
+		if row, ofRepository := repository.ParseRow(rec.Key); ofRepository == nil {
 			c.User = row.Repository.User // a row for no consumer; if a filter lets it pass, that is no reason to park it
 			return c, nil
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -15,7 +15,7 @@ import (
 func TestInterpret_takesARepositorysRowForNoEntityAndNoFailure(t *testing.T) {
 	t.Parallel()
 	const revID = "rev_20260302T080000Z_0123456789abcdef0123456789abcdef"
-	tree, plan := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: "2026-03-02"}
+	tree, plan := repository.Address{User: "ann"}, repository.Address{User: "ann", Date: "2026-03-02"}
 	for _, key := range []item.Key{
 		tree.HeadKey(), tree.LogKey(revID), tree.DraftKey(revID), tree.NodeKey(revID, "drv_1"),
 		tree.EdgeKey(revID, "drv_1", 1, "act_1"),

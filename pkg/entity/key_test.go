@@ -3,15 +3,12 @@ package entity_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
 )
-
-var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 
 func TestNewRegistry_refusesATypeOutsideTheConventions(t *testing.T) {
 	good := product.Note()

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
@@ -133,11 +133,11 @@ func TestStray_isNotASnapshotThatIsPublishedMeantime(t *testing.T) {
 	}
 	b.True(busy, "the rows are there, and the revision is not")
 	drafts, err := b.store.Query(b.ctx, table.Query{
-		Partition: entity.RepositoryPK(user), Range: table.Range{Prefix: entity.DraftPrefix()},
+		Partition: repository.UserPK(user), Range: table.Range{Prefix: repository.DraftPrefix()},
 	})
 	b.NoError(err)
 	b.Len(drafts.Items, 1)
-	draft, err := entity.ParseRepositoryRow(drafts.Items[0].Key())
+	draft, err := repository.ParseRow(drafts.Items[0].Key())
 	b.NoError(err)
 	gets := 0
 	b.fault = func(c memory.Call) error {

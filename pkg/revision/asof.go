@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -24,7 +24,7 @@ const (
 //
 // It uses the instants at which heads moved, which rise along the line of history as far as the writers' clocks agree.
 // Times of revisions are different: they always rise, and therefore may run ahead of the clock.
-func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant time.Time) (Revision[S], error) {
+func (r *Repository[S]) AsOf(ctx context.Context, at repository.Address, instant time.Time) (Revision[S], error) {
 	if err := at.Check(); err != nil {
 		return Revision[S]{}, fmt.Errorf("address: %w", err)
 	}
@@ -47,7 +47,7 @@ func (r *Repository[S]) AsOf(ctx context.Context, at entity.Repository, instant 
 // committedBy returns the newest entry of the log, among those whose times do not lie beyond a bound, that was
 // committed by the instant.
 func (r *Repository[S]) committedBy(
-	ctx context.Context, at entity.Repository, until, instant time.Time,
+	ctx context.Context, at repository.Address, until, instant time.Time,
 ) (Commit, bool, error) {
 	from, to := at.LogUntil(until)
 	q := table.Query{Partition: at.LogPK(), Range: table.Range{From: from, To: to}, Limit: asOfPage, Descending: true}

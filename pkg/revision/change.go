@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 )
 
@@ -35,7 +36,7 @@ type Change[S any] struct {
 
 // Prepared is a new revision with its rows, ready to be published.
 type Prepared struct {
-	at         entity.Repository
+	at         repository.Address
 	head       Head
 	commit     Commit
 	rolledFrom string
@@ -57,7 +58,7 @@ func (p *Publisher) When(head Head) time.Time {
 
 // Prepare makes a revision of a change. The caller must have checked the rules of the state before.
 func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) *Prepared {
-	revID := entity.NewRevisionID(at, r.newID())
+	revID := repository.NewRevisionID(at, r.newID())
 	rows := r.shape.Rows(base.Repository, revID, c.State)
 	return &Prepared{
 		at: base.Repository, head: base.Head, rolledFrom: c.RolledFromRevID, sourceAttr: r.shape.SourceAttr, rows: rows,

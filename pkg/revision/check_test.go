@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -16,7 +16,7 @@ import (
 
 // checkHead requires that the head names the last entry of the log, and a snapshot that is whole and as it was
 // published.
-func (w *fixture) checkHead(at entity.Repository) {
+func (w *fixture) checkHead(at repository.Address) {
 	head, err := w.store.Get(w.ctx, at.HeadKey())
 	if err != nil {
 		w.ErrorIs(err, table.ErrNotFound)
@@ -29,14 +29,14 @@ func (w *fixture) checkHead(at entity.Repository) {
 }
 
 // bytes are a revision's log entry and snapshot as they are now.
-func (w *fixture) bytes(at entity.Repository, entry item.Key) string {
+func (w *fixture) bytes(at repository.Address, entry item.Key) string {
 	row, err := w.store.Get(w.ctx, entry)
 	w.NoError(err)
 	return inBytes(append(w.snapshot(at, row.Str("revId")), row))
 }
 
 // checkLine requires that history is a line, and that every revision in it is, to the byte, as it was published.
-func (w *fixture) checkLine(at entity.Repository) {
+func (w *fixture) checkLine(at repository.Address) {
 	parent, last := "", ""
 	for _, entry := range w.log(at) {
 		revID := entry.Str("revId")
@@ -104,7 +104,7 @@ func (w *fixture) checkStates() {
 	var grown values.Tree
 	for _, entry := range w.log(tree) {
 		is, message := w.state(entry).(values.Tree), entry.Str("message")
-		at, err := entity.RevisionTime(entry.Str("revId"))
+		at, err := repository.RevisionTime(entry.Str("revId"))
 		w.NoError(err)
 		if ops, ok := w.edits[message]; ok {
 			var broken revision.Violations
@@ -137,7 +137,7 @@ func (w *fixture) checkStates() {
 // the present revision with what the line of history says; a plan and the tree agree about what was completed then.
 func (w *fixture) checkAsOf() {
 	var before time.Time
-	for _, at := range []entity.Repository{tree, today} {
+	for _, at := range []repository.Address{tree, today} {
 		line := w.log(at)
 		for i, entry := range line {
 			committed := committedAt(entry)
@@ -181,7 +181,7 @@ func committedAt(entry item.Item) time.Time {
 }
 
 // asOf returns the revision that is said to have been the present one; empty if there was none.
-func (w *fixture) asOf(at entity.Repository, instant time.Time) string {
+func (w *fixture) asOf(at repository.Address, instant time.Time) string {
 	reader := w.process(w.store)
 	var revID string
 	var err error

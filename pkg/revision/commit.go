@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 )
 
@@ -65,7 +66,7 @@ func readHead(row item.Item) (Head, error) {
 		return Head{}, nil
 	}
 	head := Head{RevID: row.Str(attrHeadRevID), RolledFromRevID: row.Str(attrRolledFrom)}
-	at, err := entity.RevisionTime(head.RevID)
+	at, err := repository.RevisionTime(head.RevID)
 	if err != nil {
 		return Head{}, fmt.Errorf("head %s: %w", row.Key(), err)
 	}
@@ -74,7 +75,7 @@ func readHead(row item.Item) (Head, error) {
 	return head, nil
 }
 
-func (c Commit) row(at entity.Repository, sourceAttr string) item.Item {
+func (c Commit) row(at repository.Address, sourceAttr string) item.Item {
 	row := at.LogKey(c.RevID).Item()
 	if !c.CommittedAt.Equal(c.RevTs) {
 		row.SetTime(attrCommittedAt, c.CommittedAt)
@@ -98,7 +99,7 @@ func readCommit(row item.Item, sourceAttr string) (Commit, error) {
 		RevID: row.Str(attrRevID), ParentRevID: row.Str(attrParentRevID), Message: row.Str(attrMessage),
 		Source: row.Str(sourceAttr), OriginRevID: row.Str(attrOriginRevID), Rows: int(row.Int(attrRows)),
 	}
-	at, err := entity.RevisionTime(c.RevID)
+	at, err := repository.RevisionTime(c.RevID)
 	if err != nil {
 		return Commit{}, fmt.Errorf("log entry %s: %w", row.Key(), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -62,7 +63,7 @@ func (p *Prepared) takeDraft() table.Delete {
 // discard removes the rows of a revision that was never committed and returns their number. It seals the draft first:
 // without an open draft no snapshot is published, however late its writer continues. It deletes the draft itself only
 // if forget says that no more rows will come.
-func (p *Publisher) discard(ctx context.Context, at entity.Repository, revID string, forget bool) (int, error) {
+func (p *Publisher) discard(ctx context.Context, at repository.Address, revID string, forget bool) (int, error) {
 	key := at.DraftKey(revID)
 	_, err := p.store.Update(ctx, table.Update{
 		Key: key, Set: item.Item{entity.AttrStatus: item.String(draftSealed)}, If: table.Exists(),
@@ -126,15 +127,15 @@ func (p *Publisher) rows(ctx context.Context, q table.Query) ([]item.Item, error
 
 // draft is a draft as it was read.
 type draft struct {
-	at        entity.Repository
+	at        repository.Address
 	revID     string
 	sealed    bool
 	startedAt time.Time
 }
 
 func readDraft(row item.Item) (draft, error) {
-	parsed, err := entity.ParseRepositoryRow(row.Key())
-	if err != nil || parsed.Kind != entity.DraftRow {
+	parsed, err := repository.ParseRow(row.Key())
+	if err != nil || parsed.Kind != repository.DraftRow {
 		return draft{}, fmt.Errorf("draft %s: no draft's key", row.Key())
 	}
 	started, ok := row.Time(attrStartedAt)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
@@ -42,7 +43,7 @@ func TestNew_refusesAShapeWithoutAPart(t *testing.T) {
 	b := newBench(t)
 	whole := revision.Shape[int]{
 		SourceAttr: "reason",
-		Rows:       func(entity.Repository, string, int) []item.Item { return nil },
+		Rows:       func(repository.Address, string, int) []item.Item { return nil },
 		Read:       func([]item.Item) (int, error) { return 0, nil },
 	}
 	b.NotPanics(func() { revision.New(b.publisher, whole) })
@@ -118,7 +119,7 @@ func keyed(key string, n int) string {
 // alone.
 func TestPublisher_writesWholeRevisionsOfSeveralRepositories(t *testing.T) {
 	t.Parallel()
-	tomorrow := entity.Repository{User: user, Date: "2026-01-20"}
+	tomorrow := repository.Address{User: user, Date: "2026-01-20"}
 	for _, sizes := range [][]int{{2, 40}, {40, 2}, {40, 41}, {2, 3}, {6, 6}, {0, 9}, {200, 94}, {200, 95}, {96, 200}} {
 		b := newBench(t)
 		if sizes[0]+sizes[1] > table.MaxActions { // around what one transaction takes
@@ -140,7 +141,7 @@ func TestPublisher_writesWholeRevisionsOfSeveralRepositories(t *testing.T) {
 			})
 		b.NoError(err)
 		b.False(replayed)
-		for i, at := range []entity.Repository{today, tomorrow} {
+		for i, at := range []repository.Address{today, tomorrow} {
 			base, err := b.notes.Current(b.ctx, at)
 			b.NoError(err)
 			b.Equal(revIDs[i], base.Head.RevID)

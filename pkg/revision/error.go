@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
 
@@ -19,7 +19,7 @@ var (
 
 // ConflictError says that the repository has moved on from the parent that a writer named; nothing was written (409).
 type ConflictError struct {
-	Repository entity.Repository
+	Repository repository.Address
 	// Current is the head now; the zero Head if the repository has no revision.
 	Current Head
 }
@@ -33,7 +33,7 @@ func (e *ConflictError) Error() string {
 
 // NotFoundError says that there is no such revision in this repository (404): never committed, or another's.
 type NotFoundError struct {
-	Repository entity.Repository
+	Repository repository.Address
 	// What names the missing thing: a revision's id, an instant, a node; empty for the head of a repository without a
 	// revision.
 	What string

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
 
@@ -24,7 +24,7 @@ type Page struct {
 // History returns the log from the newest entry on, or from those before the revision that an earlier page's Before
 // named. One Query. A limit outside 1 to [MaxPage] means the nearest bound, 0 means [DefaultPage]. A revision that
 // this repository cannot have is refused with [entity.ErrID].
-func (r *Repository[S]) History(ctx context.Context, at entity.Repository, limit int, before string) (Page, error) {
+func (r *Repository[S]) History(ctx context.Context, at repository.Address, limit int, before string) (Page, error) {
 	if err := at.Check(); err != nil {
 		return Page{}, fmt.Errorf("address: %w", err)
 	}
@@ -36,7 +36,7 @@ func (r *Repository[S]) History(ctx context.Context, at entity.Repository, limit
 		Limit: min(max(limit, 1), MaxPage), Descending: true,
 	}
 	if before != "" {
-		if err := entity.CheckRevisionID(before); err != nil {
+		if err := repository.CheckRevisionID(before); err != nil {
 			return Page{}, fmt.Errorf("history before: %w", err)
 		}
 		q.Start = table.Position(at.LogKey(before).Item())

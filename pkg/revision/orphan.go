@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -27,7 +28,7 @@ var ErrCommitted = errors.New("the revision was committed")
 
 // Orphan is a snapshot, or a part of one, that never became a revision.
 type Orphan struct {
-	Repository entity.Repository
+	Repository repository.Address
 	RevID      string
 	// StartedAt is when its writer started.
 	StartedAt time.Time
@@ -42,7 +43,7 @@ func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) 
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
 	}
-	q := table.Query{Partition: entity.RepositoryPK(user), Range: table.Range{Prefix: entity.DraftPrefix()}}
+	q := table.Query{Partition: repository.UserPK(user), Range: table.Range{Prefix: repository.DraftPrefix()}}
 	var found []Orphan
 	for {
 		page, err := p.store.Query(ctx, q)
@@ -91,11 +92,11 @@ func (p *Publisher) orphan(ctx context.Context, row item.Item) (Orphan, bool, er
 // Two Gets for a row of a snapshot, the draft before the log: a publication in between removes the draft and adds the
 // log entry.
 func (p *Publisher) Stray(ctx context.Context, key item.Key) (Orphan, bool, error) {
-	row, err := entity.ParseRepositoryRow(key)
-	if err != nil || row.Kind != entity.SnapshotRow {
+	row, err := repository.ParseRow(key)
+	if err != nil || row.Kind != repository.SnapshotRow {
 		return Orphan{}, false, nil //nolint:nilerr // no row of a snapshot, and so not a stray one
 	}
-	at, err := entity.RevisionTime(row.RevisionID)
+	at, err := repository.RevisionTime(row.RevisionID)
 	if err != nil {
 		return Orphan{}, false, fmt.Errorf("snapshot of %s: %w", row.Repository, err)
 	}
@@ -117,7 +118,7 @@ func (p *Publisher) Remove(ctx context.Context, o Orphan) (int, error) {
 	if err := o.Repository.Check(); err != nil {
 		return 0, fmt.Errorf("address: %w", err)
 	}
-	if err := entity.CheckRevisionID(o.RevID); err != nil {
+	if err := repository.CheckRevisionID(o.RevID); err != nil {
 		return 0, fmt.Errorf("orphan: %w", err)
 	}
 	return p.discard(ctx, o.Repository, o.RevID, p.now().Sub(o.StartedAt) >= forgetAfter)

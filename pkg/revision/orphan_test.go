@@ -3,7 +3,7 @@ package revision_test
 import (
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
@@ -12,8 +12,8 @@ import (
 func (w *fixture) uncommitted() map[string]item.Key {
 	found := map[string]item.Key{}
 	w.NoError(w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
-		parsed, err := entity.ParseRepositoryRow(row.Key())
-		if err == nil && parsed.Kind == entity.SnapshotRow && !w.isPublished(parsed.Repository, parsed.RevisionID) {
+		parsed, err := repository.ParseRow(row.Key())
+		if err == nil && parsed.Kind == repository.SnapshotRow && !w.isPublished(parsed.Repository, parsed.RevisionID) {
 			found[row.Key().PK] = row.Key()
 		}
 		return nil
@@ -21,7 +21,7 @@ func (w *fixture) uncommitted() map[string]item.Key {
 	return found
 }
 
-func (w *fixture) isPublished(at entity.Repository, revID string) bool {
+func (w *fixture) isPublished(at repository.Address, revID string) bool {
 	_, ok := w.was[at.LogKey(revID)]
 	return ok
 }
@@ -73,13 +73,13 @@ func (w *fixture) checkForgotten(p *revision.Publisher) {
 		_, err := p.Remove(w.ctx, o)
 		w.NoError(err)
 	}
-	w.Empty(w.partition(entity.RepositoryPK(user), entity.DraftPrefix()))
+	w.Empty(w.partition(repository.UserPK(user), repository.DraftPrefix()))
 }
 
 // checkSafe requires that no revision can be taken for an orphan, nor be removed as one.
 func (w *fixture) checkSafe(p *revision.Publisher) {
 	for key := range w.was {
-		row, err := entity.ParseRepositoryRow(key)
+		row, err := repository.ParseRow(key)
 		w.NoError(err)
 		for _, one := range w.snapshot(row.Repository, row.RevisionID)[:min(1, w.was[key].rows)] {
 			_, is, err := p.Stray(w.ctx, one.Key())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
@@ -20,7 +20,7 @@ import (
 func notes(p *revision.Publisher) *revision.Repository[[]string] {
 	return revision.New(p, revision.Shape[[]string]{
 		SourceAttr: "reason", Sources: []string{"hand"},
-		Rows: func(at entity.Repository, revID string, words []string) []item.Item {
+		Rows: func(at repository.Address, revID string, words []string) []item.Item {
 			var rows []item.Item
 			for i, word := range words {
 				rows = append(rows, at.TodoKey(revID, i+1, word).Item())
@@ -30,11 +30,11 @@ func notes(p *revision.Publisher) *revision.Repository[[]string] {
 		Read: func(rows []item.Item) ([]string, error) {
 			var words []string
 			for _, row := range rows {
-				key, err := entity.ParseSnapshotKey(row.Str("SK"))
+				key, err := repository.ParseSnapshotKey(row.Str("SK"))
 				if err != nil {
 					return nil, err
 				}
-				words = append(words, key.(entity.TodoRow).ActionID)
+				words = append(words, key.(repository.TodoRow).ActionID)
 			}
 			return words, nil
 		},

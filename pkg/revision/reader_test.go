@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
@@ -46,7 +46,7 @@ func (w *fixture) readWhole(p process) error {
 }
 
 // seen holds what was read against what was published.
-func (w *fixture) seen(at entity.Repository, revID string, rows int, err error) {
+func (w *fixture) seen(at repository.Address, revID string, rows int, err error) {
 	if err != nil {
 		return
 	}
@@ -58,15 +58,15 @@ func (w *fixture) seen(at entity.Repository, revID string, rows int, err error) 
 
 // anyRevision is the id of some snapshot of which there are rows, published or not.
 func (w *fixture) anyRevision() string {
-	ids := []string{entity.NewRevisionID(w.now, w.newID())}
+	ids := []string{repository.NewRevisionID(w.now, w.newID())}
 	for pk := range w.uncommitted() {
-		row, err := entity.ParseRepositoryRow(item.Key{PK: pk, SK: "any"})
+		row, err := repository.ParseRow(item.Key{PK: pk, SK: "any"})
 		if err == nil && row.Repository == tree {
 			ids = append(ids, row.RevisionID)
 		}
 	}
 	for key := range w.was {
-		if row, err := entity.ParseRepositoryRow(key); err == nil && row.Repository == tree {
+		if row, err := repository.ParseRow(key); err == nil && row.Repository == tree {
 			ids = append(ids, row.RevisionID)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -35,7 +35,7 @@ type Shape[S any] struct {
 	// MessageRequired refuses a commit without a message.
 	MessageRequired bool
 	// Rows lays a state out in the rows of a revision's snapshot: equal states give equal rows, in any order.
-	Rows func(at entity.Repository, revID string, state S) []item.Item
+	Rows func(at repository.Address, revID string, state S) []item.Item
 	// Read is the inverse of Rows, for rows in the order of their sort keys.
 	Read func(rows []item.Item) (S, error)
 }
@@ -55,7 +55,7 @@ func New[S any](p *Publisher, shape Shape[S]) *Repository[S] {
 }
 
 // Head returns the pointer to the present revision; the zero Head if there is none. One Get.
-func (r *Repository[S]) Head(ctx context.Context, at entity.Repository) (Head, error) {
+func (r *Repository[S]) Head(ctx context.Context, at repository.Address) (Head, error) {
 	if err := at.Check(); err != nil {
 		return Head{}, fmt.Errorf("address: %w", err)
 	}
@@ -69,13 +69,13 @@ func (r *Repository[S]) Head(ctx context.Context, at entity.Repository) (Head, e
 // Base is the parent of a new revision: the head as it was read, and its state; both zero in a repository without a
 // revision.
 type Base[S any] struct {
-	Repository entity.Repository
+	Repository repository.Address
 	Head       Head
 	State      S
 }
 
 // Open reads the present state. One Get and one Query.
-func (r *Repository[S]) Open(ctx context.Context, at entity.Repository) (Base[S], error) {
+func (r *Repository[S]) Open(ctx context.Context, at repository.Address) (Base[S], error) {
 	head, err := r.Head(ctx, at)
 	if err != nil {
 		return Base[S]{}, err
@@ -83,7 +83,7 @@ func (r *Repository[S]) Open(ctx context.Context, at entity.Repository) (Base[S]
 	return r.openAt(ctx, at, head)
 }
 
-func (r *Repository[S]) openAt(ctx context.Context, at entity.Repository, head Head) (Base[S], error) {
+func (r *Repository[S]) openAt(ctx context.Context, at repository.Address, head Head) (Base[S], error) {
 	base := Base[S]{Repository: at, Head: head}
 	if head.RevID == "" {
 		return base, nil
@@ -95,7 +95,7 @@ func (r *Repository[S]) openAt(ctx context.Context, at entity.Repository, head H
 
 // Current returns the present revision's id, time and state, or a [*NotFoundError]. One Get and one Query.
 // [Repository.Revision] also returns the part that only the log has (message, source, parent).
-func (r *Repository[S]) Current(ctx context.Context, at entity.Repository) (Base[S], error) {
+func (r *Repository[S]) Current(ctx context.Context, at repository.Address) (Base[S], error) {
 	base, err := r.Open(ctx, at)
 	if err == nil && base.Head.RevID == "" {
 		err = &NotFoundError{Repository: at}
@@ -104,12 +104,12 @@ func (r *Repository[S]) Current(ctx context.Context, at entity.Repository) (Base
 }
 
 // Entry returns a revision's entry in the log, or a [*NotFoundError] if it was never committed. One Get.
-func (r *Repository[S]) Entry(ctx context.Context, at entity.Repository, revID string) (Commit, error) {
+func (r *Repository[S]) Entry(ctx context.Context, at repository.Address, revID string) (Commit, error) {
 	if err := at.Check(); err != nil {
 		return Commit{}, fmt.Errorf("address: %w", err)
 	}
 	missing := &NotFoundError{Repository: at, What: revID}
-	if entity.CheckRevisionID(revID) != nil {
+	if repository.CheckRevisionID(revID) != nil {
 		return Commit{}, &NotFoundError{Repository: at, What: "a revision of this id"}
 	}
 	row, err := r.store.Get(ctx, at.LogKey(revID))
@@ -124,7 +124,7 @@ func (r *Repository[S]) Entry(ctx context.Context, at entity.Repository, revID s
 
 // Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. It reads the log first,
 // so that rows of an uncommitted revision are never visible.
-func (r *Repository[S]) Revision(ctx context.Context, at entity.Repository, revID string) (Revision[S], error) {
+func (r *Repository[S]) Revision(ctx context.Context, at repository.Address, revID string) (Revision[S], error) {
 	commit, err := r.Entry(ctx, at, revID)
 	if err != nil {
 		return Revision[S]{}, err
@@ -133,7 +133,7 @@ func (r *Repository[S]) Revision(ctx context.Context, at entity.Repository, revI
 }
 
 // load reads the state of a commit that a read of the log returned.
-func (r *Repository[S]) load(ctx context.Context, at entity.Repository, commit Commit) (Revision[S], error) {
+func (r *Repository[S]) load(ctx context.Context, at repository.Address, commit Commit) (Revision[S], error) {
 	state, rows, err := r.snapshot(ctx, at, commit.RevID)
 	if err != nil {
 		return Revision[S]{}, err
@@ -145,7 +145,7 @@ func (r *Repository[S]) load(ctx context.Context, at entity.Repository, commit C
 }
 
 // snapshot reads all rows of a revision: one Query, in as many pages as the store returns.
-func (r *Repository[S]) snapshot(ctx context.Context, at entity.Repository, revID string) (S, int, error) {
+func (r *Repository[S]) snapshot(ctx context.Context, at repository.Address, revID string) (S, int, error) {
 	var none S
 	rows, err := r.rows(ctx, table.Query{Partition: at.SnapshotPK(revID)})
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *Repository[S]) snapshot(ctx context.Context, at entity.Repository, revI
 
 // Part returns the rows of a committed revision whose sort keys begin with the prefix, in their order. One Query. The
 // commit is one that a read of the head or of the log returned, and so exists.
-func (r *Repository[S]) Part(ctx context.Context, at entity.Repository, revID, prefix string) ([]item.Item, error) {
+func (r *Repository[S]) Part(ctx context.Context, at repository.Address, revID, prefix string) ([]item.Item, error) {
 	rows, err := r.rows(ctx, table.Query{Partition: at.SnapshotPK(revID), Range: table.Range{Prefix: prefix}})
 	if err != nil {
 		return nil, fmt.Errorf("read a part of revision %s of %s: %w", revID, at, err)

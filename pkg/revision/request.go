@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 )
 
 // Request describes a new revision on a parent that the client has seen.
 type Request[S any] struct {
-	Repository entity.Repository
+	Repository repository.Address
 	// ParentRevID is the head that the new revision follows; empty for the first revision.
 	ParentRevID string
 	Message     string
@@ -76,7 +76,7 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 // Rollback makes a revision whose state is that of an earlier one, row for row. History preserves the revisions
 // between.
 func (r *Repository[S]) Rollback(
-	ctx context.Context, at entity.Repository, parentRevID, revID, message string, receipt Receipt,
+	ctx context.Context, at repository.Address, parentRevID, revID, message string, receipt Receipt,
 ) (Result[S], error) {
 	var broken Violations
 	r.checkMessage(&broken, message)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -25,8 +25,8 @@ const (
 )
 
 var (
-	tree  = entity.Repository{User: user}
-	today = entity.Repository{User: user, Date: day}
+	tree  = repository.Address{User: user}
+	today = repository.Address{User: user, Date: day}
 )
 
 // published is a revision as it was in the moment in which a transaction made it the present one.
@@ -99,8 +99,8 @@ func (w *fixture) published(actions []table.Action) {
 		if !isPut {
 			continue
 		}
-		row, err := entity.ParseRepositoryRow(put.Item.Key())
-		if err != nil || row.Kind != entity.LogRow {
+		row, err := repository.ParseRow(put.Item.Key())
+		if err != nil || row.Kind != repository.LogRow {
 			continue
 		}
 		key := put.Item.Key()
@@ -138,7 +138,7 @@ func (w *fixture) checkCompleted(action string) {
 	}
 }
 
-func (w *fixture) snapshot(at entity.Repository, revID string) []item.Item {
+func (w *fixture) snapshot(at repository.Address, revID string) []item.Item {
 	return w.partition(at.SnapshotPK(revID), "")
 }
 
@@ -150,6 +150,6 @@ func (w *fixture) partition(pk, prefix string) []item.Item {
 }
 
 // log returns a repository's log, oldest first.
-func (w *fixture) log(at entity.Repository) []item.Item {
+func (w *fixture) log(at repository.Address) []item.Item {
 	return w.partition(at.LogPK(), at.LogPrefix())
 }

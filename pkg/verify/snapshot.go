@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
@@ -60,13 +60,13 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 
 // repository checks a partition of a repository that a walk over the table found.
 func (r *run) repository(ctx context.Context, key item.Key) error {
-	row, err := entity.ParseRepositoryRow(key)
+	row, err := repository.ParseRow(key)
 	switch {
 	case err != nil || r.Repositories == nil:
 		return nil //nolint:nilerr // a row of something that has nothing derived
-	case row.Kind == entity.SnapshotRow:
+	case row.Kind == repository.SnapshotRow:
 		return r.unannounced(ctx, key)
-	case key.PK == entity.RepositoryPK(row.Repository.User):
+	case key.PK == repository.UserPK(row.Repository.User):
 		return r.snapshots(ctx, row.Repository.User)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -87,10 +87,10 @@ func TestVerifier_removesAnAbandonedSnapshot(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, first, tree.Head.RevID)
 			require.Len(t, tree.State.Nodes, 5)
-			_, err = w.store.Get(t.Context(), entity.Repository{User: ann}.LogKey(first))
+			_, err = w.store.Get(t.Context(), repository.Address{User: ann}.LogKey(first))
 			require.NoError(t, err)
 			drafts, err := w.store.Count(t.Context(), table.Query{
-				Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()},
+				Partition: repository.UserPK(ann), Range: table.Range{Prefix: repository.DraftPrefix()},
 			})
 			require.NoError(t, err)
 			require.Zero(t, drafts)
@@ -105,7 +105,7 @@ func TestVerifier_findsAnUnannouncedSnapshotByAWalk(t *testing.T) {
 	require.NoError(t, err)
 	w.abandon(ann, first)
 	drafts, err := w.store.Query(t.Context(), table.Query{
-		Partition: entity.RepositoryPK(ann), Range: table.Range{Prefix: entity.DraftPrefix()},
+		Partition: repository.UserPK(ann), Range: table.Range{Prefix: repository.DraftPrefix()},
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: drafts.Items[0].Key()}))

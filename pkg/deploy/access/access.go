@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
 
@@ -109,7 +110,7 @@ func items() []string { return []string{entity.UserPK(anything)} }
 func all() []string   { return append(items(), snapshots()...) }
 
 // snapshots returns the partitions of the repositories.
-func snapshots() []string { return []string{entity.RepositoryPK(anything)} }
+func snapshots() []string { return []string{repository.UserPK(anything)} }
 
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 

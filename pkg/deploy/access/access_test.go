@@ -9,7 +9,7 @@ import (
 
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
 
@@ -65,7 +65,7 @@ func TestAccess_grantsReadersNoChangeAndConsumersNoRepository(t *testing.T) {
 	}
 	for _, f := range []env.Function{env.Projections, env.Effects, env.Notify} {
 		for _, g := range access.Grants(f) {
-			require.NotContains(t, g.Within, entity.RepositoryPK("*"), "%s", f)
+			require.NotContains(t, g.Within, repository.UserPK("*"), "%s", f)
 		}
 	}
 }

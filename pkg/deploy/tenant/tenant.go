@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
 
@@ -36,7 +37,7 @@ func New(user string) Policy {
 		},
 		Indexes: []table.Index{table.YearView, table.StateView, table.CrossLinks},
 		LeadingKeys: []string{
-			entity.RepositoryPK(user), entity.RepositoryPrefix(user) + anything,
+			repository.UserPK(user), repository.UserPrefix(user) + anything,
 			entity.UserPK(user), entity.UserPrefix(user) + anything,
 			entity.LinkedPrefix(user) + anything,
 		},

@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/deploy/tenant"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
@@ -21,9 +22,9 @@ var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
 func TestPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 	t.Parallel()
 	p := tenant.New("12")
-	own := entity.Repository{User: "12", Date: "2026-01-23"}
-	other := entity.Repository{User: "123", Date: "2026-01-23"}
-	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
+	own := repository.Address{User: "12", Date: "2026-01-23"}
+	other := repository.Address{User: "123", Date: "2026-01-23"}
+	revID := repository.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
 	note := entity.Ref{Type: product.TypeNote, ID: "note_1"}
 	const get, query = "dynamodb:GetItem", "dynamodb:Query"
 	for name, c := range map[string]struct {
@@ -34,12 +35,12 @@ func TestPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 	}{
 		"the user's items": {get, table.Base, []string{entity.UserPK("12")}, true},
 		"the user's repositories": {query, table.Base,
-			[]string{entity.RepositoryPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
+			[]string{repository.UserPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
 		"a transaction over both":       {"dynamodb:PutItem", table.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
 		"the user's year":               {query, table.YearView, []string{entity.AgendaPK("12", 2026)}, true},
 		"the user's states":             {query, table.StateView, []string{entity.UserPK("12")}, true},
 		"items of a longer name":        {get, table.Base, []string{entity.UserPK("123")}, false},
-		"repositories of a longer name": {query, table.Base, []string{entity.RepositoryPK("123")}, false},
+		"repositories of a longer name": {query, table.Base, []string{repository.UserPK("123")}, false},
 		"a plan of a longer name":       {query, table.Base, []string{other.LogPK()}, false},
 		"a snapshot of a longer name":   {query, table.Base, []string{other.SnapshotPK(revID)}, false},
 		"the year of a longer name":     {query, table.YearView, []string{entity.AgendaPK("123", 2026)}, false},
@@ -84,14 +85,14 @@ func TestPolicy_letsNoTwoTenantsShareAPartition(t *testing.T) {
 	users := []string{
 		"1", "12", "123", "U", "USER", "u_1", "u_1-", "u", "12_", "PLAN", "VALUES", "LINKED", "NOTE", "2026", "-", "_",
 	}
-	revID := entity.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
+	revID := repository.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
 	for _, mine := range users {
 		p := tenant.New(mine)
 		for _, theirs := range users {
-			tree, plan := entity.Repository{User: theirs}, entity.Repository{User: theirs, Date: "2026-01-23"}
+			tree, plan := repository.Address{User: theirs}, repository.Address{User: theirs, Date: "2026-01-23"}
 			require.NoError(t, plan.Check())
 			for _, partition := range []string{
-				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), entity.RepositoryPK(theirs), tree.LogPK(),
+				entity.UserPK(theirs), entity.AgendaPK(theirs, 2026), repository.UserPK(theirs), tree.LogPK(),
 				tree.SnapshotPK(revID), plan.LogPK(), plan.SnapshotPK(revID), tree.DraftKey(revID).PK, plan.DraftKey(revID).PK,
 				entity.LinkedPK(theirs, entity.Ref{Type: product.TypeNote, ID: mine}),
 			} {
@@ -107,7 +108,7 @@ func TestPolicy_needsTheSeparatorAgainstLongerNames(t *testing.T) {
 	written := map[string]map[string]any{
 		"ForAllValues:StringLike": {"dynamodb:LeadingKeys": []string{"U#12*"}}, "Null": {"dynamodb:LeadingKeys": "false"},
 	}
-	require.True(t, holds(written, []string{entity.RepositoryPK("123")}),
+	require.True(t, holds(written, []string{repository.UserPK("123")}),
 		"which is why the source document's pattern is not taken")
 }
 

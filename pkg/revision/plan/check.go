@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
 )
@@ -90,7 +91,7 @@ func (c *checker) checkTodo(at string, order int, t *Todo) {
 func (c *checker) checkAction(at, id string) {
 	switch node, ok := c.actions[id]; {
 	case !isActionID(id):
-		c.Add(RuleTodoAction, id, at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.ActionPrefix)
+		c.Add(RuleTodoAction, id, at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", repository.ActionPrefix)
 	case c.before.todo(id) >= 0:
 	case !ok:
 		c.Add(RuleTodoUnknown, id, at, "is not in the values tree")
@@ -102,7 +103,7 @@ func (c *checker) checkAction(at, id string) {
 }
 
 func isActionID(id string) bool {
-	return entity.CheckID(entity.ActionPrefix, id) == nil || entity.CheckID(entity.NodePrefix, id) == nil
+	return entity.CheckID(repository.ActionPrefix, id) == nil || entity.CheckID(repository.NodePrefix, id) == nil
 }
 
 func (c *checker) checkBlock(at string, b *Block) {
@@ -144,10 +145,10 @@ func (c *checker) checkBlockID(at string, b *Block) {
 	switch {
 	case known:
 	case b.BlockID == "":
-		b.BlockID = entity.BlockPrefix + "_" + c.newID()
-	case entity.CheckID(entity.BlockPrefix, b.BlockID) != nil:
-		c.Add(RuleBlockID, b.BlockID, at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", entity.BlockPrefix)
-	case entity.CheckClientID(entity.BlockPrefix, b.BlockID) != nil:
+		b.BlockID = repository.BlockPrefix + "_" + c.newID()
+	case entity.CheckID(repository.BlockPrefix, b.BlockID) != nil:
+		c.Add(RuleBlockID, b.BlockID, at, "must be %s_ and 1 to 50 of A-Z a-z 0-9 _ -", repository.BlockPrefix)
+	case entity.CheckClientID(repository.BlockPrefix, b.BlockID) != nil:
 		c.Add(RuleNewBlockID, b.BlockID, at, "a new block's id ends in a lower-case UUID")
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
@@ -22,15 +22,15 @@ type crashing struct {
 	halfway, settled func(b *fixture)
 }
 
-func revisions(b *fixture, at entity.Repository) int {
+func revisions(b *fixture, at repository.Address) int {
 	n, err := b.store.Count(b.ctx, table.Query{Partition: at.LogPK(), Range: table.Range{Prefix: at.LogPrefix()}})
 	b.NoError(err)
 	return n
 }
 
 func crashes() map[string]crashing {
-	treeOf, mondayOf, tuesdayOf := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: monday},
-		entity.Repository{User: "ann", Date: tuesday}
+	treeOf, mondayOf, tuesdayOf := repository.Address{User: "ann"}, repository.Address{User: "ann", Date: monday},
+		repository.Address{User: "ann", Date: tuesday}
 	both := func(b *fixture) bool {
 		nodes, err := b.tree.Nodes(b.ctx, "ann", []string{act(1)})
 		b.NoError(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision/plan"
 )
@@ -72,7 +72,7 @@ func TestRollback_returnsARandomDayToEachRevision(t *testing.T) {
 
 // snapshot are the rows of a revision of Monday, without the partition that they stand in.
 func (b *fixture) snapshot(revID string) []item.Item {
-	rows := b.rows(entity.Repository{User: "ann", Date: monday}.SnapshotPK(revID))
+	rows := b.rows(repository.Address{User: "ann", Date: monday}.SnapshotPK(revID))
 	for i := range rows {
 		rows[i] = rows[i].Clone()
 		delete(rows[i], item.AttrPK)

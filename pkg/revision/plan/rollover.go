@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -83,7 +83,7 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 	return out, nil
 }
 
-func dayAfter(at entity.Repository) (entity.Repository, error) {
+func dayAfter(at repository.Address) (repository.Address, error) {
 	day, err := item.ParseDate(at.Date)
 	if err != nil {
 		return at, err

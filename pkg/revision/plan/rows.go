@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/revision"
@@ -35,7 +36,7 @@ func shape() revision.Shape[Plan] {
 	}
 }
 
-func rows(at entity.Repository, revID string, p Plan) []item.Item {
+func rows(at repository.Address, revID string, p Plan) []item.Item {
 	out := make([]item.Item, 0, len(p.Todos)+len(p.Blocks))
 	for i, t := range p.Todos {
 		row := at.TodoKey(revID, i+1, t.ActionID).Item()
@@ -68,18 +69,18 @@ func rows(at entity.Repository, revID string, p Plan) []item.Item {
 func read(rows []item.Item) (Plan, error) {
 	var p Plan
 	for _, row := range rows {
-		key, err := entity.ParseSnapshotKey(row.Str(item.AttrSK))
+		key, err := repository.ParseSnapshotKey(row.Str(item.AttrSK))
 		if err != nil {
 			return Plan{}, err
 		}
 		switch key := key.(type) {
-		case entity.TodoRow:
+		case repository.TodoRow:
 			done, _ := row.Time(product.AttrCompletedAt)
 			p.Todos = append(p.Todos, Todo{
 				ActionID: key.ActionID, Order: key.Order, Classification: Classification(row.Str(attrClassification)),
 				EstimatedPomodoros: int(row.Int(attrEstimate)), Notes: row.Str(attrNotes), CompletedAt: done,
 			})
-		case entity.BlockRow:
+		case repository.BlockRow:
 			end, ok := row.Time(attrEnd)
 			if !ok {
 				return Plan{}, fmt.Errorf("block %s: %s is no instant", row.Key(), attrEnd)

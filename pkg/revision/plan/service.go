@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -38,8 +39,8 @@ type (
 	Base = revision.Base[Plan]
 )
 
-func repositoryOf(user, date string) (entity.Repository, error) {
-	at := entity.Repository{User: user, Date: date}
+func repositoryOf(user, date string) (repository.Address, error) {
+	at := repository.Address{User: user, Date: date}
 	if date == "" {
 		return at, fmt.Errorf("%w: a plan has a date", entity.ErrID)
 	}
@@ -134,7 +135,7 @@ func (s *Service) Commit(ctx context.Context, user, date string, c Commit) (Resu
 
 // checked completes a plan and records every rule that it breaks.
 func (s *Service) checked(
-	broken *revision.Violations, at entity.Repository, parent, next Plan, now time.Time, actions map[string]values.Node,
+	broken *revision.Violations, at repository.Address, parent, next Plan, now time.Time, actions map[string]values.Node,
 ) Plan {
 	next = next.clone()
 	day, err := item.ParseDate(at.Date)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
@@ -116,14 +117,14 @@ func (c *checker) checkIdentity(at place, n, was *Node) {
 		}
 		return
 	}
-	if entity.CheckID(prefix, n.NodeID) == nil || entity.CheckID(entity.NodePrefix, n.NodeID) == nil {
-		if entity.CheckClientID(prefix, n.NodeID) != nil && entity.CheckClientID(entity.NodePrefix, n.NodeID) != nil {
+	if entity.CheckID(prefix, n.NodeID) == nil || entity.CheckID(repository.NodePrefix, n.NodeID) == nil {
+		if entity.CheckClientID(prefix, n.NodeID) != nil && entity.CheckClientID(repository.NodePrefix, n.NodeID) != nil {
 			c.Add(RuleNewNodeID, n.NodeID, at("nodeId"), "a new node's id ends in a lower-case UUID")
 		}
 		return
 	}
 	c.Add(RuleNodeID, n.NodeID, at("nodeId"), "must be %s_ or %s_ and 1 to 50 of A-Z a-z 0-9 _ -", prefix,
-		entity.NodePrefix)
+		repository.NodePrefix)
 }
 
 // checkText checks a node's texts. It checks the characters only of a text that differs from the parent's, so that an

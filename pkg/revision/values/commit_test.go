@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/idempotency"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -34,7 +35,7 @@ func TestCommit_onAnotherParentIsAConflictWithTheHead(t *testing.T) {
 	b := setup(t)
 	first := b.plant()
 	second := b.commit(first.RevID, first.State)
-	for _, parent := range []string{"", first.RevID, entity.NewRevisionID(monday, uuid(99))} {
+	for _, parent := range []string{"", first.RevID, repository.NewRevisionID(monday, uuid(99))} {
 		before := b.store.Len()
 		_, err := b.edit(parent, values.Operation{Kind: values.OpComplete, NodeID: act(1)})
 		var conflict *revision.ConflictError
@@ -80,7 +81,7 @@ func TestCurrent_isMissingForATreeThatWasNeverCommitted(t *testing.T) {
 	first := b.plant()
 	_, err = b.service.Revision(b.ctx, "ben", first.RevID)
 	b.True(isNotFound(err), "another user's")
-	for _, id := range []string{"", "rev_1", "rev_#", entity.NewRevisionID(monday, uuid(99))} {
+	for _, id := range []string{"", "rev_1", "rev_#", repository.NewRevisionID(monday, uuid(99))} {
 		_, err = b.service.Revision(b.ctx, "ann", id)
 		b.True(isNotFound(err), id)
 	}
@@ -146,6 +147,6 @@ func TestRollback_restoresTheTreeAndKeepsHistory(t *testing.T) {
 	_, err = b.service.Rollback(b.ctx, "ann", first.RevID, second.RevID, "stale", "")
 	var conflict *revision.ConflictError
 	b.ErrorAs(err, &conflict)
-	_, err = b.service.Rollback(b.ctx, "ann", third.RevID, entity.NewRevisionID(monday, uuid(98)), "nowhere", "")
+	_, err = b.service.Rollback(b.ctx, "ann", third.RevID, repository.NewRevisionID(monday, uuid(98)), "nowhere", "")
 	b.True(isNotFound(err))
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -182,7 +182,7 @@ func TestRollback_returnsARandomHistoryToEachRevision(t *testing.T) {
 
 // snapshot are the rows of a revision, without the partition that they stand in.
 func (b *fixture) snapshot(revID string) []item.Item {
-	rows := b.partition(entity.Repository{User: "ann"}.SnapshotPK(revID))
+	rows := b.partition(repository.Address{User: "ann"}.SnapshotPK(revID))
 	for i := range rows {
 		rows[i] = rows[i].Clone()
 		delete(rows[i], item.AttrPK)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/revision"
@@ -36,7 +37,7 @@ func shape() revision.Shape[Tree] {
 	}
 }
 
-func rows(at entity.Repository, revID string, t Tree) []item.Item {
+func rows(at repository.Address, revID string, t Tree) []item.Item {
 	out := make([]item.Item, 0, len(t.Nodes)+len(t.Edges))
 	for _, n := range t.Nodes {
 		out = append(out, n.row(at.NodeKey(revID, n.NodeID)))
@@ -73,14 +74,14 @@ func (n Node) row(key item.Key) item.Item {
 func read(rows []item.Item) (Tree, error) {
 	var t Tree
 	for _, row := range rows {
-		key, err := entity.ParseSnapshotKey(row.Str(item.AttrSK))
+		key, err := repository.ParseSnapshotKey(row.Str(item.AttrSK))
 		if err != nil {
 			return Tree{}, err
 		}
 		switch key := key.(type) {
-		case entity.NodeRow:
+		case repository.NodeRow:
 			t.Nodes = append(t.Nodes, readNode(key.NodeID, row))
-		case entity.EdgeRow:
+		case repository.EdgeRow:
 			t.Edges = append(t.Edges, readEdge(key, row))
 		default:
 			return Tree{}, fmt.Errorf("row %s in a values tree", row.Key())
@@ -102,7 +103,7 @@ func readNode(id string, row item.Item) Node {
 	}
 }
 
-func readEdge(key entity.EdgeRow, row item.Item) Edge {
+func readEdge(key repository.EdgeRow, row item.Item) Edge {
 	return Edge{
 		ParentNodeID: key.ParentID, Order: key.Order, ChildNodeID: key.ChildID,
 		ChildNodeType: NodeType(row.Str(attrChildNodeType)),

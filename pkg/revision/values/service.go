@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/revision"
 )
 
@@ -33,7 +34,7 @@ type (
 	Base = revision.Base[Tree]
 )
 
-func repositoryOf(user string) entity.Repository { return entity.Repository{User: user} }
+func repositoryOf(user string) repository.Address { return repository.Address{User: user} }
 
 // Head returns the pointer to the present revision; the zero Head if there is none. One Get.
 func (s *Service) Head(ctx context.Context, user string) (revision.Head, error) {
@@ -50,10 +51,10 @@ func (s *Service) Children(ctx context.Context, user, revID, nodeID string) ([]E
 	if err := repositoryOf(user).Check(); err != nil {
 		return nil, fmt.Errorf("address: %w", err)
 	}
-	if entity.CheckRevisionID(revID) != nil || !isNodeID(nodeID) {
+	if repository.CheckRevisionID(revID) != nil || !isNodeID(nodeID) {
 		return nil, &revision.NotFoundError{Repository: repositoryOf(user), What: "a node of this id"}
 	}
-	rows, err := s.trees.Part(ctx, repositoryOf(user), revID, entity.EdgesPrefix(nodeID))
+	rows, err := s.trees.Part(ctx, repositoryOf(user), revID, repository.EdgesPrefix(nodeID))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,9 @@ func (s *Service) Children(ctx context.Context, user, revID, nodeID string) ([]E
 }
 
 func isNodeID(id string) bool {
-	for _, prefix := range []string{entity.DriverPrefix, entity.MilestonePrefix, entity.ActionPrefix, entity.NodePrefix} {
+	for _, prefix := range []string{
+		repository.DriverPrefix, repository.MilestonePrefix, repository.ActionPrefix, repository.NodePrefix,
+	} {
 		if entity.CheckID(prefix, id) == nil {
 			return true
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 )
 
 // NodeType is the type of a node.
@@ -22,11 +22,11 @@ const (
 func (t NodeType) idPrefix() string {
 	switch t {
 	case Driver:
-		return entity.DriverPrefix
+		return repository.DriverPrefix
 	case Milestone:
-		return entity.MilestonePrefix
+		return repository.MilestonePrefix
 	case Action:
-		return entity.ActionPrefix
+		return repository.ActionPrefix
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -123,7 +124,7 @@ func (l *Law) typeOf(key item.Key) *entity.Type {
 // action checks one write against the rules for keys and conditions.
 func (l *Law) action(a table.Action) {
 	key := a.Target()
-	if row, err := entity.ParseRepositoryRow(key); err == nil {
+	if row, err := repository.ParseRow(key); err == nil {
 		if _, checks := a.(table.Check); !checks {
 			l.repository(key, row, a)
 		}

@@ -1,26 +1,26 @@
 package tabletest
 
 import (
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
 // repository checks one write of a versioned repository's row against the rules that preserve history. A head moves
 // only under the head that was read, an entry of the log is put once, and a snapshot never changes.
-func (l *Law) repository(key item.Key, row entity.RepositoryRow, a table.Action) {
+func (l *Law) repository(key item.Key, row repository.Row, a table.Action) {
 	switch row.Kind {
-	case entity.HeadRow:
+	case repository.HeadRow:
 		u, moves := a.(table.Update)
 		creates := moves && u.If.Row == table.RowMissing && !u.If.OrNoRow
 		if !creates && (!moves || !dependsOn(u.If, attrHeadRevID)) {
 			l.breach(key, "a head is written without a condition on %s", attrHeadRevID)
 		}
-	case entity.LogRow:
+	case repository.LogRow:
 		if p, puts := a.(table.Put); !puts || p.If.Row != table.RowMissing || p.If.OrNoRow {
 			l.breach(key, "an entry of the log is written otherwise than once")
 		}
-	case entity.SnapshotRow:
+	case repository.SnapshotRow:
 		if _, updates := a.(table.Update); updates {
 			l.breach(key, "a row of a snapshot is changed")
 		}

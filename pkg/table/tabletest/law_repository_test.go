@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -16,9 +16,9 @@ import (
 
 func TestLaw_keepsTheHistoryOfRepositories(t *testing.T) {
 	t.Parallel()
-	at := entity.Repository{User: "u", Date: "2026-01-23"}
+	at := repository.Address{User: "u", Date: "2026-01-23"}
 	noon := time.Date(2026, 1, 23, 12, 0, 0, 0, time.UTC)
-	revID := entity.NewRevisionID(noon, "0f8fad5b-d9cb-469f-a165-70867728950e")
+	revID := repository.NewRevisionID(noon, "0f8fad5b-d9cb-469f-a165-70867728950e")
 	set := item.Item{"headRevId": item.String(revID)}
 	row := func(key item.Key, name string) item.Item {
 		it := key.Item()

@@ -1,9 +1,11 @@
-package entity
+package repository
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"nexus/pkg/entity"
 )
 
 // IDs within repositories. A node may have its type's prefix or the general one.
@@ -27,11 +29,11 @@ func NewRevisionID(at time.Time, uuid string) string {
 
 // RevisionTime returns when the revision was committed.
 func RevisionTime(revID string) (time.Time, error) {
-	refused := fmt.Errorf("%w: want %s_, a time in the form %s, _ and 32 hexadecimal digits", ErrID, RevisionPrefix,
-		revisionTime)
+	refused := fmt.Errorf("%w: want %s_, a time in the form %s, _ and 32 hexadecimal digits", entity.ErrID,
+		RevisionPrefix, revisionTime)
 	suffix, ok := strings.CutPrefix(revID, RevisionPrefix+"_")
 	stamp, digits, cut := strings.Cut(suffix, "_")
-	if !ok || !cut || len(digits) != 32 || strings.Trim(digits, hexDigits) != "" {
+	if !ok || !cut || len(digits) != 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return time.Time{}, refused
 	}
 	at, err := time.Parse(revisionTime, stamp)

@@ -1,4 +1,4 @@
-package entity_test
+package repository_test
 
 import (
 	"testing"
@@ -7,17 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 )
 
+var noon = time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC)
+
 const someUUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-func TestRepository_hasTheDocumentedKeys(t *testing.T) {
+func TestAddress_hasTheDocumentedKeys(t *testing.T) {
 	t.Parallel()
-	values, plan := entity.Repository{User: "ann"}, entity.Repository{User: "ann", Date: "2026-01-23"}
-	revID := entity.NewRevisionID(noon, someUUID)
+	values, plan := repository.Address{User: "ann"}, repository.Address{User: "ann", Date: "2026-01-23"}
+	revID := repository.NewRevisionID(noon, someUUID)
 	require.Equal(t, "rev_20251201T120000Z_0f8fad5bd9cb469fa16570867728950e", revID)
-	require.NoError(t, entity.CheckID(entity.RevisionPrefix, revID))
+	require.NoError(t, entity.CheckID(repository.RevisionPrefix, revID))
 	for want, key := range map[string]item.Key{
 		"U#ann/HEAD#VALUES": values.HeadKey(),
 		"U#ann/REV#VALUES#2025-12-01T12:00:00Z#" + revID:                       values.LogKey(revID),
@@ -35,53 +38,53 @@ func TestRepository_hasTheDocumentedKeys(t *testing.T) {
 	from, to := values.LogUntil(noon)
 	require.LessOrEqual(t, from, values.LogKey(revID).SK)
 	require.Less(t, values.LogKey(revID).SK, to)
-	require.Greater(t, values.LogKey(entity.NewRevisionID(noon.Add(time.Second), someUUID)).SK, to)
+	require.Greater(t, values.LogKey(repository.NewRevisionID(noon.Add(time.Second), someUUID)).SK, to)
 }
 
-func TestParseRepositoryRow_isTheInverseOfBuildingAKey(t *testing.T) {
+func TestParseRow_isTheInverseOfBuildingAKey(t *testing.T) {
 	t.Parallel()
-	revID := entity.NewRevisionID(noon, someUUID)
-	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
-		for key, want := range map[item.Key]entity.RepositoryRow{
-			at.HeadKey():                      {Repository: at, Kind: entity.HeadRow},
-			at.LogKey(revID):                  {Repository: at, Kind: entity.LogRow, RevisionID: revID},
-			at.DraftKey(revID):                {Repository: at, Kind: entity.DraftRow, RevisionID: revID},
-			at.NodeKey(revID, "act_1"):        {Repository: at, Kind: entity.SnapshotRow, RevisionID: revID},
-			at.BlockKey(revID, noon, "blk_1"): {Repository: at, Kind: entity.SnapshotRow, RevisionID: revID},
+	revID := repository.NewRevisionID(noon, someUUID)
+	for _, at := range []repository.Address{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
+		for key, want := range map[item.Key]repository.Row{
+			at.HeadKey():                      {Repository: at, Kind: repository.HeadRow},
+			at.LogKey(revID):                  {Repository: at, Kind: repository.LogRow, RevisionID: revID},
+			at.DraftKey(revID):                {Repository: at, Kind: repository.DraftRow, RevisionID: revID},
+			at.NodeKey(revID, "act_1"):        {Repository: at, Kind: repository.SnapshotRow, RevisionID: revID},
+			at.BlockKey(revID, noon, "blk_1"): {Repository: at, Kind: repository.SnapshotRow, RevisionID: revID},
 		} {
-			got, err := entity.ParseRepositoryRow(key)
+			got, err := repository.ParseRow(key)
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 		}
 	}
-	for _, want := range []entity.SnapshotKey{
-		entity.NodeRow{NodeID: "act_1"}, entity.EdgeRow{ParentID: "drv_1", Order: 9999, ChildID: "act_1"},
-		entity.TodoRow{Order: 1, ActionID: "act_1"}, entity.BlockRow{Start: noon, BlockID: "blk_1"},
+	for _, want := range []repository.SnapshotKey{
+		repository.NodeRow{NodeID: "act_1"}, repository.EdgeRow{ParentID: "drv_1", Order: 9999, ChildID: "act_1"},
+		repository.TodoRow{Order: 1, ActionID: "act_1"}, repository.BlockRow{Start: noon, BlockID: "blk_1"},
 	} {
-		got, err := entity.ParseSnapshotKey(snapshotSK(want, revID))
+		got, err := repository.ParseSnapshotKey(snapshotSK(want, revID))
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
 }
 
-func snapshotSK(key entity.SnapshotKey, revID string) string {
-	at := entity.Repository{User: "ann"}
+func snapshotSK(key repository.SnapshotKey, revID string) string {
+	at := repository.Address{User: "ann"}
 	switch key := key.(type) {
-	case entity.NodeRow:
+	case repository.NodeRow:
 		return at.NodeKey(revID, key.NodeID).SK
-	case entity.EdgeRow:
+	case repository.EdgeRow:
 		return at.EdgeKey(revID, key.ParentID, key.Order, key.ChildID).SK
-	case entity.TodoRow:
+	case repository.TodoRow:
 		return at.TodoKey(revID, key.Order, key.ActionID).SK
-	case entity.BlockRow:
+	case repository.BlockRow:
 		return at.BlockKey(revID, key.Start, key.BlockID).SK
 	}
 	return ""
 }
 
-func TestParseRepositoryRow_refusesWhatIsNoKey(t *testing.T) {
+func TestParseRow_refusesWhatIsNoKey(t *testing.T) {
 	t.Parallel()
-	revID := entity.NewRevisionID(noon, someUUID)
+	revID := repository.NewRevisionID(noon, someUUID)
 	for _, key := range []item.Key{
 		{PK: "USER#ann", SK: "HEAD#VALUES"}, {PK: "U#", SK: "HEAD#VALUES"}, {PK: "U#ann", SK: "HEAD"},
 		{PK: "U#ann", SK: "REV#VALUES#" + revID},
@@ -91,54 +94,54 @@ func TestParseRepositoryRow_refusesWhatIsNoKey(t *testing.T) {
 		{PK: "U#ann", SK: "DRAFT#VALUES#"}, {PK: "U#ann", SK: "DRAFT#PLAN#" + revID},
 		{PK: "U#ann#VALUES#" + revID + "#x", SK: "NODE#act_1"}, {},
 	} {
-		_, err := entity.ParseRepositoryRow(key)
+		_, err := repository.ParseRow(key)
 		require.Error(t, err, key)
 	}
 	for _, sk := range []string{
 		"", "NODE", "NODE#", "NODE#a#b", "EDGE#a#1#b", "EDGE#a#0000#b", "EDGE#a#00a1#b", "TODO#0001#B#a",
 		"BLOCK#noon#b", "LINK#a",
 	} {
-		_, err := entity.ParseSnapshotKey(sk)
+		_, err := repository.ParseSnapshotKey(sk)
 		require.Error(t, err, sk)
 	}
 	for _, id := range []string{
 		"", "rev_1", "rev_20251301T120000Z_0f8fad5bd9cb469fa16570867728950e",
 		"rev_20251201T120000Z_0F8FAD5BD9CB469FA16570867728950E", "rev_20251201T120000Z_0f8f",
 	} {
-		require.ErrorIs(t, entity.CheckRevisionID(id), entity.ErrID, id)
+		require.ErrorIs(t, repository.CheckRevisionID(id), entity.ErrID, id)
 	}
 }
 
 func TestFormatOrder_sortsAsItCounts(t *testing.T) {
 	t.Parallel()
-	at, revID := entity.Repository{User: "ann"}, entity.NewRevisionID(noon, someUUID)
+	at, revID := repository.Address{User: "ann"}, repository.NewRevisionID(noon, someUUID)
 	require.Less(t, at.EdgeKey(revID, "drv_1", 2, "act_9").SK, at.EdgeKey(revID, "drv_1", 10, "act_1").SK)
 	require.Panics(t, func() { at.EdgeKey(revID, "drv_1", 0, "act_1") })
-	require.Panics(t, func() { at.EdgeKey(revID, "drv_1", entity.MaxOrder+1, "act_1") })
+	require.Panics(t, func() { at.EdgeKey(revID, "drv_1", repository.MaxOrder+1, "act_1") })
 }
 
 func FuzzARepositorysKeyIsReadOrRefused(f *testing.F) {
-	revID := entity.NewRevisionID(noon, someUUID)
-	for _, at := range []entity.Repository{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
+	revID := repository.NewRevisionID(noon, someUUID)
+	for _, at := range []repository.Address{{User: "ann"}, {User: "ann", Date: "2026-01-23"}} {
 		for _, key := range []item.Key{at.HeadKey(), at.LogKey(revID), at.DraftKey(revID), at.NodeKey(revID, "act_1")} {
 			f.Add(key.PK, key.SK)
 		}
 	}
 	f.Fuzz(func(t *testing.T, pk, sk string) {
-		_, _ = entity.ParseSnapshotKey(sk)
+		_, _ = repository.ParseSnapshotKey(sk)
 		key := item.Key{PK: pk, SK: sk}
-		row, err := entity.ParseRepositoryRow(key)
+		row, err := repository.ParseRow(key)
 		if err != nil {
 			return
 		}
 		switch row.Kind {
-		case entity.HeadRow:
+		case repository.HeadRow:
 			require.Equal(t, key, row.Repository.HeadKey())
-		case entity.LogRow:
+		case repository.LogRow:
 			require.Equal(t, key, row.Repository.LogKey(row.RevisionID))
-		case entity.DraftRow:
+		case repository.DraftRow:
 			require.Equal(t, key, row.Repository.DraftKey(row.RevisionID))
-		case entity.SnapshotRow:
+		case repository.SnapshotRow:
 			require.Equal(t, pk, row.Repository.SnapshotPK(row.RevisionID))
 		}
 	})

@@ -1,4 +1,4 @@
-package entity
+package repository
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ const MaxOrder = 9999
 
 func formatOrder(order int) string {
 	if order < 1 || order > MaxOrder {
-		panic(fmt.Sprintf("entity: order %d in a key, want 1 to %d", order, MaxOrder))
+		panic(fmt.Sprintf("repository: order %d in a key, want 1 to %d", order, MaxOrder))
 	}
 	return string(item.AppendDigits(nil, order, orderDigits))
 }
@@ -39,26 +39,26 @@ func parseOrder(s string) (int, bool) {
 }
 
 // NodeKey is the key of a node in a snapshot of the values tree.
-func (r Repository) NodeKey(revID, nodeID string) item.Key {
-	return item.Key{PK: r.SnapshotPK(revID), SK: join(nodeWord, nodeID)}
+func (a Address) NodeKey(revID, nodeID string) item.Key {
+	return item.Key{PK: a.SnapshotPK(revID), SK: join(nodeWord, nodeID)}
 }
 
 // EdgeKey is the key of the edge from a parent to its child at that place among its children, counted from 1.
-func (r Repository) EdgeKey(revID, parentID string, order int, childID string) item.Key {
-	return item.Key{PK: r.SnapshotPK(revID), SK: join(edgeWord, parentID, formatOrder(order), childID)}
+func (a Address) EdgeKey(revID, parentID string, order int, childID string) item.Key {
+	return item.Key{PK: a.SnapshotPK(revID), SK: join(edgeWord, parentID, formatOrder(order), childID)}
 }
 
 // EdgesPrefix begins the sort keys of the edges that leave a node, in the order of its children.
 func EdgesPrefix(parentID string) string { return join(edgeWord, parentID) + separator }
 
 // TodoKey is the key of an action's to-do at that place of the day's list, counted from 1.
-func (r Repository) TodoKey(revID string, order int, actionID string) item.Key {
-	return item.Key{PK: r.SnapshotPK(revID), SK: join(todoWord, formatOrder(order), actionWord, actionID)}
+func (a Address) TodoKey(revID string, order int, actionID string) item.Key {
+	return item.Key{PK: a.SnapshotPK(revID), SK: join(todoWord, formatOrder(order), actionWord, actionID)}
 }
 
 // BlockKey is the key of a block of time that begins at the instant.
-func (r Repository) BlockKey(revID string, start time.Time, blockID string) item.Key {
-	return item.Key{PK: r.SnapshotPK(revID), SK: join(blockWord, item.FormatInstant(start), blockID)}
+func (a Address) BlockKey(revID string, start time.Time, blockID string) item.Key {
+	return item.Key{PK: a.SnapshotPK(revID), SK: join(blockWord, item.FormatInstant(start), blockID)}
 }
 
 // SnapshotKey is the parsed sort key of a snapshot's row: a [NodeRow], [EdgeRow], [TodoRow] or [BlockRow].
