@@ -41,14 +41,14 @@ func newOtherRelease(h *history) *otherRelease {
 	o := &otherRelease{h: h, registry: oldentity.Product(), consumers: map[string]oldchange.Consumer{}}
 	store := before.Store{Of: storePort{h}}
 	reminding := oldreminders.Config{
-		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: busPort{h}},
+		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: h.bus},
 		Now: h.clock, Log: h.logOf(reminders.Name),
 		Observe: func(seen oldreminders.Observation) {
 			h.observed(reminders.Name, reminders.Observation{Outcome: reminders.Outcome(seen.What)})
 		},
 	}
 	archiving := oldarchive.Config{
-		Store: store, Registry: o.registry, Copies: before.Blobs{Of: blobPort{h, h.copies}}, Bus: before.Bus{Of: busPort{h}},
+		Store: store, Registry: o.registry, Copies: before.Blobs{Of: blobPort{h, h.copies}}, Bus: before.Bus{Of: h.bus},
 		Now: h.clock,
 	}
 	for _, c := range []oldchange.Consumer{

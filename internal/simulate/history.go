@@ -7,6 +7,7 @@ import (
 	"time"
 
 	blobmemory "nexus/pkg/blob/memory"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
@@ -29,6 +30,7 @@ type history struct {
 	copies    *blobmemory.Store // cold copies
 	parking   *blobmemory.Store
 	schedules *schedules
+	bus       *busmemory.Bus
 	registry  *entity.Registry
 	system    *system.System
 	direct    *system.System // services on the store itself, without its port
@@ -118,7 +120,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
-	h.schedules = newSchedules(h)
+	h.schedules, h.bus = newSchedules(h), newBus(h)
 	h.registry = product.Registry()
 	for i := range l.users {
 		h.users = append(h.users, [...]string{"ann", "bob", "cleo", "dan"}[i])
@@ -127,7 +129,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 
 	h.system = h.assemble(system.Ports{
 		Store: func(string) table.Store { return storePort{h} }, Now: h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,
-		Scheduler: h.schedules, Bus: busPort{h}, Copies: blobPort{h, h.copies}, Reminded: h.observed,
+		Scheduler: h.schedules, Bus: h.bus, Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h}, Lister: h.schedules,
 	}, ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes

@@ -3,12 +3,12 @@ package simulate
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/consume"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
@@ -199,31 +199,29 @@ func (p blobPort) List(ctx context.Context, prefix string, limit int, after stri
 	return blobCall(p.h, "list", prefix, func() ([]string, error) { return p.kept.List(ctx, prefix, limit, after) })
 }
 
-// busPort is the workers' view of the bus. Each event that reaches it is checked at once.
-type busPort struct{ h *history }
-
-func (p busPort) Publish(ctx context.Context, events ...bus.Event) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", bus.ErrUnavailable, err)
-	}
-	if err := bus.Check(events); err != nil {
-		return err
-	}
-	f := p.h.call("bus", "publish")
-	if w := p.h.current; w != nil && w.refusesEvent(events) {
-		p.h.happened["event refused for good"]++
-		return fmt.Errorf("publish: %w", bus.ErrInvalid)
-	}
-	if f == failBefore {
-		return bus.ErrThrottled
-	}
-	p.h.absorb(p.h.current)
-	for _, e := range events {
-		p.h.published(e)
-	}
-	p.h.after(f)
-	if f == failAfter {
-		return errors.Join(bus.ErrUnavailable)
-	}
-	return nil
+// newBus returns the workers' bus. Each event that reaches it is checked at once. Between the two questions of a call
+// no other worker runs.
+func newBus(h *history) *busmemory.Bus {
+	var struck fault // of the present call
+	return busmemory.New(func(events []bus.Event, after bool) error {
+		if after {
+			h.absorb(h.current)
+			for _, e := range events {
+				h.published(e)
+			}
+			if h.after(struck); struck == failAfter {
+				return bus.ErrUnavailable
+			}
+			return nil
+		}
+		struck = h.call("bus", "publish")
+		if w := h.current; w != nil && w.refusesEvent(events) {
+			h.happened["event refused for good"]++
+			return bus.ErrInvalid
+		}
+		if struck == failBefore {
+			return bus.ErrThrottled
+		}
+		return nil
+	})
 }
