@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"slices"
-	"time"
 
 	"nexus/pkg/schedule"
 	"nexus/pkg/schedule/memory"
@@ -117,12 +116,4 @@ func (s *schedules) retry() *worker {
 	payload := s.calls[0]
 	s.calls = s.calls[1:]
 	return s.deliver(payload)
-}
-
-// next returns the earliest instant of a waiting schedule; false if there is none.
-func (s *schedules) next() (at time.Time, ok bool) {
-	if waiting := s.Waiting(); len(waiting) > 0 {
-		return waiting[0].At, true
-	}
-	return time.Time{}, false
 }

@@ -112,7 +112,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 		}
 	}
 	// A schedule may be set up to a minute after its due instant: wait for those that are.
-	if next, ok := h.schedules.next(); !moved && ok && next.Sub(h.now) <= leastLead {
+	if next, ok := h.schedules.Next(); !moved && ok && next.Sub(h.now) <= leastLead {
 		h.now, moved = maxTime(next, h.now), true
 	}
 	return moved

@@ -206,7 +206,7 @@ func (h *history) aWhile() time.Duration {
 		}
 		return time.Duration(h.luck.IntN(9)) * 24 * time.Hour
 	}
-	next, ok := h.schedules.next()
+	next, ok := h.schedules.Next()
 	if wait := next.Sub(h.now); ok && wait > 0 && wait < 3*24*time.Hour {
 		return wait + time.Duration(pick(h.luck, -1, 0, 0, 1, 30, 3600))*time.Second
 	}
@@ -227,7 +227,7 @@ func (h *history) pass(d time.Duration) {
 	}
 	if d > 5*time.Minute && !h.luck.one(3) {
 		h.catchUp()
-		if next, ok := h.schedules.next(); ok && next.After(h.now) && next.Sub(h.now) < d && !h.luck.one(3) {
+		if next, ok := h.schedules.Next(); ok && next.After(h.now) && next.Sub(h.now) < d && !h.luck.one(3) {
 			d = next.Sub(h.now) // a due call on the way is not always late
 		}
 	}

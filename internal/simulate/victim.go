@@ -63,7 +63,7 @@ func (h *history) damageSome(user string) {
 
 // callDue returns a due call of the scheduler, and its item.
 func (h *history) callDue() (*worker, contendedItem) {
-	if next, ok := h.schedules.next(); ok && next.Sub(h.now) < 2*lateLimit {
+	if next, ok := h.schedules.Next(); ok && next.Sub(h.now) < 2*lateLimit {
 		h.now = maxTime(h.now, next)
 		h.handOverAged()
 	}

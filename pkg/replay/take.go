@@ -129,11 +129,11 @@ func writtenAt(rec change.Record) time.Time {
 // leaves the clock unchanged.
 func (s *System) Follow(ctx context.Context, at time.Time) error {
 	for {
-		waiting := s.scheduler.Waiting()
-		if len(waiting) == 0 || waiting[0].At.After(at) {
+		next, waits := s.scheduler.Next()
+		if !waits || next.After(at) {
 			break
 		}
-		s.MoveTo(waiting[0].At)
+		s.MoveTo(next)
 		if _, err := s.Fire(ctx); err != nil {
 			return err
 		}

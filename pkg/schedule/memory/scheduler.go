@@ -175,18 +175,34 @@ func (s *Scheduler) Call(name string) (schedule.Schedule, bool) {
 func (s *Scheduler) Take(by time.Time) (schedule.Schedule, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.due) > 0 && !s.due[0].At.After(by) {
-		first := heap.Pop(&s.due).(schedule.Schedule)
-		if one := s.named[first.Name]; !one.Called && one.At.Equal(first.At) {
-			one.Called = true
-			s.named[one.Name] = one
-			return one.Schedule, true
-		}
+	one, waits := s.first()
+	if !waits || one.At.After(by) {
+		return schedule.Schedule{}, false
 	}
-	return schedule.Schedule{}, false
+	one.Called = true
+	s.named[one.Name] = one
+	return one.Schedule, true
 }
 
-// appointments are a heap by instant, then name. One that was replaced, deleted or called stays until its turn.
+// Next returns the earliest instant of a schedule that waits for its call; false if there is none.
+func (s *Scheduler) Next() (time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, waits := s.first()
+	return one.At, waits
+}
+
+// first removes the appointments of schedules that no longer wait up to the first that does, and returns its schedule.
+func (s *Scheduler) first() (Entry, bool) {
+	for ; len(s.due) > 0; heap.Pop(&s.due) {
+		if one, exists := s.named[s.due[0].Name]; exists && !one.Called && one.At.Equal(s.due[0].At) {
+			return one, true
+		}
+	}
+	return Entry{}, false
+}
+
+// appointments are a heap by instant, then name. One that was replaced, deleted or called stays until it is the first.
 type appointments []schedule.Schedule
 
 func compare(a, b schedule.Schedule) int {

@@ -52,6 +52,48 @@ func TestScheduler_conformsWhereCallsAreMadeByName(t *testing.T) {
 	})
 }
 
+func TestNext_isTheInstantOfTheFirstThatWaits(t *testing.T) {
+	t.Parallel()
+	s := memory.New(nil)
+	put := func(name string, second int64) {
+		t.Helper()
+		require.NoError(t, s.Put(t.Context(), schedule.Schedule{Name: name, At: time.Unix(second, 0), Payload: []byte("1")}))
+	}
+	requireNext := func(second int64) {
+		t.Helper()
+		next, waits := s.Next()
+		require.True(t, waits)
+		require.Equal(t, time.Unix(second, 0).UTC(), next)
+	}
+	_, waits := s.Next()
+	require.False(t, waits)
+
+	put("replaced", 1)
+	put("deleted", 2)
+	put("called", 3)
+	put("taken", 4)
+	requireNext(1)
+	put("replaced", 5)
+	requireNext(2)
+	require.NoError(t, s.Delete(t.Context(), "deleted"))
+	requireNext(3)
+	_, begun := s.Call("called")
+	require.True(t, begun)
+	requireNext(4)
+	one, due := s.Take(time.Unix(4, 0))
+	require.True(t, due)
+	require.Equal(t, "taken", one.Name)
+	requireNext(5)
+	_, due = s.Take(time.Unix(4, 0))
+	require.False(t, due)
+	_, begun = s.Call("replaced")
+	require.True(t, begun)
+	_, waits = s.Next()
+	require.False(t, waits)
+	put("replaced", 1)
+	requireNext(1)
+}
+
 func TestFault_beforeChangesNothingAndAfterLeavesTheEffect(t *testing.T) {
 	t.Parallel()
 	crash := errors.New("crash")
