@@ -92,21 +92,9 @@ func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
 	return nil
 }
 
-// get returns nil for a row that is not there.
-func get(ctx context.Context, store table.Reader, key item.Key) (item.Item, error) {
-	row, err := store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return row, nil
-}
-
 // getCold reads the row that names an item's cold copy.
 func getCold(ctx context.Context, store table.Reader, user, itemID string) (item.Item, error) {
-	cold, err := get(ctx, store, entity.ColdKey(user, itemID))
+	cold, err := table.Find(ctx, store, entity.ColdKey(user, itemID))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 	if _, leaves := expiry(ch.Type, ch.New); !leaves || ch.New.Has(entity.AttrTTL) {
 		return nil
 	}
-	it, err := get(ctx, c.Store, ch.Key)
+	it, err := table.Find(ctx, c.Store, ch.Key)
 	switch {
 	case err != nil:
 		return err

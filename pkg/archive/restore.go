@@ -112,7 +112,7 @@ type restoration struct {
 
 // plan reads the present state and returns how to restore the item.
 func (a *Archive) plan(ctx context.Context, t *entity.Type, user, id string) (restoration, error) {
-	it, err := get(ctx, a.Store, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
+	it, err := table.Find(ctx, a.Store, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id}))
 	if err != nil {
 		return restoration{}, err
 	}
@@ -142,7 +142,7 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 		return restoration{}, err
 	}
 	gone := entity.GoneKey(user, itemID)
-	deleted, err := get(ctx, a.Store, gone)
+	deleted, err := table.Find(ctx, a.Store, gone)
 	if err != nil {
 		return restoration{}, err
 	}

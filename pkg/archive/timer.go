@@ -55,7 +55,7 @@ func (c *Consumer) timerRemoved(ctx context.Context, ch change.Change) error {
 	}
 	key := entity.ItemKey(ch.User, entity.Ref{Type: task.Name, ID: timer.TaskID})
 	for range maxRounds {
-		before, err := get(ctx, c.Store, key)
+		before, err := table.Find(ctx, c.Store, key)
 		if err != nil {
 			return err
 		}

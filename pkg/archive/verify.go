@@ -145,7 +145,7 @@ func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id 
 		{&r.Cold, entity.ColdKey(user, id)}, {&r.Gone, entity.GoneKey(user, id)},
 		{&r.Item, entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})},
 	} {
-		if *part.row, err = get(ctx, c.Store, part.key); err != nil {
+		if *part.row, err = table.Find(ctx, c.Store, part.key); err != nil {
 			return r, err
 		}
 	}

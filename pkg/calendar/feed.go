@@ -104,15 +104,11 @@ func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed,
 }
 
 func (s *Service) feedRow(ctx context.Context, user string) (item.Item, error) {
-	key := entity.FeedKey(user)
-	row, err := s.Store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, ErrNoFeed
+	row, err := table.Find(ctx, s.Store, entity.FeedKey(user))
+	if err == nil && row == nil {
+		err = ErrNoFeed
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return row, nil
+	return row, err
 }
 
 // RevokeFeed revokes the address. A missing one counts as revoked.

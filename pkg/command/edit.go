@@ -189,10 +189,7 @@ func (c call) remember(ctx context.Context, e effect) error {
 
 // userMeta returns USER_META from the rows read, or its defaults if there is none yet.
 func (c call) userMeta(rows map[item.Key]item.Item) item.Item {
-	if meta := rows[entity.MetaKey(c.user)]; meta != nil {
-		return meta
-	}
-	return product.NewUserMeta(c.user, c.now)
+	return product.UserMetaOf(c.user, rows[entity.MetaKey(c.user)], c.now)
 }
 
 // patch makes the apply of a merge patch (RFC 7396) whose document was read.

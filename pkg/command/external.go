@@ -36,9 +36,9 @@ func (cmd DelegatedCommand) run(ctx context.Context, c call) (Result, error) {
 	if c.receipt == nil {
 		return c.repeat(ctx, func(c call) (Result, error) { return cmd.attempt(ctx, c, ref) })
 	}
-	row, err := c.store.Get(ctx, c.receipt.Key)
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.Key, err)
+	row, err := table.Find(ctx, c.store, c.receipt.Key)
+	if err != nil {
+		return Result{}, err
 	}
 	if err := c.receipt.Check(row, c.now); err != nil {
 		if replay, ok := err.(*idempotency.ReplayError); ok {

@@ -53,12 +53,12 @@ func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error)
 	// A batch read is no snapshot: the item may have been read before the receipt's transaction.
 	if it == nil || it.Int(entity.AttrVersion) < receipt.Int(attrItemVersion) {
 		var err error
-		it, err = c.store.Get(ctx, entity.ItemKey(c.user, res.Ref))
-		if errors.Is(err, table.ErrNotFound) {
-			return c.unwritten(res, done), nil
-		}
+		it, err = table.Find(ctx, c.store, entity.ItemKey(c.user, res.Ref))
 		if err != nil {
-			return Result{}, fmt.Errorf("read the entity of receipt %s: %w", receipt.Key(), err)
+			return Result{}, err
+		}
+		if it == nil {
+			return c.unwritten(res, done), nil
 		}
 	}
 	seen, ok := t.VisibleAt(it, c.now)
@@ -84,9 +84,9 @@ func (c call) unwritten(res Result, done string) Result {
 // recheck reads the receipt again after a refusal: a twin may have run between two reads, and its effect may be the
 // reason for the refusal.
 func (c call) recheck(ctx context.Context, refusal error) (Result, error) {
-	row, err := c.store.Get(ctx, c.receipt.Key)
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return Result{}, fmt.Errorf("read receipt %s: %w", c.receipt.Key, err)
+	row, err := table.Find(ctx, c.store, c.receipt.Key)
+	if err != nil {
+		return Result{}, err
 	}
 	var replay *idempotency.ReplayError
 	if errors.As(c.receipt.Check(row, c.now), &replay) {

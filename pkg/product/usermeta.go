@@ -126,3 +126,11 @@ func NewUserMeta(user string, now time.Time) item.Item {
 	entity.FillDefaults(UserMeta().Fields, it)
 	return it
 }
+
+// UserMetaOf returns the user's USER_META as it was read; its defaults if the row is nil.
+func UserMetaOf(user string, row item.Item, now time.Time) item.Item {
+	if row == nil {
+		return NewUserMeta(user, now)
+	}
+	return row
+}

@@ -65,7 +65,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 	h := &Lease{e: e, user: user, owner: owner, batch: repairBatch, spec: spec, tally: e.NewTally()}
 	for range maxRounds {
 		var err error
-		if h.row, err = e.get(ctx, spec.Target(user)); err != nil {
+		if h.row, err = table.Find(ctx, e.store, spec.Target(user)); err != nil {
 			return nil, err
 		}
 		if err := spec.checkForm(h.row); err != nil {

@@ -321,15 +321,3 @@ func (m *move) outcome(projection string) change.Outcome {
 		Verdict: verdict, Err: fmt.Errorf("%s of %s at version %d: %w", projection, m.ref, m.version, m.err),
 	}
 }
-
-// get returns nil for a missing row.
-func (l *ledger) get(ctx context.Context, key item.Key) (item.Item, error) {
-	row, err := l.store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return row, nil
-}

@@ -108,7 +108,7 @@ func (s *RowsSpec) namedRows(user string, source entity.Ref, c string) map[item.
 // readAgain reads the ledger row, then the rows of the source, then the item; more says that there are more rows.
 func (r *rowsEngine) readAgain(ctx context.Context, was Evidence) (e Evidence, more bool, err error) {
 	e = Evidence{User: was.User, Type: was.Type, Ref: was.Ref}
-	if e.Ledger, err = r.get(ctx, entity.LedgerKey(e.User, r.name, e.Ref.ID)); err != nil {
+	if e.Ledger, err = table.Find(ctx, r.store, entity.LedgerKey(e.User, r.name, e.Ref.ID)); err != nil {
 		return e, false, err
 	}
 	if prefix := r.spec.Prefix(e.Ref.Type); prefix != "" {
@@ -120,7 +120,7 @@ func (r *rowsEngine) readAgain(ctx context.Context, was Evidence) (e Evidence, m
 		}
 		e.Rows, more = page.Items, len(page.Next) > 0
 	}
-	e.Item, err = r.get(ctx, entity.ItemKey(e.User, e.Ref))
+	e.Item, err = table.Find(ctx, r.store, entity.ItemKey(e.User, e.Ref))
 	return e, more, err
 }
 

@@ -106,7 +106,7 @@ func (e *sumEngine) readable(ctx context.Context, user string, row item.Item) er
 //
 // An incomplete repair loses its lease with the same transaction: it could not know that the row is no longer staged.
 func (e *sumEngine) unstage(ctx context.Context, user string, row item.Item) error {
-	target, err := e.get(ctx, e.spec.Target(user))
+	target, err := table.Find(ctx, e.store, e.spec.Target(user))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -76,13 +75,11 @@ func (r *reading) advance(ctx context.Context) error {
 // readHome reads the user's own zone.
 func (r *reading) readHome(ctx context.Context) error {
 	key := entity.MetaKey(r.user)
-	meta, err := r.store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		meta, err = product.NewUserMeta(r.user, r.asOf), nil
-	}
+	row, err := table.Find(ctx, r.store, key)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", key, err)
+		return err
 	}
+	meta := product.UserMetaOf(r.user, row, r.asOf)
 	if r.home, err = entity.LoadZone(meta.Str(product.AttrDefaultTzid)); err != nil {
 		return fmt.Errorf("zone of %s: %w", key, err)
 	}

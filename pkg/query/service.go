@@ -88,13 +88,12 @@ func (s *Service) Get(ctx context.Context, user string, t *entity.Type, id strin
 
 func (s *Service) get(ctx context.Context, user string, t *entity.Type, id string) (item.Item, error) {
 	ref := entity.Ref{Type: t.Name, ID: id}
-	key := entity.ItemKey(user, ref)
-	it, err := s.store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, &NotFoundError{ref}
-	}
+	it, err := table.Find(ctx, s.store, entity.ItemKey(user, ref))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
+		return nil, err
+	}
+	if it == nil {
+		return nil, &NotFoundError{ref}
 	}
 	seen, ok := t.VisibleAt(it, s.now())
 	if !ok {
@@ -108,14 +107,11 @@ func (s *Service) Me(ctx context.Context, user string) (item.Item, error) {
 	if err := checkUser(user); err != nil {
 		return nil, err
 	}
-	it, err := s.store.Get(ctx, entity.MetaKey(user))
-	if errors.Is(err, table.ErrNotFound) {
-		return product.NewUserMeta(user, s.now()), nil
-	}
+	row, err := table.Find(ctx, s.store, entity.MetaKey(user))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", entity.MetaKey(user), err)
+		return nil, err
 	}
-	return it, nil
+	return product.UserMetaOf(user, row, s.now()), nil
 }
 
 func checkUser(user string) error {

@@ -33,7 +33,7 @@ type cursor struct {
 
 func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error) {
 	cur := cursor{key: key}
-	row, err := c.find(ctx, key)
+	row, err := table.Find(ctx, c.Store, key)
 	if err != nil {
 		return cur, err
 	}

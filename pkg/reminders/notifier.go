@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/table"
 )
 
 // redriveAfter is the age from which an operator's repair redrives a delivery: longer than any invocation lasts.
@@ -31,7 +32,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 		return err
 	}
 	key := d.deliveryKey(t)
-	row, err := n.find(ctx, key)
+	row, err := table.Find(ctx, n.Store, key)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const instancePages = 300
 
 // readRows begins a snapshot: it reads the clock, and the rows of an item except its deliveries.
 func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
-	row, err := e.find(ctx, t.key())
+	row, err := table.Find(ctx, e.Store, t.key())
 	s := snapshot{target: t, now: e.Now(), zone: time.UTC}
 	if s.item = live(row, s.now); err != nil || s.item == nil {
 		return s, err
@@ -29,7 +29,7 @@ func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
 		if _, _, err := entity.ParseInstanceID(t.id); err != nil {
 			return snapshot{}, fmt.Errorf("%w: %w", errDamaged, err)
 		}
-		row, err := e.find(ctx, t.masterKey())
+		row, err := table.Find(ctx, e.Store, t.masterKey())
 		if s.master = live(row, s.now); err != nil || s.master == nil {
 			return s, err
 		}
@@ -52,12 +52,12 @@ func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
 
 // readGuards reads again those rows of a snapshot that guard them all. The snapshot's instant and its other rows stay.
 func (e engine) readGuards(ctx context.Context, s snapshot) (snapshot, error) {
-	row, err := e.find(ctx, s.target.key())
+	row, err := table.Find(ctx, e.Store, s.target.key())
 	if s.item = live(row, s.now); s.item == nil || err != nil {
 		return s, err
 	}
 	if s.target.typ.Name == entity.TypeInstance {
-		row, err := e.find(ctx, s.target.masterKey())
+		row, err := table.Find(ctx, e.Store, s.target.masterKey())
 		if s.master = live(row, s.now); err != nil {
 			return snapshot{}, err
 		}
@@ -94,25 +94,13 @@ func live(row item.Item, now time.Time) item.Item {
 	return row
 }
 
-// find returns the row, or nil if there is none.
-func (e engine) find(ctx context.Context, key item.Key) (item.Item, error) {
-	it, err := e.Store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	return it, nil
-}
-
 // metaOf returns the user's USER_META, or its defaults and absent.
 func (e engine) metaOf(ctx context.Context, user string) (meta item.Item, absent bool, err error) {
-	meta, err = e.find(ctx, entity.MetaKey(user))
-	if err == nil && meta == nil {
-		return product.NewUserMeta(user, time.Time{}), true, nil
+	row, err := table.Find(ctx, e.Store, entity.MetaKey(user))
+	if err != nil {
+		return nil, false, err
 	}
-	return meta, false, err
+	return product.UserMetaOf(user, row, time.Time{}), row == nil, nil
 }
 
 // instancesOf returns all INSTANCE rows of a series, including undone ones: an occurrence of long ago may have moved

@@ -19,10 +19,7 @@ var ErrUnfinished = errors.New("more items to come")
 
 // zoneName returns the zone of an image of USER_META; a user without USER_META has the default.
 func zoneName(user string, image item.Item) string {
-	if image == nil {
-		image = product.NewUserMeta(user, time.Time{})
-	}
-	return image.Str(product.AttrDefaultTzid)
+	return product.UserMetaOf(user, image, time.Time{}).Str(product.AttrDefaultTzid)
 }
 
 // moveZone returns a walk over every item of the user with a floating time that may be in the future. It reconciles

@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -99,9 +98,9 @@ func (s *System) imageOf(ctx context.Context, rec change.Record) (item.Item, err
 	if rec.New.Int(entity.AttrVersion) == 0 {
 		return nil, nil
 	}
-	present, err := s.Store.Get(ctx, rec.Key)
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return nil, fmt.Errorf("read %s: %w", rec.Key, err)
+	present, err := table.Find(ctx, s.Store, rec.Key)
+	if err != nil {
+		return nil, err
 	}
 	row := rec.New.Clone()
 	for _, name := range []string{product.AttrStats, product.AttrStatsVersion, product.AttrStatsHold,

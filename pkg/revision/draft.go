@@ -73,11 +73,11 @@ func (p *Publisher) discard(ctx context.Context, at repository.Address, revID st
 		return 0, fmt.Errorf("seal draft %s: %w", key, err)
 	}
 	// A missing draft was published or forgotten; the log shows which.
-	switch _, err = p.store.Get(ctx, at.LogKey(revID)); {
-	case err == nil:
+	switch entry, err := table.Find(ctx, p.store, at.LogKey(revID)); {
+	case err != nil:
+		return 0, err
+	case entry != nil:
 		return 0, fmt.Errorf("revision %s of %s: %w", revID, at, ErrCommitted)
-	case !errors.Is(err, table.ErrNotFound):
-		return 0, fmt.Errorf("read the log entry of %s: %w", revID, err)
 	}
 	removed, err := p.erase(ctx, at.SnapshotPK(revID))
 	if err != nil || !forget {

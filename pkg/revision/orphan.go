@@ -101,12 +101,8 @@ func (p *Publisher) Stray(ctx context.Context, key item.Key) (Orphan, bool, erro
 		return Orphan{}, false, fmt.Errorf("snapshot of %s: %w", row.Repository, err)
 	}
 	for _, known := range []item.Key{row.Repository.DraftKey(row.RevisionID), row.Repository.LogKey(row.RevisionID)} {
-		_, err := p.store.Get(ctx, known)
-		if err == nil {
-			return Orphan{}, false, nil
-		}
-		if !errors.Is(err, table.ErrNotFound) {
-			return Orphan{}, false, fmt.Errorf("read %s: %w", known, err)
+		if found, err := table.Find(ctx, p.store, known); found != nil || err != nil {
+			return Orphan{}, false, err
 		}
 	}
 	return Orphan{Repository: row.Repository, RevID: row.RevisionID, StartedAt: at}, true, nil

@@ -2,7 +2,6 @@ package revision
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -50,9 +49,9 @@ func (p *Publisher) check(ctx context.Context, r *idempotency.Receipt) error {
 	if r == nil {
 		return nil
 	}
-	row, err := p.store.Get(ctx, r.Key)
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return fmt.Errorf("read receipt %s: %w", r.Key, err)
+	row, err := table.Find(ctx, p.store, r.Key)
+	if err != nil {
+		return err
 	}
 	return r.Check(row, p.now())
 }

@@ -2,7 +2,6 @@ package revision
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -59,9 +58,9 @@ func (r *Repository[S]) Head(ctx context.Context, at repository.Address) (Head, 
 	if err := at.Check(); err != nil {
 		return Head{}, fmt.Errorf("address: %w", err)
 	}
-	row, err := r.store.Get(ctx, at.HeadKey())
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return Head{}, fmt.Errorf("read the head of %s: %w", at, err)
+	row, err := table.Find(ctx, r.store, at.HeadKey())
+	if err != nil {
+		return Head{}, err
 	}
 	return readHead(row)
 }
@@ -112,12 +111,12 @@ func (r *Repository[S]) Entry(ctx context.Context, at repository.Address, revID 
 	if repository.CheckRevisionID(revID) != nil {
 		return Commit{}, &NotFoundError{Repository: at, What: "a revision of this id"}
 	}
-	row, err := r.store.Get(ctx, at.LogKey(revID))
-	if errors.Is(err, table.ErrNotFound) {
-		return Commit{}, missing
-	}
+	row, err := table.Find(ctx, r.store, at.LogKey(revID))
 	if err != nil {
-		return Commit{}, fmt.Errorf("read the log entry of %s: %w", revID, err)
+		return Commit{}, err
+	}
+	if row == nil {
+		return Commit{}, missing
 	}
 	return readCommit(row, r.shape.SourceAttr)
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"nexus/pkg/item"
@@ -10,6 +11,18 @@ import (
 
 // ErrTooMany says that a query has more pages than the caller allowed.
 var ErrTooMany = errors.New("more pages than there can be")
+
+// Find returns the row, or nil if there is none.
+func Find(ctx context.Context, r Reader, key item.Key) (item.Item, error) {
+	row, err := r.Get(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return row, nil
+}
 
 // Rows reads a query page by page, at most so many pages; 0 reads all. The error comes last: [ErrTooMany], or the
 // store's.

@@ -166,15 +166,11 @@ func (r *run) few(ctx context.Context, user string, f family) (rows []item.Item,
 
 // find returns nil for a missing row.
 func (r *run) find(ctx context.Context, key item.Key) (item.Item, error) {
-	row, err := r.Store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
+	row, err := table.Find(ctx, r.Store, key)
+	if row != nil {
+		r.read(1)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
-	}
-	r.read(1)
-	return row, nil
+	return row, err
 }
 
 // evidence returns the data of an item that a projection needs.
