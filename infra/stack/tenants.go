@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"strings"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
@@ -14,23 +12,15 @@ import (
 const tenantTag = "${aws:PrincipalTag/user}"
 
 // addTenants makes the policy of programs that read one user's rows without the API. It is attached to no role: the
-// operator who lets users assume a role attaches it to that role. It has only the reading actions of [tenant.Policy],
-// because writes go through commands.
+// operator who lets users assume a role attaches it to that role.
 func (d *deployment) addTenants() {
 	p := tenant.New(tenantTag)
-	var reads []string
-	for _, action := range p.Actions {
-		_, name, _ := strings.Cut(action, ":")
-		if strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "BatchGet") || name == "Query" {
-			reads = append(reads, action)
-		}
-	}
 	resources := []string{*d.table.TableArn()}
 	for _, index := range p.Indexes {
 		resources = append(resources, *d.table.TableArn()+"/index/"+string(index))
 	}
 	awsiam.NewManagedPolicy(d.Stack, jsii.String("Tenant"), &awsiam.ManagedPolicyProps{
 		Description: jsii.String("Nexus: read the rows of the user that the session is tagged with"),
-		Document:    policy(allow(reads, resources, leading(p.LeadingKeys))),
+		Document:    policy(allow(p.Actions, resources, leading(p.LeadingKeys))),
 	})
 }

@@ -1,4 +1,5 @@
-// Package tenant holds the right of one user to read and write their own rows of the table: an IAM statement as data.
+// Package tenant holds the right of one user to read their own rows of the table: an IAM statement as data. It has no
+// action that writes: a row written without a command would skip its checks.
 //
 // It promises that the statement covers every partition of the user and no partition of another, even if one user's id
 // begins with another's. The infrastructure writes the statement into a policy. A table's streams cannot be limited to
@@ -16,7 +17,7 @@ import (
 
 // Policy says what the role of one user may do with the table.
 type Policy struct {
-	// Actions are the service's actions that name rows by their keys. Scan and PartiQL are not among them.
+	// Actions are the service's reads that name rows by their keys. Scan and PartiQL are not among them.
 	Actions []string
 	// Indexes may be queried in addition to the table. Each has the user's id in its partitions.
 	Indexes []table.Index
@@ -31,10 +32,7 @@ type Policy struct {
 func New(user string) Policy {
 	const anything = "*"
 	return Policy{
-		Actions: []string{
-			access.GetItem, access.BatchGetItem, access.Query, access.ConditionCheckItem,
-			access.PutItem, access.UpdateItem, access.DeleteItem, access.BatchWriteItem,
-		},
+		Actions: []string{access.GetItem, access.BatchGetItem, access.Query},
 		Indexes: []table.Index{table.YearView, table.StateView, table.CrossLinks},
 		LeadingKeys: []string{
 			repository.UserPK(user), repository.UserPrefix(user) + anything,

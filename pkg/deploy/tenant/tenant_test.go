@@ -26,7 +26,7 @@ func TestPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 	other := repository.Address{User: "123", Date: "2026-01-23"}
 	revID := repository.NewRevisionID(noon, "00000000-0000-4000-8000-000000000000")
 	note := entity.Ref{Type: product.TypeNote, ID: "note_1"}
-	const get, query = "dynamodb:GetItem", "dynamodb:Query"
+	const get, batch, query = "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"
 	for name, c := range map[string]struct {
 		action     string
 		index      table.Index
@@ -36,7 +36,7 @@ func TestPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 		"the user's items": {get, table.Base, []string{entity.UserPK("12")}, true},
 		"the user's repositories": {query, table.Base,
 			[]string{repository.UserPK("12"), own.LogPK(), own.SnapshotPK(revID)}, true},
-		"a transaction over both":       {"dynamodb:PutItem", table.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
+		"a batch over both":             {batch, table.Base, []string{own.LogPK(), entity.UserPK("12")}, true},
 		"the user's year":               {query, table.YearView, []string{entity.AgendaPK("12", 2026)}, true},
 		"the user's states":             {query, table.StateView, []string{entity.UserPK("12")}, true},
 		"items of a longer name":        {get, table.Base, []string{entity.UserPK("123")}, false},
@@ -45,9 +45,14 @@ func TestPolicy_allowsATenantItsOwnPartitionsAlone(t *testing.T) {
 		"a snapshot of a longer name":   {query, table.Base, []string{other.SnapshotPK(revID)}, false},
 		"the year of a longer name":     {query, table.YearView, []string{entity.AgendaPK("123", 2026)}, false},
 		"a shorter name":                {get, table.Base, []string{entity.UserPK("1")}, false},
-		"one of another among one's own": {"dynamodb:BatchGetItem", table.Base,
+		"one of another among one's own": {batch, table.Base,
 			[]string{entity.UserPK("12"), entity.UserPK("13")}, false},
-		"no key at all":                     {query, table.Base, nil, false},
+		"no key at all":     {query, table.Base, nil, false},
+		"a write":           {"dynamodb:PutItem", table.Base, []string{entity.UserPK("12")}, false},
+		"a removal":         {"dynamodb:DeleteItem", table.Base, []string{entity.UserPK("12")}, false},
+		"a batch of writes": {"dynamodb:BatchWriteItem", table.Base, []string{entity.UserPK("12")}, false},
+		"a check": {"dynamodb:ConditionCheckItem", table.Base,
+			[]string{entity.UserPK("12")}, false},
 		"a scan":                            {"dynamodb:Scan", table.Base, []string{entity.UserPK("12")}, false},
 		"a statement in PartiQL":            {"dynamodb:PartiQLSelect", table.Base, []string{entity.UserPK("12")}, false},
 		"the table itself":                  {"dynamodb:DeleteTable", table.Base, []string{entity.UserPK("12")}, false},
