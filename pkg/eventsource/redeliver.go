@@ -11,10 +11,10 @@ import (
 const redeliveryTries = 5
 
 // Redeliver delivers records that the mapping has finished to the handler again, the given number of times in a row.
-// It runs beside the mapping's own deliveries and changes no checkpoint. It takes the records from the sequence number
-// from on (empty means the oldest available) up to the mapping's checkpoint, one shard after the other, parents first.
-// A nil handler is the mapping's own. It returns how many records it delivered, repetitions counted. It returns an
-// error if the handler repeatedly fails on one: it gives nothing up.
+// It runs beside the mapping's own deliveries and changes no checkpoint. It begins at the sequence number from, or at
+// the oldest available record if from is empty, and ends at the mapping's checkpoint. It takes one shard after the
+// other, parents first. A nil handler is the mapping's own. It returns how many records it delivered, repetitions
+// counted. It returns an error if the handler repeatedly fails on one: it gives nothing up.
 func (m *Mapping) Redeliver(ctx context.Context, handler Handler, from string, times int) (int, error) {
 	if handler == nil {
 		handler = m.wiring.Handler
