@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/text"
 )
 
 const (
@@ -201,7 +202,8 @@ func (f *findings) addUnknown(parent, name string, known []string) {
 // unknownField returns the fault of an unknown member.
 func unknownField(parent, name string, known []string) entity.FieldError {
 	return entity.FieldError{
-		Pointer: pointerTo(parent, shorten(name)), Detail: "is not a known field" + entity.Near(name, known),
+		Pointer: pointerTo(parent, shorten(name)),
+		Detail:  "is not a known field" + text.DidYouMean(text.Near(name, known)),
 	}
 }
 
@@ -228,7 +230,8 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 	}
 	name, _ := frame["type"].(string)
 	if o = a.commands[name]; o == nil {
-		wrong.add("/type", "must be a command such as CreateTask%s", entity.Near(name, slices.Sorted(maps.Keys(a.commands))))
+		near := text.Near(name, slices.Sorted(maps.Keys(a.commands)))
+		wrong.add("/type", "must be a command such as CreateTask%s", text.DidYouMean(near))
 		return id, nil, call{}, refuseFields(wrong...)
 	}
 	c = call{user: user, key: id, path: map[string]string{}, doc: maps.Clone(data)}

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/query"
+	"nexus/pkg/text"
 )
 
 // maxQuery bounds the query string, in bytes; a cursor has a few hundred.
@@ -50,7 +51,7 @@ func (o *operation) nearParameter(name string) string {
 	for _, f := range o.query {
 		known = append(known, f.Name)
 	}
-	if near := entity.Near(name, known); near != "" {
+	if near := text.DidYouMean(text.Near(name, known)); near != "" {
 		return near
 	}
 	return "."

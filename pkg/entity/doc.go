@@ -3,6 +3,6 @@
 //
 // It promises three things. Keys are built and parsed here and in package repository alone. An item that passed
 // [Type.Validate] obeys the conventions in docs/data-model.md. Validation names every broken field at once. It must
-// never know a store, a network or a clock. It imports only pkg/item, pkg/recurrence, pkg/wallclock and the standard
-// library.
+// never know a store, a network or a clock. It imports only pkg/item, pkg/recurrence, pkg/text, pkg/wallclock and the
+// standard library.
 package entity

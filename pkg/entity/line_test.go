@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/text"
 )
 
 // refusedInLine are the characters by their numbers, written down apart from the code.
@@ -24,15 +25,15 @@ func refusedInLine() map[rune]bool {
 	return refused
 }
 
-func TestCheckLine_takesOrRefusesEachCharacter(t *testing.T) {
+func TestType_takesOrRefusesEachCharacterOfALine(t *testing.T) {
 	t.Parallel()
 	refused := refusedInLine()
 	event := product.Registry().ByName(product.TypeEvent)
 	for r := rune(0); r < 0x3100; r++ {
-		text := "a" + string(r) + "b"
+		line := "a" + string(r) + "b"
 		for _, doc := range []map[string]any{
-			{"title": text}, {"location": text}, {"tags": []any{text}},
-			{"links": []any{map[string]any{"targetType": "NOTE", "targetId": "note_x", "relation": text}}},
+			{"title": line}, {"location": line}, {"tags": []any{line}},
+			{"links": []any{map[string]any{"targetType": "NOTE", "targetId": "note_x", "relation": line}}},
 		} {
 			_, errs := event.Parse(doc)
 			require.Equal(t, refused[r], len(errs) > 0, "%U in %v: %v", r, doc, errs)
@@ -40,19 +41,19 @@ func TestCheckLine_takesOrRefusesEachCharacter(t *testing.T) {
 				require.Contains(t, errs[0].Detail, fmt.Sprintf("%U", r))
 			}
 		}
-		_, errs := event.Parse(map[string]any{"description": text})
+		_, errs := event.Parse(map[string]any{"description": line})
 		require.Equal(t, r < 0x20 && r != '\t' && r != '\n', len(errs) > 0, "%U in a description: %v", r, errs)
-		require.Equal(t, refused[r], entity.OneLine(text) == "a b" && r != ' ', "%U made one line: %q", r,
-			entity.OneLine(text))
+		require.Equal(t, refused[r], text.OneLine(line) == "a b" && r != ' ', "%U made one line: %q", r,
+			text.OneLine(line))
 	}
 	for _, right := range []string{"فارسی\u200f (A\u200eB)", "x\u061cy", "👩\u200d👩\u200d👧", "a\u00a0b", "e\u0301", "漢字"} {
 		_, errs := event.Parse(map[string]any{"title": right})
 		require.Empty(t, errs, right)
-		require.Equal(t, right, entity.OneLine(right))
+		require.Equal(t, right, text.OneLine(right))
 	}
 }
 
-func TestCheckLine_letsStoredTextBeEdited(t *testing.T) {
+func TestType_letsStoredTextBeEdited(t *testing.T) {
 	t.Parallel()
 	task := product.Registry().ByName(product.TypeTask)
 	fields, errs := task.Parse(map[string]any{"status": "COMPLETED"})
@@ -62,23 +63,6 @@ func TestCheckLine_letsStoredTextBeEdited(t *testing.T) {
 	require.Empty(t, errs)
 	for _, wrong := range task.Validate(merged) {
 		require.NotEqual(t, "/title", wrong.Pointer, "%v", wrong)
-	}
-}
-
-func TestOneLine_makesTextOneLineAndPlainForAnImport(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"": "", "as it is": "as it is", "two\r\nlines": "two lines", "\u202egnp.exe": " gnp.exe",
-		"a\x00\x01\u2028b\u2069": "a b ",
-	} {
-		require.Equal(t, want, entity.OneLine(text), "%q", text)
-		require.Empty(t, entity.CheckLine(entity.OneLine(text)))
-	}
-	for text, want := range map[string]string{
-		"a\r\nb\tc": "a\nb\tc", "a\x00b\rc": "a b c", "\u202eas it is": "\u202eas it is",
-	} {
-		require.Equal(t, want, entity.PlainMarkdown(text), "%q", text)
-		require.Empty(t, entity.CheckMarkdown(entity.PlainMarkdown(text)))
 	}
 }
 

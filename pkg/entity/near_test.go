@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/product"
 )
 
-func TestNear_proposesTheNameThatIsMeant(t *testing.T) {
+func TestType_proposesTheNameThatIsMeant(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   *entity.Type

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/item"
+	"nexus/pkg/text"
 )
 
 // Parse turns a decoded JSON object (values string, bool, json.Number, nil, []any and map[string]any) into a patch:
@@ -58,6 +59,9 @@ func parseObject(errs *Faults, parent string, fields []Field, doc map[string]any
 // shorter.
 const maxNameLength = 64
 
+// maxGuesses bounds the unknown names of one object that get proposals: an object may consist of such names.
+const maxGuesses = 8
+
 // refuseUnknown refuses the names that no field has. If it proposes a field for such a name, the patch marks that
 // field as sent and refused, so that it is not reported as missing.
 func refuseUnknown(errs *Faults, parent string, fields []Field, doc map[string]any, patch item.Item) {
@@ -79,8 +83,8 @@ func refuseUnknown(errs *Faults, parent string, fields []Field, doc map[string]a
 			errs.At(pointerTo(parent, name), "is not a known field")
 		default:
 			guesses++
-			near := nearest(name, takes)
-			errs.At(pointerTo(parent, name), "is not a known field%s", proposal(near))
+			near := text.Near(name, takes)
+			errs.At(pointerTo(parent, name), "is not a known field%s", text.DidYouMean(near))
 			for _, meant := range near {
 				if !patch.Has(meant) {
 					patch[meant] = item.Refused{}
@@ -120,7 +124,7 @@ func (f *Field) parse(errs *Faults, pointer string, raw any) item.Value {
 	case Tags:
 		if tags, ok := parseList(raw, parseText); ok {
 			for _, tag := range tags {
-				if wrong := CheckLine(tag); wrong != "" {
+				if wrong := text.CheckLine(tag); wrong != "" {
 					errs.At(pointer, "each %s", wrong)
 					return nil
 				}
@@ -159,9 +163,9 @@ func (f *Field) parseText(errs *Faults, pointer, s string) item.Value {
 	wrong := ""
 	switch f.Kind {
 	case Text:
-		wrong = CheckLine(s)
+		wrong = text.CheckLine(s)
 	case Markdown:
-		wrong = CheckMarkdown(s)
+		wrong = text.CheckMarkdown(s)
 	case Instant:
 		text, ok := parseRFC3339(s)
 		if !ok {

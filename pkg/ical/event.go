@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/text"
 )
 
 // readEvent reads a VEVENT as an EVENT, a MASTER or an INSTANCE.
@@ -175,9 +176,9 @@ const (
 )
 
 // line replaces each character that no text of one line may hold by a space.
-func (m *mapper) line(d *Draft, name, text string) string {
-	fit := entity.OneLine(text)
-	if fit != text {
+func (m *mapper) line(d *Draft, name, s string) string {
+	fit := text.OneLine(s)
+	if fit != s {
 		m.leaveOut(d, "%s holds characters that no text of one line may hold: each is read as a space", name)
 	}
 	return fit

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/text"
 )
 
 // maxKept bounds the text preserved of one component, in bytes (docs/data-model.md).
@@ -66,7 +67,7 @@ func (k *keeper) group(g group, c, plain *Component) {
 		return // an empty SUMMARY has nothing to preserve
 	}
 	if g.isOneLine() &&
-		slices.ContainsFunc(lines, func(p Property) bool { return entity.OneLine(Unescape(p.Value)) != Unescape(p.Value) }) {
+		slices.ContainsFunc(lines, func(p Property) bool { return text.OneLine(Unescape(p.Value)) != Unescape(p.Value) }) {
 		return // the replacement of its characters is listed
 	}
 	if len(lines) == 0 || sameLines(lines, g.linesOf(plain)) {

@@ -1,8 +1,8 @@
 package reminders
 
 import (
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/text"
 )
 
 // DetailType is the type of the event that is published.
@@ -35,7 +35,7 @@ type Notify struct {
 func (f delivery) detail() ReminderDue {
 	return ReminderDue{
 		DeliveryID: f.deliveryID, UserID: f.target.user, OccurredAt: item.FormatInstant(f.firedAt),
-		ItemType: f.target.typ.Name, ItemID: f.target.id, Title: entity.OneLine(f.title), // it may be older than the rule
+		ItemType: f.target.typ.Name, ItemID: f.target.id, Title: text.OneLine(f.title), // it may be older than the rule
 		OccurrenceUtc: item.FormatInstant(f.due.start), OccurrenceDate: f.due.date, DueUtc: item.FormatInstant(f.due.at),
 		OffsetMinutes: f.due.offset, Notify: Notify{f.browser, f.sound},
 	}

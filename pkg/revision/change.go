@@ -6,9 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
+	"nexus/pkg/text"
 )
 
 // Rules about a commit itself.
@@ -82,8 +82,8 @@ func (r *Repository[S]) checkMessage(v *Violations, message string) {
 	switch {
 	case !utf8.ValidString(message):
 		v.Add(RuleMessageText, "", pointer, "must be valid UTF-8")
-	case entity.CheckLine(message) != "":
-		v.Add(RuleMessageText, "", pointer, "%s", entity.CheckLine(message))
+	case text.CheckLine(message) != "":
+		v.Add(RuleMessageText, "", pointer, "%s", text.CheckLine(message))
 	case message == "" && r.shape.MessageRequired:
 		v.Add(RuleMessageMissing, "", pointer, "must say what the revision is for")
 	case utf8.RuneCountInString(message) > maxMessage:

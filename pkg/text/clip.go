@@ -1,7 +1,3 @@
-// Package text shortens texts for messages.
-//
-// It promises valid text for valid text. It must never import a package beyond the standard library: every function
-// links it.
 package text
 
 import "unicode/utf8"

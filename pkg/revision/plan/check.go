@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/text"
 )
 
 // checker checks a plan against the rules before its commit, and completes omitted parts.
@@ -77,7 +78,7 @@ func (c *checker) checkTodo(at string, order int, t *Todo) {
 		c.Add(RuleNotes, subject, at+"/notes", "must be valid UTF-8 of at most %d bytes", maxNotes)
 	}
 	if old := c.before.todo(t.ActionID); old < 0 || c.before.Todos[old].Notes != t.Notes {
-		if wrong := entity.CheckMarkdown(t.Notes); wrong != "" {
+		if wrong := text.CheckMarkdown(t.Notes); wrong != "" {
 			c.Add(RuleNotes, subject, at+"/notes", "%s", wrong)
 		}
 	}
@@ -115,7 +116,7 @@ func (c *checker) checkBlock(at string, b *Block) {
 	if !utf8.ValidString(b.Title) || utf8.RuneCountInString(b.Title) > maxTitle {
 		c.Add(RuleBlockTitle, subject, at+"/title", "must be valid UTF-8 of at most %d characters", maxTitle)
 	}
-	if wrong := entity.CheckLine(b.Title); wrong != "" && !c.hadTitle(b) {
+	if wrong := text.CheckLine(b.Title); wrong != "" && !c.hadTitle(b) {
 		c.Add(RuleBlockTitle, subject, at+"/title", "%s", wrong)
 	}
 	b.StartTimeIso, b.EndTimeIso = b.StartTimeIso.UTC().Truncate(time.Second), b.EndTimeIso.UTC().Truncate(time.Second)

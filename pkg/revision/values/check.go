@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
+	"nexus/pkg/text"
 )
 
 // checker checks a tree against the rules before its commit, and completes what follows from the rest of it.
@@ -131,12 +132,12 @@ func (c *checker) checkIdentity(at place, n, was *Node) {
 // older one does not prevent other edits of the tree.
 func (c *checker) checkText(at place, n, was *Node) {
 	if was == nil || n.Title != was.Title {
-		if wrong := entity.CheckLine(n.Title); wrong != "" {
+		if wrong := text.CheckLine(n.Title); wrong != "" {
 			c.Add(RuleText, n.NodeID, at("title"), "%s", wrong)
 		}
 	}
 	if was == nil || n.Notes != was.Notes {
-		if wrong := entity.CheckMarkdown(n.Notes); wrong != "" {
+		if wrong := text.CheckMarkdown(n.Notes); wrong != "" {
 			c.Add(RuleText, n.NodeID, at("notes"), "%s", wrong)
 		}
 	}

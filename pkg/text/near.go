@@ -1,4 +1,4 @@
-package entity
+package text
 
 import "strings"
 
@@ -9,17 +9,13 @@ const (
 	shortestStem = 3
 	// shortestEnd is the shortest name that is proposed for a longer one that ends in it: tzid for triggerTzid.
 	shortestEnd = 4
-	// maxGuesses bounds the unknown names of one object that get proposals: an object may consist of such names.
-	maxGuesses = 8
+	// longestName is the longest name that gets proposals.
+	longestName = 64
 )
 
-// Near returns the known names that the client may have meant, as the end of a message: "; did you mean dueUtc?". It
-// is empty if no name is near.
-func Near(name string, known []string) string { return proposal(nearest(name, known)) }
-
-// nearest returns the known names that may be meant by the name, at most maxNear.
-func nearest(name string, known []string) (found []string) {
-	if len(name) > maxNameLength {
+// Near returns the known names that a writer of the name may have meant, at most three.
+func Near(name string, known []string) (found []string) {
+	if len(name) > longestName {
 		return nil
 	}
 	for _, near := range []func(plain, candidate string) bool{
@@ -45,8 +41,8 @@ func nearest(name string, known []string) (found []string) {
 	return found
 }
 
-// proposal is the end of a message that proposes the names, as [Near] returns it.
-func proposal(found []string) string {
+// DidYouMean returns the end of a message that proposes the names: "; did you mean dueUtc?". It is empty without names.
+func DidYouMean(found []string) string {
 	if len(found) == 0 {
 		return ""
 	}
