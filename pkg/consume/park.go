@@ -16,12 +16,13 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/item"
+	"nexus/pkg/text"
 )
 
 // ParkedPrefix begins the names of all parked objects; the consumer's name and a slash follow.
 const ParkedPrefix = "parked/"
 
-// maxReasonBytes bounds the reason stored with a record.
+// maxReasonBytes bounds the part of an error that is stored as the reason.
 const maxReasonBytes = 4000
 
 // Parked is a record that one consumer could not process, as it is stored.
@@ -65,7 +66,8 @@ func (d *batchRun) park(ctx context.Context, i int) {
 	p := &d.records[i]
 	name := parkedName(d.consumer.Name(), d.batch[i])
 	body := Parked{
-		Consumer: d.consumer.Name(), Reason: shorten(p.poison.Error()), ParkedAt: d.cfg.Now(), Record: d.batch[i].Raw,
+		Consumer: d.consumer.Name(), Reason: strings.ToValidUTF8(text.Clip(p.poison.Error(), maxReasonBytes), ""),
+		ParkedAt: d.cfg.Now(), Record: d.batch[i].Raw,
 	}.Body()
 	if err := d.cfg.Parking.Put(ctx, name, body); err != nil {
 		d.failed(i, fmt.Errorf("park %s: %w", name, err))
@@ -95,11 +97,4 @@ func parkedName(consumer string, rec change.Decoded) string {
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
-}
-
-func shorten(reason string) string {
-	if len(reason) > maxReasonBytes {
-		reason = reason[:maxReasonBytes]
-	}
-	return strings.ToValidUTF8(reason, "")
 }

@@ -183,5 +183,6 @@ func TestBody_boundsAReason(t *testing.T) {
 		parked, err := consume.ReadParked(body)
 		require.NoError(t, err)
 		require.NotContains(t, parked.Reason, "\ufffd")
+		require.True(t, strings.HasSuffix(parked.Reason, "ä…"))
 	}
 }

@@ -399,8 +399,8 @@ func TestCheckMessage_namesWhatIsWrong(t *testing.T) {
 	}
 	b.Equal(256, found.Len())
 	b.ErrorAs(found.Err(), &broken)
-	b.Len(broken.Violations[255].Subject, 64)
-	b.Len(broken.Violations[255].Detail, 400)
+	b.Equal(strings.Repeat("x", 64)+"…", broken.Violations[255].Subject)
+	b.Equal("253"+strings.Repeat("y", 397)+"…", broken.Violations[255].Detail)
 }
 
 func TestRevision_errorsNameWhatIsThere(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/text"
 )
 
 // Rule names one rule of a repository, in lower case with dashes; part of the contract.
@@ -67,9 +68,7 @@ func (v *Violations) Add(rule Rule, subject, pointer, format string, args ...any
 	}
 }
 
-func bounded(text string, longest int) string {
-	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
-}
+func bounded(s string, longest int) string { return strings.ToValidUTF8(text.Clip(s, longest), "") }
 
 // Len returns the number of recorded broken rules.
 func (v *Violations) Len() int { return len(v.found) }
