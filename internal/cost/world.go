@@ -39,6 +39,7 @@ type world struct {
 	registry  *entity.Registry
 	store     *memory.Store
 	tally     *tally
+	functions map[string]string       // by consumer: the function that runs it
 	logs      map[string]*slog.Logger // by function
 	meters    map[string]*table.Meter // by who uses the table
 	surfaces  map[string]http.Handler // by function
@@ -61,7 +62,12 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
 		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{},
-		ids: chacha(seed),
+		ids: chacha(seed), functions: map[string]string{},
+	}
+	for _, line := range readers.Table(w.registry) {
+		for _, consumer := range line.Consumers {
+			w.functions[consumer] = line.Name
+		}
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	w.scheduler, w.copies = newScheduler(w.tally), newObjects(w.tally)
@@ -158,12 +164,7 @@ func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // functionOf returns the function that runs a part of the system. Notify is named as its part.
 func (w *world) functionOf(part string) string {
-	for _, row := range readers.Table(w.registry) {
-		if slices.Contains(row.Consumers, part) {
-			return row.Name
-		}
-	}
-	return part
+	return cmp.Or(w.functions[part], part)
 }
 
 // reminded counts what a part did with reminders, as its function does.

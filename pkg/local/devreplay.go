@@ -106,14 +106,10 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 
 // feeder returns a feeder for the consumers, independent of their readers.
 func (p *Platform) feeder() replay.Feeder {
-	f := replay.Feeder{
-		Registry: p.registry, Consumers: p.system.Consumers, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep,
+	return replay.Feeder{
+		Registry: p.registry, Readers: p.system.Readers, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep,
 		Log: p.log.With("part", "replay"),
 	}
-	for _, extra := range p.options.Projections {
-		f.Projections = append(f.Projections, extra.Name())
-	}
-	return f
 }
 
 // view returns the sources of this platform's derived data.

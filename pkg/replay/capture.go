@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/change"
@@ -44,6 +45,14 @@ type progress struct {
 
 // Run emits each record, a shard's after its parent's, until all records have been read.
 func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error {
+	if emitAny, reaches := emit, reaching(c.Registry); !c.All {
+		emit = func(r change.Record) error {
+			if !reaches(r) {
+				return nil
+			}
+			return emitAny(r)
+		}
+	}
 	known := map[string]*progress{}
 	for {
 		shards, err := c.Source.Shards(ctx)
@@ -105,9 +114,6 @@ func (c Capture) read(ctx context.Context, p *progress, emit func(change.Record)
 			break
 		}
 		p.after = r.Sequence
-		if !c.All && !reaches(c.Registry, r) {
-			continue
-		}
 		if err := emit(r); err != nil {
 			return true, err
 		}
@@ -119,12 +125,10 @@ func (c Capture) read(ctx context.Context, p *progress, emit func(change.Record)
 	return len(slice.Records) > 0, nil
 }
 
-// reaches reports whether any mapping of the product passes the record.
-func reaches(registry *entity.Registry, r change.Record) bool {
-	for _, row := range readers.Table(registry) {
-		if row.Filter.Match(r) {
-			return true
-		}
+// reaching returns a function that reports whether any mapping of the product passes the record.
+func reaching(registry *entity.Registry) func(change.Record) bool {
+	lines := readers.Table(registry)
+	return func(r change.Record) bool {
+		return slices.ContainsFunc(lines, func(line readers.Reader) bool { return line.Filter.Match(r) })
 	}
-	return false
 }

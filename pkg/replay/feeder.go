@@ -11,10 +11,10 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
-	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
+	"nexus/pkg/system"
 )
 
 const (
@@ -29,15 +29,13 @@ const (
 
 // Feeder delivers records to consumers. All its fields are required.
 type Feeder struct {
-	Registry  *entity.Registry
-	Consumers []change.Consumer
-	// Projections are the names of another product's projections among the consumers; they receive the records of the
-	// projections.
-	Projections []string
-	Parking     consume.Parking
-	Now         func() time.Time
-	Wait        func(ctx context.Context, d time.Duration) error
-	Log         *slog.Logger
+	Registry *entity.Registry
+	// Readers have the consumers, and the filters of the mappings that serve them.
+	Readers []system.Reader
+	Parking consume.Parking
+	Now     func() time.Time
+	Wait    func(ctx context.Context, d time.Duration) error
+	Log     *slog.Logger
 }
 
 // Report counts the outcomes of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are
@@ -73,39 +71,53 @@ func (r *Report) add(more Report) {
 // ErrConsumer says that there is no consumer of that name.
 var ErrConsumer = errors.New("unknown consumer")
 
-// Only returns the feeder for the consumers named, all of them if none is. An error matches [ErrConsumer].
+// Only returns the feeder for the consumers named, in that order; for all of them if none is named. An error matches
+// [ErrConsumer].
 func (f Feeder) Only(names ...string) (Feeder, error) {
 	if len(names) == 0 {
 		return f, nil
 	}
-	var chosen []change.Consumer
-	for _, name := range names {
-		i := slices.IndexFunc(f.Consumers, func(c change.Consumer) bool { return c.Name() == name })
-		if i < 0 {
-			return f, fmt.Errorf("%w %.40q", ErrConsumer, name)
-		}
-		if !slices.Contains(chosen, f.Consumers[i]) {
-			chosen = append(chosen, f.Consumers[i])
+	named := map[string]system.Reader{} // each consumer alone
+	for _, r := range f.Readers {
+		for _, c := range r.Consumers {
+			named[c.Name()] = system.Reader{Line: r.Line, Consumers: []change.Consumer{c}}
 		}
 	}
-	f.Consumers = chosen
+	f.Readers = nil
+	chosen := map[string]bool{}
+	for _, name := range names {
+		one, exists := named[name]
+		if !exists {
+			return f, fmt.Errorf("%w %.40q", ErrConsumer, name)
+		}
+		if !chosen[name] {
+			f.Readers = append(f.Readers, one)
+		}
+		chosen[name] = true
+	}
 	return f, nil
 }
 
 // Feed delivers the records to each consumer in their order. It reports a record that a consumer cannot finish, and
 // continues with the next. Its error concerns no record: the context has ended, or the feeder is incomplete.
 func (f Feeder) Feed(ctx context.Context, records []json.RawMessage) ([]Report, error) {
-	reports := make([]Report, len(f.Consumers))
-	for i, c := range f.Consumers {
-		var err error
-		if reports[i], err = f.feedOne(ctx, c, records); err != nil {
-			return nil, fmt.Errorf("replay to %s: %w", c.Name(), err)
+	reports := []Report{}
+	for _, r := range f.Readers {
+		for _, c := range r.Consumers {
+			report, err := f.feedOne(ctx, c, r.Line.Filter, records)
+			if err != nil {
+				return nil, fmt.Errorf("replay to %s: %w", c.Name(), err)
+			}
+			reports = append(reports, report)
 		}
 	}
 	return reports, nil
 }
 
-func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.RawMessage) (Report, error) {
+// feedOne delivers the records that the filter passes to a consumer.
+func (f Feeder) feedOne(
+	ctx context.Context, c change.Consumer, passes eventsource.Filter, records []json.RawMessage,
+) (Report, error) {
 	o := &onlooker{Parking: f.Parking}
 	var counted consume.Counts
 	loop, err := consume.New(consume.Config{
@@ -116,7 +128,6 @@ func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.R
 		return Report{}, err
 	}
 	report := Report{Consumer: c.Name(), Filtered: len(records)}
-	passes := f.filterOf(c.Name())
 	records = slices.DeleteFunc(slices.Clone(records), func(raw json.RawMessage) bool {
 		rec, err := change.Parse(raw)
 		return err == nil && !passes.Match(rec)
@@ -153,16 +164,6 @@ func (f Feeder) feedOne(ctx context.Context, c change.Consumer, records []json.R
 	}
 	report.Done = report.Records - report.Parked - report.Unfinished
 	return report, nil
-}
-
-// filterOf is the filter of the mapping that serves the consumer; of one that is in no mapping, none.
-func (f Feeder) filterOf(consumer string) eventsource.Filter {
-	for _, row := range readers.Table(f.Registry, f.Projections...) {
-		if slices.Contains(row.Consumers, consumer) {
-			return row.Filter
-		}
-	}
-	return nil
 }
 
 // handle returns the part of the batch that the loop did not finish.

@@ -61,8 +61,10 @@ func newPlay(t *testing.T, v variation) *play {
 	p := &play{t: t, v: v, feed: map[string]string{}, at: map[string]int{}, user: "u1", poison: map[string]string{}}
 	registry := product.Registry()
 	p.system = replay.NewSystem(replay.Config{Registry: registry, Begin: noon, Around: p.around})
-	for i, c := range p.system.Feeder.Consumers {
-		p.system.Feeder.Consumers[i] = refusing(c, p)
+	for _, r := range p.system.Feeder.Readers {
+		for i, c := range r.Consumers {
+			r.Consumers[i] = refusing(c, p)
+		}
 	}
 	served, err := system.New(registry, system.Ports{
 		Store: func(string) table.Store { return p.system.Store }, Now: p.system.Now, Copies: p.system.Copies,

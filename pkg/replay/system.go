@@ -12,6 +12,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/bus"
 	busmemory "nexus/pkg/bus/memory"
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/reminders"
@@ -48,6 +49,7 @@ type System struct {
 	Feeder  Feeder
 
 	registry  *entity.Registry
+	reaches   func(change.Record) bool // a mapping passes the record
 	now       time.Time
 	scheduler *schedulememory.Scheduler
 	events    *busmemory.Bus
@@ -65,7 +67,7 @@ func NewSystem(c Config) *System {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &System{registry: c.Registry, now: c.Begin, taken: map[item.Key]string{}}
+	s := &System{registry: c.Registry, reaches: reaching(c.Registry), now: c.Begin, taken: map[item.Key]string{}}
 	s.Store = memory.New(s.Now, memory.Options{Shards: c.Shards, Fault: func(call memory.Call) error {
 		return asKind(table.ErrUnavailable, around(Call{PortStore, call.Op, isWrite(call.Op), call.Stage == memory.After}))
 	}})
@@ -90,7 +92,7 @@ func NewSystem(c Config) *System {
 	}
 	s.notifier, s.Archive = assembled.Notifier, assembled.Archive
 	s.Feeder = Feeder{
-		Registry: c.Registry, Consumers: assembled.Consumers, Parking: s.Parking, Now: s.Now, Log: c.Log,
+		Registry: c.Registry, Readers: assembled.Readers, Parking: s.Parking, Now: s.Now, Log: c.Log,
 		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	return s
@@ -149,9 +151,9 @@ func (s *System) Fire(ctx context.Context) (calls int, err error) {
 // Replay takes each record's image into the table, moves the clock to the time of its write, making the calls that are
 // due on the way, and delivers the record to the feeder's consumers. So the system follows the recorded one.
 func (s *System) Replay(ctx context.Context, feeder Feeder, records []json.RawMessage) ([]Report, error) {
-	sum := make([]Report, len(feeder.Consumers))
-	for i, c := range feeder.Consumers {
-		sum[i].Consumer = c.Name()
+	sum, err := feeder.Feed(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
 	for n, raw := range records {
 		if err := s.takeRaw(ctx, raw); err != nil {

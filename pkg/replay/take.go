@@ -83,10 +83,7 @@ func (s *System) restored(ctx context.Context, rec change.Record) error {
 // isFollowed reports whether the row is an item, or one whose removal consumers receive. Consumers write their own
 // rows again.
 func (s *System) isFollowed(rec change.Record) bool {
-	if rec.Key.PK == "" || rec.Key.SK == "" || rec.Sequence == "" {
-		return false
-	}
-	return reaches(s.registry, rec)
+	return rec.Key.PK != "" && rec.Key.SK != "" && rec.Sequence != "" && s.reaches(rec)
 }
 
 // imageOf returns the record's image as the table must have it. The statistics in a user's row belong to the
