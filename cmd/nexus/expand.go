@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/wallclock"
 )
@@ -261,7 +260,7 @@ func (q question) spec() (recurrence.Spec, error) {
 	if spec.AllDay {
 		return spec, errors.New("tzid: a series of whole days is in no zone")
 	}
-	location, err := entity.LoadZone(*q.Zone)
+	location, err := wallclock.LoadLocation(*q.Zone)
 	switch {
 	case err != nil:
 		return spec, fmt.Errorf("tzid: %w", err)

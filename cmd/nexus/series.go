@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // plan holds the subjects of the story's second part: a weekly series whose weeks include the day on which the clocks
@@ -44,7 +45,7 @@ func nextChange(zone *time.Location, from time.Time) time.Time {
 
 // at returns a reading in New York, so many days after the day of the change.
 func (s *story) at(days, hour, minute int) time.Time {
-	zone, err := entity.LoadZone(planZone)
+	zone, err := wallclock.LoadLocation(planZone)
 	if err != nil {
 		s.err = err
 		return time.Time{}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -27,7 +27,7 @@ type cast struct {
 
 // wall returns a wall-clock reading in a zone, so many days after Monday.
 func (s *story) wall(zone string, days, hour, minute int) time.Time {
-	location, err := entity.LoadZone(zone)
+	location, err := wallclock.LoadLocation(zone)
 	if err != nil {
 		s.err = err
 		return time.Time{}

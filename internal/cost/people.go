@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -214,7 +214,7 @@ func (p *person) title(about string) string { return about + " " + p.text(20) }
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func home() *time.Location {
-	location, err := entity.LoadZone(zone)
+	location, err := wallclock.LoadLocation(zone)
 	if err != nil {
 		panic("cost: " + err.Error()) // the zone database is built in
 	}

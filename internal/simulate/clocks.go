@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 var noContext = context.Background()
@@ -24,7 +24,7 @@ func zoneNamed(name string) *time.Location {
 	if name == "" {
 		return time.UTC
 	}
-	zone, err := entity.LoadZone(name)
+	zone, err := wallclock.LoadLocation(name)
 	if err != nil {
 		panic("simulate: " + err.Error()) // commands refuse any other name
 	}

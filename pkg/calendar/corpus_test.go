@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/series"
+	"nexus/pkg/wallclock"
 )
 
 func corpora(t testing.TB) string {
@@ -117,7 +118,7 @@ func TestImporter_bringsFilesOfOtherProgramsThroughImportAndExport(t *testing.T)
 				b.Contains(x.Reason, "is kept and does not remind here", "of what is written all else is taken")
 			}
 			b.imports(bob, exported.Text)
-			zone, err := entity.LoadZone("America/New_York")
+			zone, err := wallclock.LoadLocation("America/New_York")
 			b.NoError(err)
 			for _, year := range []int{1990, 2000, 2010, 2018, 2028} {
 				from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)

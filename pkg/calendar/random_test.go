@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"nexus/pkg/wallclock"
 
-	"nexus/pkg/entity"
+	"pgregory.net/rapid"
 )
 
 // words are lines of which random components are made: right ones, strange ones, wrong ones.
@@ -96,7 +96,7 @@ func TestImporter_changesNothingInRandomCalendarsImportedAgain(t *testing.T) {
 
 // sameShown compares what two calendars show in three years, by a clock far from those of the events.
 func sameShown(a, b *fixture) bool {
-	zone, err := entity.LoadZone("Australia/Lord_Howe")
+	zone, err := wallclock.LoadLocation("Australia/Lord_Howe")
 	a.NoError(err)
 	from := time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC)
 	to := from.AddDate(3, 0, 0)

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/wallclock"
 )
 
 // startsOf are the starts and titles that ann is shown in the winter of 2025.
 func (b *fixture) startsOf(user string) []string {
 	b.t.Helper()
-	zone, err := entity.LoadZone("Europe/Berlin")
+	zone, err := wallclock.LoadLocation("Europe/Berlin")
 	b.NoError(err)
 	from := time.Date(2025, 12, 1, 0, 0, 0, 0, zone)
 	var out []string

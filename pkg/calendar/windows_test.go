@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/wallclock"
 )
 
 // moment is a time of a recorded answer: what it is, what the clock shows, the zone, the instant.
@@ -112,7 +113,7 @@ func (b *fixture) window(r recorded) []string {
 	isZoned := r.Window[0][2] != nil
 	if isZoned {
 		var err error
-		zone, err = entity.LoadZone(*r.Window[0][2])
+		zone, err = wallclock.LoadLocation(*r.Window[0][2])
 		b.NoError(err)
 		from, to = item.Resolve(from, zone), item.Resolve(to, zone)
 	}
@@ -127,7 +128,7 @@ func (b *fixture) window(r recorded) []string {
 			local := zone
 			if tzid := e.Item().Str(product.AttrStartTzid); tzid != "" {
 				var err error
-				local, err = entity.LoadZone(tzid)
+				local, err = wallclock.LoadLocation(tzid)
 				b.NoError(err)
 			}
 			// What a clock at the start shows, also at the end: as the recording does.

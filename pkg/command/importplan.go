@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
+	"nexus/pkg/wallclock"
 )
 
 // plan decides what to write for one thing.
@@ -189,7 +190,7 @@ func (r *importing) moveOn(it item.Item) {
 	if err != nil {
 		return // the validation of the whole entity refuses it
 	}
-	zone, err := entity.LoadZone(r.meta.Str(product.AttrDefaultTzid))
+	zone, err := wallclock.LoadLocation(r.meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		zone = time.UTC // for a floating reminder: the error is a few hours at most, and only in what is skipped
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // presentTrigger is the occurrence of a reminder to which an action applies.
@@ -47,7 +47,7 @@ func findPresent(it, meta item.Item, now time.Time) (presentTrigger, error) {
 	zone, floating := time.UTC, !it.Has(product.AttrTzid)
 	if floating {
 		var err error
-		if zone, err = entity.LoadZone(meta.Str(product.AttrDefaultTzid)); err != nil {
+		if zone, err = wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid)); err != nil {
 			return presentTrigger{}, fmt.Errorf("%s: %w", meta.Key(), err)
 		}
 	}

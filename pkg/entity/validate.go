@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/item"
+	"nexus/pkg/wallclock"
 )
 
 // maxFindings bounds the findings reported for one document, which may consist of unknown fields. It exceeds the
@@ -142,7 +143,7 @@ func (f *Field) check(errs *Faults, pointer string, v item.Value) {
 		checkDay(errs, pointer, "a date YYYY-MM-DD", t, err)
 	case Zone:
 		s, _ := v.(item.String)
-		if _, err := LoadZone(string(s)); err != nil {
+		if _, err := wallclock.LoadLocation(string(s)); err != nil {
 			errs.At(pointer, "%v", err)
 		}
 	case Color:

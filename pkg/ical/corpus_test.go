@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // accounted checks that every component is a draft or a refusal with its reason.
@@ -51,7 +51,7 @@ func TestMap_accountsForEveryFileOfTheCorpus(t *testing.T) {
 		}
 		for _, d := range result.Drafts {
 			if zone := d.Fields.Str("startTzid"); zone != "" {
-				_, err := entity.LoadZone(zone)
+				_, err := wallclock.LoadLocation(zone)
 				require.NoError(t, err)
 			}
 			taken++

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // Beside finds the text that is stored beside an item, by the item's key; see [Draft.KeptText]. Nil finds none.
@@ -200,7 +201,7 @@ func inZone(at time.Time, tzid string) (Moment, error) {
 	if tzid == "UTC" {
 		return Moment{Form: UTC, Reading: at}, nil
 	}
-	location, err := entity.LoadZone(tzid)
+	location, err := wallclock.LoadLocation(tzid)
 	if err != nil {
 		return Moment{}, err
 	}

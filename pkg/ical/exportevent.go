@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 func (d *Draft) exportEvent(stamp time.Time) (*Component, error) {
@@ -78,7 +79,7 @@ func (d *Draft) readSeriesStart() error {
 	if d.start.Form != UTC || tzid == "UTC" {
 		return nil
 	}
-	location, err := entity.LoadZone(tzid)
+	location, err := wallclock.LoadLocation(tzid)
 	if err != nil {
 		return err
 	}

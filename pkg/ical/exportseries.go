@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
+	"nexus/pkg/wallclock"
 )
 
 // FromSeries turns a stored MASTER with its exceptions into drafts to export: the series, then its changed occurrences
@@ -123,7 +124,7 @@ func foldEnd(it item.Item, zoneAttr string, compile func(item.Item) (*recurrence
 	}
 	zone := (*time.Location)(nil)
 	if it.Has(zoneAttr) {
-		if zone, err = entity.LoadZone(it.Str(zoneAttr)); err != nil {
+		if zone, err = wallclock.LoadLocation(it.Str(zoneAttr)); err != nil {
 			return "", err
 		}
 	}

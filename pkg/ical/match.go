@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/wallclock"
 )
 
@@ -59,7 +58,7 @@ func fixedZone(list []offsetSpan) (string, bool) {
 
 // zoneSpans returns the offsets of a zone as [spans] does; none for a name that is not in the database.
 func zoneSpans(name string, years yearSpan) []offsetSpan {
-	location, err := entity.LoadZone(name)
+	location, err := wallclock.LoadLocation(name)
 	if err != nil {
 		return nil
 	}

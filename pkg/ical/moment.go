@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/wallclock"
 )
 
 // Form is the form of a time, of those of RFC 5545 §3.3.4 and §3.3.5.
@@ -40,7 +40,7 @@ func (m Moment) IsInstant() bool { return m.Form == Zoned || m.Form == UTC }
 // or that exists twice, is read as RFC 5545 §3.3.5 says.
 func (m Moment) At() time.Time {
 	if m.Form == Zoned {
-		if zone, err := entity.LoadZone(m.Zone); err == nil { // a moment is made only with a zone that was loaded
+		if zone, err := wallclock.LoadLocation(m.Zone); err == nil { // a moment is made only with a zone that was loaded
 			return item.Resolve(m.Reading, zone)
 		}
 	}
@@ -64,7 +64,7 @@ func (m Moment) wallIn(zone string) time.Time {
 	if !m.IsInstant() || m.ZoneName() == zone {
 		return m.Reading
 	}
-	location, err := entity.LoadZone(zone)
+	location, err := wallclock.LoadLocation(zone)
 	if err != nil {
 		return m.Reading
 	}
@@ -73,7 +73,7 @@ func (m Moment) wallIn(zone string) time.Time {
 
 // clock returns the reading that clocks show at the moment. It differs from the moment's own if that is skipped.
 func (m Moment) clock() time.Time {
-	if zone, err := entity.LoadZone(m.Zone); m.Form == Zoned && err == nil {
+	if zone, err := wallclock.LoadLocation(m.Zone); m.Form == Zoned && err == nil {
 		return item.Wall(m.At(), zone)
 	}
 	return m.Reading
@@ -86,7 +86,7 @@ func (m Moment) add(d Duration) Moment {
 		return m
 	}
 	if m.Form == Zoned {
-		if zone, err := entity.LoadZone(m.Zone); err == nil {
+		if zone, err := wallclock.LoadLocation(m.Zone); err == nil {
 			m.Reading = item.Wall(m.At().Add(d.Exact), zone)
 		}
 		return m

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
+	"nexus/pkg/wallclock"
 )
 
 // synchronize replaces a start that its rule does not give. RFC 5545 §3.8.5.3 leaves open whether such a start is an
@@ -28,7 +28,7 @@ func (d *Draft) synchronize(it item.Item) error {
 		Rule: d.RRule, Start: d.start.Reading, AllDay: d.start.Form == Day, WithStart: true, Level: recurrence.Calendar,
 	}
 	if d.start.IsInstant() {
-		if spec.Zone, err = entity.LoadZone(d.start.ZoneName()); err != nil {
+		if spec.Zone, err = wallclock.LoadLocation(d.start.ZoneName()); err != nil {
 			return fmt.Errorf("draft %s: %w", it.Key(), err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
+	"nexus/pkg/wallclock"
 )
 
 // compileRule refuses a rule that the product cannot represent, with the reason, and gives the draft its normal form.
@@ -35,7 +36,7 @@ func specAt(rule string, start Moment) (spec recurrence.Spec, err error) {
 		Rule: rule, Start: start.Reading, AllDay: start.Form == Day, WithStart: true, Level: recurrence.Calendar,
 	}
 	if start.IsInstant() {
-		spec.Zone, err = entity.LoadZone(start.ZoneName())
+		spec.Zone, err = wallclock.LoadLocation(start.ZoneName())
 	}
 	return spec, err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -30,7 +30,7 @@ type onset struct {
 // continue unchanged as a rule. A first onset beside RDATEs is also an RDATE: RFC 5545 §3.8.5.3 counts DTSTART itself,
 // but widely used readers ignore it if there is an RDATE.
 func timeZone(tzid string, used yearSpan) (*Component, error) {
-	location, err := entity.LoadZone(tzid)
+	location, err := wallclock.LoadLocation(tzid)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/wallclock"
 )
 
@@ -96,7 +95,7 @@ func (z *zoneMap) find(id string) (string, error) {
 		return name, nil
 	}
 	if strings.Contains(id, "/") {
-		if name := entity.SuggestZone(id); name != "" {
+		if name := wallclock.SuggestZone(id); name != "" {
 			return z.spoken(id, name), nil
 		}
 	}
@@ -153,7 +152,7 @@ func zoneNamed(id string) (string, bool) {
 		}
 		// The last part alone, such as a city, names no zone.
 		if rest == id || strings.Contains(rest, "/") || rest == "UTC" {
-			if _, err := entity.LoadZone(rest); err == nil {
+			if _, err := wallclock.LoadLocation(rest); err == nil {
 				return rest, true
 			}
 		}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // zoned maps an event of the zone, and returns the zone it was given or the reason why there is none.
@@ -156,7 +156,7 @@ func TestZoneNamed_takesEveryNameOfWindowsAndEveryAlias(t *testing.T) {
 	for _, name := range append(ical.WindowsZoneNames(), "cet", "met", "eet", "wet", "est", "mst", "hst", "gb", "nz",
 		"prc", "roc", "rok") {
 		zone := zoned(t, name, "20250101")
-		_, err := entity.LoadZone(zone)
+		_, err := wallclock.LoadLocation(zone)
 		require.NoError(t, err, name)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/item"
+	"nexus/pkg/wallclock"
 )
 
 // Other programs read the exported VTIMEZONEs here. What the clocks of a zone show is asked of package time.
@@ -181,7 +182,7 @@ func allZones(t *testing.T) []string {
 	defer func() { require.NoError(t, files.Close()) }()
 	var names []string
 	for _, file := range files.File {
-		if _, err := entity.LoadZone(file.Name); err == nil && file.Name != "UTC" {
+		if _, err := wallclock.LoadLocation(file.Name); err == nil && file.Name != "UTC" {
 			names = append(names, file.Name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/recurrence"
+	"nexus/pkg/wallclock"
 )
 
 // CompileMaster returns the occurrences of a MASTER without its exceptions. The start counts as one whether it fits
@@ -30,7 +31,7 @@ func CompileReminder(it item.Item) (*recurrence.Series, error) {
 // compile adds what series and reminders have in common. The start has its stored form.
 func compile(it item.Item, spec recurrence.Spec, zoneAttr string) (*recurrence.Series, error) {
 	if name := it.Str(zoneAttr); name != "" {
-		zone, err := entity.LoadZone(name)
+		zone, err := wallclock.LoadLocation(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", zoneAttr, err)
 		}
@@ -82,7 +83,7 @@ func zoneOf(it item.Item, zoneAttr string) (*time.Location, bool) {
 	if name == "" {
 		return nil, true
 	}
-	zone, err := entity.LoadZone(name)
+	zone, err := wallclock.LoadLocation(name)
 	return zone, err == nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/series"
 	"nexus/pkg/table"
+	"nexus/pkg/wallclock"
 )
 
 // dates is a range of dates YYYYMMDD.
@@ -154,7 +155,7 @@ func (r *reading) needsHome() bool {
 // user's own zone, not in the zone of this query.
 func (r *reading) snoozedDate(rec *recurring) string {
 	at, _ := rec.row.Map(product.AttrSnoozeState).Time(product.SnoozeOccurrenceUtc)
-	zone, err := entity.LoadZone(rec.row.Str(product.AttrTzid))
+	zone, err := wallclock.LoadLocation(rec.row.Str(product.AttrTzid))
 	if err != nil {
 		zone = r.home
 	}

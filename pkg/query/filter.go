@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // maxText bounds the text that is searched for in titles, in characters.
@@ -66,7 +67,7 @@ func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.It
 	if err != nil {
 		return nil, err
 	}
-	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
+	zone, err := wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", meta.Key(), err)
 	}

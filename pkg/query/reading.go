@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/table"
+	"nexus/pkg/wallclock"
 )
 
 // reading is the state of reading an agenda.
@@ -80,7 +81,7 @@ func (r *reading) readHome(ctx context.Context) error {
 		return err
 	}
 	meta := product.UserMetaOf(r.user, row, r.asOf)
-	if r.home, err = entity.LoadZone(meta.Str(product.AttrDefaultTzid)); err != nil {
+	if r.home, err = wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid)); err != nil {
 		return fmt.Errorf("zone of %s: %w", key, err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -72,7 +73,7 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 		return fmt.Errorf("agenda of %s: reminder %s: %w", r.user, seen.Key(), err)
 	}
 	trigger, _ := seen.Time(product.AttrTriggerUtc)
-	if zone, err := entity.LoadZone(seen.Str(product.AttrTzid)); err == nil {
+	if zone, err := wallclock.LoadLocation(seen.Str(product.AttrTzid)); err == nil {
 		trigger = item.Wall(trigger, zone)
 	}
 	r.reminders[id] = &recurring{

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
+	"nexus/pkg/wallclock"
 )
 
 // Stats are a user's statistics at an instant.
@@ -29,7 +30,7 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
+	zone, err := wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		return Stats{}, fmt.Errorf("%s: %w", meta.Key(), err)
 	}

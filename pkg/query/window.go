@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -57,7 +58,7 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 	}
 	var err error
 	if q.Zone != "" {
-		if w.zone, err = entity.LoadZone(q.Zone); err != nil {
+		if w.zone, err = wallclock.LoadLocation(q.Zone); err != nil {
 			return window{}, refuse("tz", "%v", err)
 		}
 	}

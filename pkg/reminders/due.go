@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 // due is one instant at which an item must be announced, as a real instant.
@@ -90,7 +91,7 @@ func (s snapshot) requestedAt(by time.Time, floating bool) time.Time {
 
 // zoneOf returns the zone in which the user's floating times are read.
 func zoneOf(meta item.Item) (*time.Location, error) {
-	zone, err := entity.LoadZone(meta.Str(product.AttrDefaultTzid))
+	zone, err := wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid))
 	if err != nil {
 		return nil, fmt.Errorf("%w: zone of %s: %w", errDamaged, meta.Key(), err)
 	}

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
+	"nexus/pkg/wallclock"
 )
 
 // Exceptions returns the occurrences that a row changed or cancelled, in the order of their dates.
@@ -32,7 +32,7 @@ func (s *Series) Plain(date string) (Occurrence, bool) {
 
 // IsSkipped reports whether the clocks skip the rule's time on the occurrence's date, so that no start can express it.
 func (s *Series) IsSkipped(o Occurrence) bool {
-	zone, err := entity.LoadZone(s.master.Str(product.AttrStartTzid))
+	zone, err := wallclock.LoadLocation(s.master.Str(product.AttrStartTzid))
 	return !s.first.Floating && err == nil && !item.Wall(o.Original.Start, zone).Equal(o.Original.Wall)
 }
 

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
 	"nexus/pkg/series"
+	"nexus/pkg/wallclock"
 )
 
 // A kind of series: with a zone, floating ("") or of whole days.
@@ -47,7 +48,7 @@ func setStart(t *testing.T, it item.Item, kind string, start time.Time) {
 
 func zoneOf(t *testing.T, name string) *time.Location {
 	t.Helper()
-	zone, err := entity.LoadZone(name)
+	zone, err := wallclock.LoadLocation(name)
 	require.NoError(t, err)
 	return zone
 }

@@ -3,10 +3,10 @@ package series
 import (
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/recurrence"
+	"nexus/pkg/wallclock"
 )
 
 // origin is the start of a series.
@@ -23,7 +23,7 @@ func originOf(it item.Item) (origin, bool) {
 		return origin{}, false
 	}
 	if name := it.Str(product.AttrStartTzid); name != "" && !o.allDay {
-		zone, err := entity.LoadZone(name)
+		zone, err := wallclock.LoadLocation(name)
 		if err != nil {
 			return origin{}, false
 		}

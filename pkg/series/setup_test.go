@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/series"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -69,7 +70,7 @@ func cancelled(date string) item.Item {
 
 func newSeries(t *testing.T, zone string, master item.Item, instances ...item.Item) *series.Series {
 	t.Helper()
-	location, err := entity.LoadZone(zone)
+	location, err := wallclock.LoadLocation(zone)
 	require.NoError(t, err)
 	s, err := series.New(master, location, instances...)
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package wallclock converts the reading of a wall clock into the instant at which the clock shows it, and back. It
-// covers every zone of the zone database.
+// Package wallclock loads a zone of the zone database by its name. It converts the reading of a wall clock into the
+// instant at which the clock shows it, and back.
 //
 // It promises one reading of RFC 5545 §3.3.5 for the whole product. A time that a spring-forward gap skips is read
 // with the offset before the gap, so it moves forward by the gap. A time that a fall-back repeats means the first.

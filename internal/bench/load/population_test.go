@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/wallclock"
 )
 
 const (
@@ -129,7 +130,7 @@ func exceptions(i int, dated time.Time) []exceptionDoc {
 }
 
 func zone() *time.Location {
-	z, err := entity.LoadZone(homeZone)
+	z, err := wallclock.LoadLocation(homeZone)
 	if err != nil {
 		panic("load: " + err.Error()) // the zone database is built in
 	}

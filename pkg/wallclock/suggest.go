@@ -1,22 +1,18 @@
-package entity
+package wallclock
 
-import (
-	"strings"
-
-	"nexus/pkg/wallclock"
-)
+import "strings"
 
 // SuggestZone returns the IANA zone that the client means by another spelling: a Windows name, or an IANA name in
 // other letters, such as europe/berlin. It returns "" if the text names no zone in any spelling.
 func SuggestZone(name string) string {
-	if len(name) > maxZoneLength {
+	if len(name) > maxNameLength {
 		return ""
 	}
-	if zone, ok := wallclock.WindowsZone(name); ok {
+	if zone, ok := WindowsZone(name); ok {
 		return zone
 	}
 	for _, spelling := range []string{inCapitals(name, smallWords), inCapitals(name, ""), strings.ToUpper(name)} {
-		if zone, err := loadZone(spelling); err == nil {
+		if zone, err := loadLocation(spelling); err == nil {
 			return zone.String()
 		}
 	}

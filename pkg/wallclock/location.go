@@ -1,4 +1,4 @@
-package entity
+package wallclock
 
 import (
 	"errors"
@@ -9,16 +9,20 @@ import (
 	_ "time/tzdata" // zones are available on a machine without a database
 )
 
-// maxZoneLength bounds a zone's name; the longest of the database has 32 characters.
-const maxZoneLength = 64
+// maxNameLength bounds a zone's name; the longest of the database has 32 characters.
+const maxNameLength = 64
 
-// zones memoises the zone database, which never changes while a program runs: loading one zone reads and parses a file.
-var zones sync.Map // name -> *time.Location
+// nameCharacters are the characters of a name's parts.
+const nameCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_"
 
-// LoadZone returns the IANA zone of that name. Local, the empty name, and abbreviations such as EST are refused: they
-// name no place, or another one on each machine.
-func LoadZone(name string) (*time.Location, error) {
-	zone, err := loadZone(name)
+// locations memoises the zone database, which never changes while a program runs: loading one zone reads and parses a
+// file.
+var locations sync.Map // name -> *time.Location
+
+// LoadLocation returns the IANA zone of that name. Local, the empty name, and abbreviations such as EST are refused:
+// they name no place, or another one on each machine.
+func LoadLocation(name string) (*time.Location, error) {
+	zone, err := loadLocation(name)
 	if err == nil {
 		return zone, nil
 	}
@@ -26,13 +30,13 @@ func LoadZone(name string) (*time.Location, error) {
 	if meant := SuggestZone(name); meant != "" {
 		hint = "; did you mean " + meant + "?"
 	}
-	return nil, fmt.Errorf("%.*q is no IANA time zone name such as Europe/London%s", maxZoneLength, name, hint)
+	return nil, fmt.Errorf("%.*q is no IANA time zone name such as Europe/London%s", maxNameLength, name, hint)
 }
 
 var errNoZone = errors.New("no zone has that name")
 
-func loadZone(name string) (*time.Location, error) {
-	if zone, ok := zones.Load(name); ok {
+func loadLocation(name string) (*time.Location, error) {
+	if zone, ok := locations.Load(name); ok {
 		return zone.(*time.Location), nil
 	}
 	if !isZoneName(name) {
@@ -42,7 +46,7 @@ func loadZone(name string) (*time.Location, error) {
 	if err != nil {
 		return nil, errNoZone
 	}
-	zones.Store(name, zone)
+	locations.Store(name, zone)
 	return zone, nil
 }
 
@@ -51,17 +55,12 @@ func loadZone(name string) (*time.Location, error) {
 // which contains other files, too. A file has any number of paths, and each would be cached for ever as a separate
 // zone.
 func isZoneName(name string) bool {
-	if len(name) > maxZoneLength || name == "Local" || isAbbreviation(name) {
+	if len(name) > maxNameLength || name == "Local" || isAbbreviation(name) {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part[0] < 'A' || part[0] > 'Z' {
+		if part == "" || part[0] < 'A' || part[0] > 'Z' || strings.Trim(part, nameCharacters) != "" {
 			return false
-		}
-		for i := range len(part) {
-			if c := part[i]; c != '+' && !isWordByte(c) {
-				return false
-			}
 		}
 	}
 	return true

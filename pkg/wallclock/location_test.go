@@ -1,4 +1,4 @@
-package entity_test
+package wallclock_test
 
 import (
 	"strings"
@@ -6,16 +6,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/wallclock"
 )
 
-func TestLoadZone_takesANameOfTheDatabaseAlone(t *testing.T) {
+func TestLoadLocation_takesANameOfTheDatabaseAlone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"UTC", "Europe/London", "America/Argentina/Buenos_Aires", "America/Port-au-Prince", "Etc/GMT+5",
 		"Asia/Kolkata", "Zulu",
 	} {
-		zone, err := entity.LoadZone(name)
+		zone, err := wallclock.LoadLocation(name)
 		require.NoError(t, err, name)
 		require.Equal(t, name, zone.String())
 	}
@@ -26,14 +26,14 @@ func TestLoadZone_takesANameOfTheDatabaseAlone(t *testing.T) {
 		"Europe//London", "./UTC", "Europe/./London", "Europe/../UTC", "/Europe/London", "Europe/London/",
 		"europe/london", "Europe",
 	} {
-		_, err := entity.LoadZone(name)
+		_, err := wallclock.LoadLocation(name)
 		require.Error(t, err, name)
 	}
 }
 
-func TestLoadZone_doesNotRepeatARefusedZoneAtLength(t *testing.T) {
+func TestLoadLocation_doesNotRepeatARefusedZoneAtLength(t *testing.T) {
 	t.Parallel()
-	_, err := entity.LoadZone("Europe/" + strings.Repeat("x", 1<<20))
+	_, err := wallclock.LoadLocation("Europe/" + strings.Repeat("x", 1<<20))
 	require.Error(t, err)
 	require.Less(t, len(err.Error()), 200)
 }
