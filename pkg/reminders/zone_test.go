@@ -15,6 +15,29 @@ import (
 
 const floatingTask = `{"title":"t","dueUtc":"%s","reminderMinutes":[%s]}`
 
+// setupFloating has a task at a reading that floats, with a reminder then. The consumer has handled its record.
+func setupFloating(t *testing.T, at string) *fixture {
+	t.Helper()
+	w := setup(t)
+	w.create("task_1", fmt.Sprintf(floatingTask, at, "0"))
+	w.runUntilIdle()
+	return w
+}
+
+// walk has the consumer apply the records of a move until the walk is at its end, and returns the number of calls.
+func (w *fixture) walk(records []change.Change) (calls int) {
+	w.Helper()
+	for calls = 1; ; calls++ {
+		outcome := w.consumer.Apply(w.Context(), records)[0]
+		if outcome.Verdict == change.Done {
+			return calls
+		}
+		require.Equal(w, change.Retry, outcome.Verdict)
+		require.ErrorIs(w, outcome.Err, reminders.ErrUnfinished)
+		require.Less(w, calls, 5)
+	}
+}
+
 func TestConsumer_movesFloatingItemsAloneWithTheZone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -61,9 +84,7 @@ func TestConsumer_resolvesReadingsInAGapOrOverlapOnce(t *testing.T) {
 
 func TestConsumer_doesNothingForUserMetaThatKeepsTheZone(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-	w.runUntilIdle()
+	w := setupFloating(t, "2025-12-02T09:00:00")
 	w.editMeta(func(it item.Item) { it.Map("preferences")["theme"] = item.String("light") })
 	w.editMeta(func(it item.Item) { it.Map("preferences")["theme"] = item.String("dark") })
 	w.moveTo("UTC")
@@ -83,18 +104,7 @@ func TestConsumer_continuesAChangeOfZoneWhereItStopped(t *testing.T) {
 	w.runUntilIdle()
 	w.moveTo("Europe/Berlin")
 	records := w.records()
-	calls := 0
-	for {
-		calls++
-		outcome := w.consumer.Apply(t.Context(), records)[0]
-		if outcome.Verdict == change.Done {
-			break
-		}
-		require.Equal(t, change.Retry, outcome.Verdict)
-		require.ErrorIs(t, outcome.Err, reminders.ErrUnfinished)
-		require.Less(t, calls, 10)
-	}
-	require.Equal(t, 3, calls)
+	require.Equal(t, 3, w.walk(records))
 	require.Len(t, w.schedules(), tasks+1)
 	require.Equal(t, 2*(tasks+1), w.counts[reminders.Scheduled])
 	for _, line := range w.schedules() {
@@ -107,9 +117,7 @@ func TestConsumer_continuesAChangeOfZoneWhereItStopped(t *testing.T) {
 
 func TestConsumer_movesToThePresentZoneForAnOldChange(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	w.create("task_1", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
-	w.runUntilIdle()
+	w := setupFloating(t, "2025-12-02T09:00:00")
 	w.moveTo("America/New_York")
 	first := w.records()
 	w.moveTo("Asia/Tokyo")
