@@ -93,8 +93,9 @@ const maxLives = 200
 // It does not write an item that exists with the same content, so a repetition finishes an interrupted import. It
 // writes each item whole or not at all, with its exceptions as far as they fit into the transaction.
 //
-// An entity takes the revision of the import; one whose own is later stays unchanged. Exceptions that an import does
-// not name stay unless it has a later revision of their series. No reminder fires for an instant before the import.
+// An entity takes the revision of the import; one whose own is later stays unchanged. An exception that the import
+// does not name stays, unless the import has a later revision of its series. No reminder fires for an instant before
+// the import.
 //
 // The error says that the store gave up in between; the writes until then stay.
 func (s *Service) Import(ctx context.Context, user string, things []Imported) ([]ImportResult, error) {
