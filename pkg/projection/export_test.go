@@ -14,5 +14,10 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row item.Item) erro
 	return c.engine.(*sumEngine).unstage(ctx, user, row)
 }
 
-// SetBatch has a repair stage rows as soon as there are so many.
-func (h *Lease) SetBatch(rows int) { h.batch = rows }
+// Stage stages the rows collected so far, as a repair does once there are too many for its last write.
+func (h *Lease) Stage(ctx context.Context) error {
+	if len(h.fixes) == 0 {
+		return nil
+	}
+	return h.stage(ctx)
+}

@@ -182,6 +182,8 @@ func (f facts) join(more facts) facts {
 	return out
 }
 
+var schema = table.ProductSchema()
+
 // Bounds of a contribution, in addition to those of rows and keys.
 const (
 	// maxFact bounds each text of which the greatest counts, in bytes: a deleted item leaves it in the sum.
@@ -200,7 +202,7 @@ func (p *Projection) refuses(user, it, c string) error {
 		return tooMuch(c)
 	}
 	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: it}, to: c}, time.Time{})
-	if err := table.CheckKeys(table.ProductSchema(), row); err != nil {
+	if err := table.CheckKeys(schema, row); err != nil {
 		return fmt.Errorf("contribution of %d bytes: %w", len(c), err)
 	}
 	size := ledgerOverhead

@@ -163,9 +163,6 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 	if err != nil {
 		return err
 	}
-	if s.staging {
-		lease.SetBatch(1)
-	}
 	for _, id := range s.ids() {
 		e, err := s.evidence(ctx, store, id)
 		if err != nil {
@@ -176,6 +173,11 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 		}
 		if err := lease.Repair(ctx, e); err != nil {
 			return err
+		}
+		if s.staging {
+			if err := lease.Stage(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	if err := lease.Finish(ctx); err != nil || !s.staging {

@@ -46,8 +46,6 @@ var (
 type Lease struct {
 	e           *sumEngine
 	user, owner string
-	batch       int // how many rows a transaction repairs or stages
-	spec        *SumSpec
 	row         item.Item // the sum's row as this lease left it
 	until       time.Time
 	tally       *Tally
@@ -62,7 +60,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 		panic("projection: " + c.name + " has nothing to hold")
 	}
 	spec := e.spec
-	h := &Lease{e: e, user: user, owner: owner, batch: repairBatch, spec: spec, tally: e.NewTally()}
+	h := &Lease{e: e, user: user, owner: owner, tally: e.NewTally()}
 	for range maxRounds {
 		var err error
 		if h.row, err = table.Find(ctx, e.store, spec.Target(user)); err != nil {
@@ -97,7 +95,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 	was := e.Ledger
 	if isStaged(was) {
-		e.Ledger = h.spec.plain(h.row, was)
+		e.Ledger = h.e.spec.plain(h.row, was)
 	} else if err := entity.CheckForm(was, entity.AttrForm); err != nil {
 		return err
 	}
@@ -111,7 +109,7 @@ func (h *Lease) Repair(ctx context.Context, e Evidence) error {
 
 // Drop removes a ledger row that belongs to no possible item, and does not count it.
 func (h *Lease) Drop(ctx context.Context, row item.Item) error {
-	_, from := h.spec.counted(h.row, row)
+	_, from := h.e.spec.counted(h.row, row)
 	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.e.itemOf(row.Key())}, row: row, from: from}})
 }
 
@@ -122,10 +120,15 @@ func (h *Lease) fix(ctx context.Context, f fix) error {
 	for _, f := range h.fixes {
 		size += f.size()
 	}
-	if len(h.fixes) < h.batch && size < repairBytes {
+	if len(h.fixes) < repairBatch && size < repairBytes {
 		return h.renewInTime(ctx)
 	}
-	repair := h.row.Int(h.spec.RepairsAttr) + 1
+	return h.stage(ctx)
+}
+
+// stage stages the collected rows, except those that are too long.
+func (h *Lease) stage(ctx context.Context) error {
+	repair := h.row.Int(h.e.spec.RepairsAttr) + 1
 	var stages []action
 	var rest []fix
 	for _, f := range h.fixes {
@@ -152,7 +155,7 @@ func (h *Lease) Staged() bool { return h.staged }
 // Unstage completes a staged row after its repair. It leaves any other row unchanged, and one that was written since
 // it was read.
 func (h *Lease) Unstage(ctx context.Context, row item.Item) error {
-	if n, isStaged := nextOf(row); !isStaged || !h.spec.isThrough(h.row, n) {
+	if n, isStaged := nextOf(row); !isStaged || !h.e.spec.isThrough(h.row, n) {
 		return nil
 	}
 	return h.e.rewrite(ctx, h.user, h.row, row)
@@ -163,9 +166,9 @@ func (h *Lease) Check() []Fault { return h.tally.Check(h.user, h.row, h.e.now())
 
 // Finish sets the sum to that of the rows, corrects the last rows, and returns the lease.
 func (h *Lease) Finish(ctx context.Context) error {
-	last := table.Update{Set: item.Item{h.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.spec.LeaseAttr}}
+	last := table.Update{Set: item.Item{h.e.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.e.spec.LeaseAttr}}
 	if h.staged {
-		last.Set[h.spec.RepairsAttr] = item.Int(h.row.Int(h.spec.RepairsAttr) + 1)
+		last.Set[h.e.spec.RepairsAttr] = item.Int(h.row.Int(h.e.spec.RepairsAttr) + 1)
 	}
 	var rows []action
 	for _, f := range h.fixes {
@@ -176,7 +179,7 @@ func (h *Lease) Finish(ctx context.Context) error {
 
 // Release returns the lease and leaves the sum unchanged.
 func (h *Lease) Release(ctx context.Context) error {
-	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.spec.LeaseAttr}}, nil)
+	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.e.spec.LeaseAttr}}, nil)
 }
 
 func (h *Lease) renewInTime(ctx context.Context) error {
@@ -193,9 +196,9 @@ func (h *Lease) leaseUpdate() table.Update {
 	now := h.e.now()
 	lease := item.Item{leaseOwner: item.String(h.owner)}
 	lease.SetTime(leaseUntil, now.Add(leaseDuration))
-	u := table.Update{Set: item.Item{h.spec.LeaseAttr: item.Map(lease)}}
+	u := table.Update{Set: item.Item{h.e.spec.LeaseAttr: item.Map(lease)}}
 	if h.row == nil {
-		h.spec.begin(u.Set, h.user, now)
+		h.e.spec.begin(u.Set, h.user, now)
 	}
 	return u
 }
@@ -203,11 +206,11 @@ func (h *Lease) leaseUpdate() table.Update {
 // write applies an update of the sum's row, and writes of ledger rows, if the sum's row is as this lease left it. A
 // write whose answer was lost is recognised by the version that it would have left.
 func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error {
-	u.Key, u.If = h.spec.Target(h.user), h.spec.asRead(h.row)
-	was := h.row.Int(h.spec.VersionAttr)
-	u.Set[h.spec.VersionAttr] = item.Int(was + 1)
-	if h.row.Has(h.spec.PendingAttr) {
-		u.Remove = append(u.Remove, h.spec.PendingAttr) // its row is there
+	u.Key, u.If = h.e.spec.Target(h.user), h.e.spec.asRead(h.row)
+	was := h.row.Int(h.e.spec.VersionAttr)
+	u.Set[h.e.spec.VersionAttr] = item.Int(was + 1)
+	if h.row.Has(h.e.spec.PendingAttr) {
+		u.Remove = append(u.Remove, h.e.spec.PendingAttr) // its row is there
 	}
 	err := h.e.store.Transact(ctx, append([]action{u}, rows...)...)
 	var failed *table.ConditionError
@@ -218,7 +221,7 @@ func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error 
 		return fmt.Errorf("repair %s of %s: %w", h.e.name, h.user, err)
 	}
 	h.row = h.after(u)
-	h.until, _ = h.row.Map(h.spec.LeaseAttr).Time(leaseUntil)
+	h.until, _ = h.row.Map(h.e.spec.LeaseAttr).Time(leaseUntil)
 	return nil
 }
 
@@ -228,10 +231,10 @@ func (h *Lease) recognise(failed *table.ConditionError, u table.Update) error {
 	if !ok {
 		return ErrLeaseLost // a ledger row changed: it was staged, or it had expired
 	}
-	if h.spec.checkForm(f.Old) != nil {
+	if h.e.spec.checkForm(f.Old) != nil {
 		return ErrLeaseLost // a later release has written it, at the version that this write would have left
 	}
-	for _, name := range []string{h.spec.VersionAttr, h.spec.LeaseAttr, h.spec.SumAttr, h.spec.RepairsAttr} {
+	for _, name := range []string{h.e.spec.VersionAttr, h.e.spec.LeaseAttr, h.e.spec.SumAttr, h.e.spec.RepairsAttr} {
 		if want, set := u.Set[name]; set && !item.Equal(f.Old[name], want) {
 			return ErrLeaseLost
 		}
@@ -247,7 +250,7 @@ func (h *Lease) recognise(failed *table.ConditionError, u table.Update) error {
 // after returns the sum's row after the update, as far as a repair reads it.
 func (h *Lease) after(u table.Update) item.Item {
 	out := item.Item{}
-	for _, name := range []string{h.spec.SumAttr, h.spec.LeaseAttr, h.spec.RepairsAttr} {
+	for _, name := range []string{h.e.spec.SumAttr, h.e.spec.LeaseAttr, h.e.spec.RepairsAttr} {
 		if v, ok := h.row[name]; ok {
 			out[name] = v
 		}

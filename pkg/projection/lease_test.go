@@ -329,12 +329,11 @@ func TestConsumer_takesNoWriteOfALaterReleaseForItsOwn(t *testing.T) {
 	meta[product.AttrStatsVersion] = item.Int(meta.Int(product.AttrStatsVersion) + 1)
 	meta[product.AttrStatsForm] = item.Int(7)
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
-	lease.SetBatch(1)
 	note := h.notes[0]
-	err = lease.Repair(t.Context(), projection.Evidence{
+	require.NoError(t, lease.Repair(t.Context(), projection.Evidence{
 		User: "ann", Type: product.Note(), Ref: product.Note().Ref(note), Item: note,
-	})
-	require.ErrorIs(t, err, projection.ErrLeaseLost)
+	}))
+	require.ErrorIs(t, lease.Stage(t.Context()), projection.ErrLeaseLost)
 	require.Equal(t, meta, h.row(entity.MetaKey("ann")))
 }
 

@@ -51,6 +51,7 @@ type move struct {
 	// none). The write then depends on exactly that row.
 	present bool
 	row     item.Item
+	effects []action // of a projection of rows: the writes of the rows, as planned in this round
 
 	state state
 	err   error
@@ -217,10 +218,10 @@ func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 }
 
 // transact tries to apply the moves in one transaction with their effects. It replans each move whose ledger row was
-// not as expected by that row; the others are tried again.
+// not as expected by that row; the others are tried again. It returns the moves whose records the ledger has.
 func (l *ledger) transact(
-	ctx context.Context, moves []*move, now time.Time, effects []action, replan func(m *move, row item.Item),
-) {
+	ctx context.Context, moves []*move, now time.Time, effects []action, check rowCheck,
+) (past []*move) {
 	var actions []action
 	for _, m := range moves { // the ledger rows first: move i is action i
 		actions = append(actions, table.Put{Item: l.ledgerRow(m, now), If: m.condition()})
@@ -233,14 +234,32 @@ func (l *ledger) transact(
 			m.state = done
 		}
 	case errors.As(err, &failed):
-		for i, m := range moves {
-			if failure, ok := failed.At(i); ok {
-				replan(m, failure.Old)
-			}
-		}
+		return replanFailed(ctx, moves, failed, check)
 	default:
 		fail(moves, err)
 	}
+	return nil
+}
+
+// replanFailed replans the moves whose ledger rows, which are the first actions, were not as expected. It returns those
+// whose records the ledger has.
+func replanFailed(
+	ctx context.Context, moves []*move, failed *table.ConditionError, check rowCheck,
+) (past []*move) {
+	for i, m := range moves {
+		failure, ok := failed.At(i)
+		if !ok {
+			continue
+		}
+		if err := check(ctx, m.user, failure.Old); err != nil {
+			m.leave(err)
+			continue
+		}
+		if m.replan(failure.Old); m.state == done {
+			past = append(past, m)
+		}
+	}
+	return past
 }
 
 // firstForm is the form of the rows that may be changed without having been read.

@@ -139,14 +139,15 @@ func TestConsumer_losesALeaseWhenARowChangesUnderIt(t *testing.T) {
 	h := newHeld(t, 1)
 	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
-	lease.SetBatch(1)
 	it := h.notes[0]
 	ref := product.Note().Ref(it)
 	row := entity.LedgerKey("ann", stats.Name, ref.ID).Item()
 	row["v"], row["c"] = item.Int(1), item.String("")
 	require.NoError(t, h.store.Load(t.Context(), []item.Item{row}))
-	err = lease.Repair(t.Context(), projection.Evidence{User: "ann", Type: product.Note(), Ref: ref, Item: it})
-	require.ErrorIs(t, err, projection.ErrLeaseLost)
+	require.NoError(t, lease.Repair(t.Context(), projection.Evidence{
+		User: "ann", Type: product.Note(), Ref: ref, Item: it,
+	}))
+	require.ErrorIs(t, lease.Stage(t.Context()), projection.ErrLeaseLost)
 	require.Equal(t, row, h.ledger(it))
 }
 
@@ -155,11 +156,11 @@ func TestConsumer_leavesARowStagedBesideALaterReleasesSum(t *testing.T) {
 	h := newHeld(t, 1)
 	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
 	require.NoError(t, err)
-	lease.SetBatch(1)
 	it := h.notes[0]
 	require.NoError(t, lease.Repair(t.Context(), projection.Evidence{
 		User: "ann", Type: product.Note(), Ref: product.Note().Ref(it), Item: it,
 	}))
+	require.NoError(t, lease.Stage(t.Context()))
 	_, err = h.store.Update(t.Context(), table.Update{
 		Key: entity.MetaKey("ann"), Set: item.Item{product.AttrStatsForm: item.Int(9)},
 	})

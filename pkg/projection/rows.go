@@ -22,28 +22,27 @@ func (s *RowsSpec) engine(l ledger) engine { return &rowsEngine{l, s} }
 
 func (r *rowsEngine) apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	moves := r.fold(batch, r.now())
-	for shared := range rounds(moves, r.size, func(open []*move) { r.readPresent(ctx, open, checkForm) }) {
+	for shared := range rounds(moves, sizeInRows, func(open []*move) {
+		r.readPresent(ctx, open, checkForm)
+		for _, m := range unfinished(open) {
+			m.effects = r.spec.actions(m)
+		}
+	}) {
 		r.commit(ctx, shared)
 	}
 	return r.outcomes(batch, moves)
 }
 
-// size returns how many actions a move has in a transaction.
-func (r *rowsEngine) size(_ []*move, m *move) int { return 1 + len(r.spec.actions(m)) }
+// sizeInRows returns how many actions a move has in a transaction.
+func sizeInRows(_ []*move, m *move) int { return 1 + len(m.effects) }
 
 // commit tries to apply the moves in one transaction.
 func (r *rowsEngine) commit(ctx context.Context, moves []*move) {
 	var effects []action
 	for _, m := range moves {
-		effects = append(effects, r.spec.actions(m)...)
+		effects = append(effects, m.effects...)
 	}
-	r.transact(ctx, moves, r.now(), effects, func(m *move, row item.Item) {
-		if err := checkForm(ctx, m.user, row); err != nil {
-			m.leave(err)
-			return
-		}
-		m.replan(row)
-	})
+	r.transact(ctx, moves, r.now(), effects, checkForm)
 }
 
 // actions returns the writes that take the rows of an item from one contribution to another.
@@ -82,5 +81,5 @@ func (s *RowsSpec) keyOf(user string, source entity.Ref, edge string) (key item.
 		}
 	}()
 	row := s.Row(user, source, edge)
-	return row.Key(), table.CheckKeys(table.ProductSchema(), row) == nil
+	return row.Key(), table.CheckKeys(schema, row) == nil
 }

@@ -53,7 +53,12 @@ func (e *sumEngine) resolveLate(ctx context.Context, moves []*move) {
 		postpone(knowing, err)
 		return
 	}
-	for _, m := range knowing {
+	e.joinEach(ctx, knowing, targets)
+}
+
+// joinEach adds the facts of finished moves to their sums.
+func (e *sumEngine) joinEach(ctx context.Context, moves []*move, targets map[string]item.Item) {
+	for _, m := range moves {
 		if err := e.joinFacts(ctx, m, targets[m.user]); err != nil {
 			m.state, m.err = retry, err
 		}
@@ -87,19 +92,7 @@ func (e *sumEngine) commit(ctx context.Context, moves []*move) {
 	}
 	now := e.now()
 	updates := e.sums(moves, targets, now) // the next round reads a changed target again
-	e.transact(ctx, moves, now, updates, func(m *move, row item.Item) {
-		if err := e.readable(ctx, m.user, row); err != nil {
-			m.leave(err)
-			return
-		}
-		m.replan(row)
-		if m.state != done {
-			return
-		}
-		if err := e.joinFacts(ctx, m, targets[m.user]); err != nil {
-			m.state, m.err = retry, err
-		}
-	})
+	e.joinEach(ctx, e.transact(ctx, moves, now, updates, e.readable), targets)
 }
 
 // deferLeased leaves moves for a later delivery if a repair has the lease of their sum, or a later release wrote it.
