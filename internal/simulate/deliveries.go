@@ -106,7 +106,7 @@ func (h *history) published(e bus.Event) {
 	}
 	sk, known := s.deliveryOf[detail.DeliveryID]
 	if !known || !strings.Contains(sk, detail.ItemID) || !strings.HasSuffix(sk, detail.DueUtc) {
-		h.violate("I5", s.user, detail.ItemID, "was published for %s without a fence", detail.DueUtc)
+		h.violate("I5", s.user, detail.ItemID, "was published for %s without a delivery", detail.DueUtc)
 		return
 	}
 	if s.told[sk]++; s.told[sk] > 1 {

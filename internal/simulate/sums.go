@@ -141,7 +141,7 @@ func (h *history) checkLease(s *userState, r *record) {
 	until, held := r.Old.Map(product.AttrStatsHold).Time("until")
 	if r.by == delivering && held && until.After(h.now.Add(maxAhead)) &&
 		!item.Equal(r.Old[product.AttrStats], r.New[product.AttrStats]) {
-		h.violate("I1", s.user, product.AttrStats, "are written under the hold of a repair")
+		h.violate("I1", s.user, product.AttrStats, "are written under the lease of a repair")
 	}
 }
 

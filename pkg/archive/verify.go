@@ -186,7 +186,7 @@ func (c *Consumer) repairTimers(ctx context.Context, r Remains) error {
 		err := c.Store.Put(ctx, table.Put{Item: row, If: table.Exists()})
 		var failed *table.ConditionError
 		if err != nil && !errors.As(err, &failed) {
-			return fmt.Errorf("mend timer %s: %w", row.Key(), err)
+			return fmt.Errorf("repair timer %s: %w", row.Key(), err)
 		}
 	}
 	ref := entity.Ref{Type: r.Type.Name, ID: r.ID}

@@ -26,7 +26,7 @@ func UserMeta() *entity.Type {
 				Doc: "Statistics, kept by a consumer of the stream."},
 			{Name: AttrStatsVersion, Kind: entity.Integer, Origin: entity.Hidden,
 				Doc: "Optimistic lock of the statistics, apart from version."},
-			{Name: AttrStatsHold, Kind: entity.Object, Origin: entity.Hidden, Doc: "A repair's hold on the statistics."},
+			{Name: AttrStatsHold, Kind: entity.Object, Origin: entity.Hidden, Doc: "A repair's lease of the statistics."},
 			{Name: AttrStatsRepairs, Kind: entity.Integer, Origin: entity.Hidden,
 				Doc: "How many repairs of the statistics staged ledger rows and have been through."},
 			{Name: AttrStatsLast, Kind: entity.Object, Origin: entity.Hidden,

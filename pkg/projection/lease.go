@@ -31,9 +31,9 @@ const (
 // Errors of a repair of sums. They are matched with errors.Is.
 var (
 	// ErrLeased says that another repair has the user's sum; try again later.
-	ErrLeased = errors.New("another repair holds the sum")
+	ErrLeased = errors.New("another repair has the lease of the sum")
 	// ErrLeaseLost says that another writer wrote rows under the lease; begin again.
-	ErrLeaseLost = errors.New("the hold was lost")
+	ErrLeaseLost = errors.New("the lease was lost")
 )
 
 // Lease is the repair of one user's sum, which no other writer changes while it lasts. Taking it, renewing it and
@@ -57,7 +57,7 @@ type Lease struct {
 func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease, error) {
 	e, isSum := c.engine.(*sumEngine)
 	if !isSum {
-		panic("projection: " + c.name + " has nothing to hold")
+		panic("projection: " + c.name + " has no sum to lease")
 	}
 	spec := e.spec
 	h := &Lease{e: e, user: user, owner: owner, tally: e.NewTally()}
@@ -67,7 +67,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return nil, err
 		}
 		if err := spec.checkForm(h.row); err != nil {
-			return nil, fmt.Errorf("hold %s of %s: %w", c.name, user, err)
+			return nil, fmt.Errorf("lease %s of %s: %w", c.name, user, err)
 		}
 		if spec.leased(h.row, e.now()) && h.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
 			return nil, fmt.Errorf("%s of %s: %w", c.name, user, ErrLeased)
@@ -86,7 +86,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return h, err
 		}
 	}
-	return nil, fmt.Errorf("hold %s of %s: %w", c.name, user, errContended)
+	return nil, fmt.Errorf("lease %s of %s: %w", c.name, user, errContended)
 }
 
 // Repair counts the correct state of an item's ledger row, and one of the next writes corrects the row. Each item that

@@ -27,15 +27,15 @@ func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
 		switch {
 		case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
 		case err != nil:
-			return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, err)
+			return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
 		case !again:
 			return nil
 		}
 		if e, more, err = rows.readAgain(ctx, e); err != nil {
-			return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, err)
+			return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
 		}
 	}
-	return fmt.Errorf("mend %s of %s: %w", c.name, e.Ref, errContended)
+	return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, errContended)
 }
 
 // repairOnce writes according to the evidence, in which rows may be missing if there are more. Again says that not all

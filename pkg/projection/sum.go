@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/item"
 )
 
-var errLeased = errors.New("a repair holds the sum")
+var errLeased = errors.New("a repair has the lease of the sum")
 
 // sumEngine applies changes to one row per user that holds a sum: a single change in two single writes, others in
 // transactions with the ledger rows.

@@ -16,7 +16,7 @@ import (
 func (r *run) markAllSent(ctx context.Context) error {
 	for _, f := range r.published {
 		if err := r.markSent(ctx, f); err != nil {
-			return fmt.Errorf("close fence %s: %w", f.place(), err)
+			return fmt.Errorf("mark delivery %s sent: %w", f.place(), err)
 		}
 	}
 	return nil

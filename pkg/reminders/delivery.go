@@ -94,7 +94,7 @@ func (f delivery) row() item.Item {
 func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
-		return delivery{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
+		return delivery{}, fmt.Errorf("%w: delivery %s: %w", errDamaged, row.Key(), err)
 	}
 	d := due{offset: row.Int(attrOffsetMinutes), date: row.Str(attrDate)}
 	var knowsOccurrence, knowsDue, knowsFired bool
@@ -121,7 +121,7 @@ func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 		err = errors.New("its attributes and its key say different things")
 	}
 	if err != nil {
-		return delivery{}, fmt.Errorf("%w: fence %s: %w", errDamaged, row.Key(), err)
+		return delivery{}, fmt.Errorf("%w: delivery %s: %w", errDamaged, row.Key(), err)
 	}
 	return f, nil
 }
@@ -152,7 +152,7 @@ func (e engine) claim(ctx context.Context, s snapshot, f delivery) (claimed deli
 		return delivery{}, false, nil
 	}
 	if err != nil {
-		return delivery{}, false, fmt.Errorf("put fence %s: %w", f.place(), err)
+		return delivery{}, false, fmt.Errorf("put delivery %s: %w", f.place(), err)
 	}
 	if s.now.Sub(f.due.at) > lateAfter {
 		e.observe(Late, f.target, f.due)

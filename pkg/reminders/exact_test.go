@@ -95,7 +95,7 @@ func (w *fixture) requireExact() {
 	}
 	first := map[string]reminders.ReminderDue{}
 	for _, e := range w.bus.details(w.T) {
-		require.True(w, deliveries[e.DeliveryID], "published without a fence: %v", e)
+		require.True(w, deliveries[e.DeliveryID], "published without a delivery: %v", e)
 		if before, again := first[e.DeliveryID]; again {
 			require.Equal(w, before, e)
 		}

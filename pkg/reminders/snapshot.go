@@ -65,7 +65,7 @@ func (e engine) withDeliveries(ctx context.Context, s snapshot, offsets scope) (
 		Descending: true,
 	})
 	if err != nil {
-		return snapshot{}, fmt.Errorf("fences of %s: %w", s.target.key(), err)
+		return snapshot{}, fmt.Errorf("deliveries of %s: %w", s.target.key(), err)
 	}
 	if err := s.addDeliveries(page.Items); err != nil {
 		return snapshot{}, err
@@ -92,13 +92,13 @@ func (e engine) withDeliveries(ctx context.Context, s snapshot, offsets scope) (
 		}
 		rows, err := e.Store.BatchGet(ctx, unknown)
 		if err != nil {
-			return snapshot{}, fmt.Errorf("fences of %s: %w", s.target.key(), err)
+			return snapshot{}, fmt.Errorf("deliveries of %s: %w", s.target.key(), err)
 		}
 		if err := s.addDeliveries(rows); err != nil {
 			return snapshot{}, err
 		}
 	}
-	return snapshot{}, fmt.Errorf("fences of %s: %w", s.target.key(), ErrUnstable)
+	return snapshot{}, fmt.Errorf("deliveries of %s: %w", s.target.key(), ErrUnstable)
 }
 
 func (s snapshot) addDeliveries(deliveries []item.Item) error {

@@ -185,7 +185,7 @@ func (r *run) underLease(
 	}
 	if err != nil && !errors.Is(err, projection.ErrLeaseLost) {
 		if failed := h.Release(context.WithoutCancel(ctx)); failed != nil {
-			r.Log.WarnContext(ctx, "a hold was not given back and will lapse", "user", user, "error", failed)
+			r.Log.WarnContext(ctx, "a lease was not released and will expire", "user", user, "error", failed)
 		}
 	}
 	return wrong, err

@@ -121,7 +121,7 @@ var ErrNoWalker = errors.New("only a named user can be verified here")
 func (v *Verifier) Run(ctx context.Context, o Options, report func(Difference) error) (Summary, error) {
 	r := &run{Verifier: v, o: o, report: report, owner: v.NewOwner()}
 	if v.Reminders == nil {
-		r.sum.Unchecked = append(r.sum.Unchecked, "schedules, fences and walks: no scheduler is known")
+		r.sum.Unchecked = append(r.sum.Unchecked, "schedules, deliveries and walks: no scheduler is known")
 	}
 	if v.Archive.Copies == nil {
 		r.sum.Unchecked = append(r.sum.Unchecked, "contents of cold copies: no object store is known")
