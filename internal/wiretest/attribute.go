@@ -94,9 +94,11 @@ func checkBinary(path, content string) []string {
 	return nil
 }
 
+var decimal = regexp.MustCompile(`^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$`)
+
 // checkDecimal checks a number: up to 38 significant digits, and from 1E-130 to 9.9...E+125 away from zero.
 func checkDecimal(path, number string) []string {
-	parts := regexp.MustCompile(`^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$`).FindStringSubmatch(number)
+	parts := decimal.FindStringSubmatch(number)
 	if parts == nil || parts[1]+parts[2] == "" {
 		return []string{fmt.Sprintf("%s is no number: %q", path, number)}
 	}

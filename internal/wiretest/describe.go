@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // services are excerpts of the services' references: for each operation that Nexus calls its members and errors, and
@@ -37,26 +40,40 @@ type description struct {
 	}
 }
 
-// describe reads the service of a file. Rules are those of its operations that bind several members. A mistake in the
-// file, which is part of the program, causes a panic.
+// described holds the service of each file, without rules. A mistake in a file, which is part of the program, causes a
+// panic.
+var described = sync.OnceValue(func() map[string]Service {
+	out := map[string]Service{}
+	for _, file := range []string{"dynamodb", "events", "s3", "scheduler", "streams"} {
+		text, err := services.ReadFile("services/" + file + ".json")
+		var d description
+		if err == nil {
+			decoder := json.NewDecoder(bytes.NewReader(text))
+			decoder.DisallowUnknownFields()
+			err = decoder.Decode(&d)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("wiretest: %s: %v", file, err))
+		}
+		s := Service{Name: d.Name, Target: d.Target, ContentType: d.ContentType}
+		for _, o := range d.Operations {
+			s.Operations = append(s.Operations, Operation{
+				Name: o.Name, Source: d.Reference + ", " + o.Name, Method: o.Method, Path: o.Path, Query: o.Query,
+				Header: o.Header, HasBody: o.HasBody, Input: d.structure(o.Members),
+				Refusals: append(refusals(d.Errors), refusals(o.Errors)...),
+			})
+		}
+		out[file] = s
+	}
+	return out
+})
+
+// describe returns the service of a file. Rules are those of its operations that bind several members.
 func describe(file string, rules map[string][]Rule, refuse func(http.ResponseWriter, Refusal)) Service {
-	text, err := services.ReadFile("services/" + file + ".json")
-	var d description
-	if err == nil {
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(&d)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("wiretest: %s: %v", file, err))
-	}
-	s := Service{Name: d.Name, Target: d.Target, ContentType: d.ContentType, refuse: refuse}
-	for _, o := range d.Operations {
-		s.Operations = append(s.Operations, Operation{
-			Name: o.Name, Source: d.Reference + ", " + o.Name, Method: o.Method, Path: o.Path, Query: o.Query,
-			Header: o.Header, HasBody: o.HasBody, Input: d.structure(o.Members), Rules: rules[o.Name],
-			Refusals: append(refusals(d.Errors), refusals(o.Errors)...),
-		})
+	s := described()[file]
+	s.refuse, s.Operations = refuse, slices.Clone(s.Operations)
+	for i, o := range s.Operations {
+		s.Operations[i].Rules = rules[o.Name]
 	}
 	return s
 }
@@ -88,46 +105,37 @@ func (d description) structure(members string) Shape {
 // shape returns the shape of that name.
 func (d description) shape(name string) Shape {
 	kind, rest, _ := strings.Cut(d.Shapes[name], " ")
-	bounded := func(k Kind) (Shape, string) {
-		bounds, more, _ := strings.Cut(rest, " ")
-		low, high, _ := strings.Cut(bounds, "..")
-		return Shape{Kind: k, Min: integerOf(low), Max: integerOf(high)}, more
-	}
 	switch kind {
-	case "text":
-		out, pattern := bounded(Text)
-		out.Pattern = pattern
-		return out
-	case "integer":
-		out, _ := bounded(Integer)
-		return out
-	case "list":
-		out, element := bounded(List)
-		out.Element = new(d.shape(element))
-		return out
-	case "map":
-		out, parts := bounded(Map)
-		key, element, _ := strings.Cut(parts, " ")
-		out.Key, out.Element = new(d.shape(key)), new(d.shape(element))
-		return out
 	case "word":
 		return Shape{Kind: Text, Enum: strings.Fields(rest)}
-	case "structure":
-		return d.structure(rest)
-	case "one":
+	case "structure", "one":
 		out := d.structure(rest)
-		out.One = true
+		out.One = kind == "one"
 		return out
-	case "boolean":
-		return Shape{Kind: Boolean}
-	case "timestamp":
-		return Shape{Kind: Timestamp}
-	case "blob":
-		return Shape{Kind: Blob}
-	case "attribute":
-		return Shape{Kind: Attribute}
 	}
-	panic(fmt.Sprintf("wiretest: %s has no shape %s", d.Reference, name))
+	known, ok := kinds[kind]
+	if !ok {
+		panic(fmt.Sprintf("wiretest: %s has no shape %s", d.Reference, name))
+	}
+	bounds, parts, _ := strings.Cut(rest, " ")
+	low, high, _ := strings.Cut(bounds, "..")
+	out := Shape{Kind: known, Min: integerOf(low), Max: integerOf(high)}
+	switch {
+	case known == List:
+		out.Element = new(d.shape(parts))
+	case known == Map:
+		key, element, _ := strings.Cut(parts, " ")
+		out.Key, out.Element = new(d.shape(key)), new(d.shape(element))
+	case parts != "":
+		out.Pattern = regexp.MustCompile(`^(?:` + parts + `)$`)
+	}
+	return out
+}
+
+// kinds are the kinds of shapes that are no structure and no choice of words.
+var kinds = map[string]Kind{
+	"text": Text, "integer": Integer, "boolean": Boolean, "timestamp": Timestamp, "list": List, "map": Map, "blob": Blob,
+	"attribute": Attribute,
 }
 
 // integerOf returns a bound or status; 0 for an absent one.

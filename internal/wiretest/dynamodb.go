@@ -14,14 +14,11 @@ type Table struct {
 // DynamoDB returns Amazon DynamoDB: JSON 1.0.
 func DynamoDB(table Table) Service {
 	t := tableRules{table}
-	rules := map[string][]Rule{}
-	for name, rule := range map[string]Rule{
-		"GetItem": t.single, "PutItem": t.single, "UpdateItem": t.single, "DeleteItem": t.single, "Query": t.query,
-		"Scan": t.scan, "TransactWriteItems": t.transaction, "BatchGetItem": t.batchGet, "BatchWriteItem": t.batchWrite,
-	} {
-		rules[name] = []Rule{rule}
-	}
-	return describe("dynamodb", rules, refuseTable)
+	return describe("dynamodb", map[string][]Rule{
+		"GetItem": {t.single}, "PutItem": {t.single}, "UpdateItem": {t.single}, "DeleteItem": {t.single},
+		"Query": {t.query}, "Scan": {t.scan}, "TransactWriteItems": {t.transaction},
+		"BatchGetItem": {t.batchGet}, "BatchWriteItem": {t.batchWrite},
+	}, refuseTable)
 }
 
 // Streams returns Amazon DynamoDB Streams: JSON 1.0.

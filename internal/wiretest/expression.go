@@ -17,31 +17,33 @@ const (
 	maxSubstitutions = 2 << 20
 )
 
-// words returns what an expression may contain in addition to placeholders and signs (the same guide, "Condition and
-// filter expressions, operators, and functions" and "Using update expressions"). Anything else is a literal attribute
-// name, and may be one of the several hundred reserved words.
-func words() []string {
-	return []string{
-		"AND", "OR", "NOT", "BETWEEN", "IN", "SET", "REMOVE", "ADD", "DELETE",
-		"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains", "size", "if_not_exists",
-		"list_append",
-	}
+// words may stand in an expression in addition to placeholders and signs (the same guide, "Condition and filter
+// expressions, operators, and functions" and "Using update expressions"). Anything else is a literal attribute name,
+// and may be one of the several hundred reserved words.
+var words = []string{
+	"AND", "OR", "NOT", "BETWEEN", "IN", "SET", "REMOVE", "ADD", "DELETE",
+	"attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains", "size", "if_not_exists",
+	"list_append",
 }
 
-// expressions returns the expressions of a request or of an action in a transaction.
-func expressions() []string {
-	return []string{
-		"ConditionExpression", "UpdateExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression",
-	}
+// expressions are the expressions of a request or of an action in a transaction.
+var expressions = []string{
+	"ConditionExpression", "UpdateExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression",
 }
 
-func token() *regexp.Regexp { return regexp.MustCompile(`[#:]?[A-Za-z0-9_]+|<=|>=|<>|[=<>+-]`) }
+var (
+	token       = regexp.MustCompile(`[#:]?[A-Za-z0-9_]+|<=|>=|<>|[=<>+-]`)
+	placeholder = regexp.MustCompile(`^[#:][A-Za-z0-9_]+$`)
+	// targetEnd parts the changes of an update expression: each begins with its attribute, before a sign of equality or
+	// alone.
+	targetEnd = regexp.MustCompile(`,| REMOVE |^REMOVE |^SET `)
+)
 
 // checkExpressions returns the faults of the expressions of in, and of the placeholders that they use.
 func checkExpressions(path string, in map[string]any) []string {
 	var found []string
 	used := map[string]bool{}
-	for _, kind := range expressions() {
+	for _, kind := range expressions {
 		value, there := in[kind]
 		if !there {
 			continue
@@ -58,27 +60,22 @@ func checkExpressions(path string, in map[string]any) []string {
 		if there && len(defined) == 0 {
 			found = append(found, path+group.name+" is empty")
 		}
-		for _, placeholder := range slices.Sorted(maps.Keys(defined)) {
-			if !regexp.MustCompile(`^`+group.sign+`[A-Za-z0-9_]+$`).MatchString(placeholder) ||
-				len(placeholder) > maxPlaceholder {
-				found = append(found, fmt.Sprintf("%s%s has the name %q", path, group.name, placeholder))
+		for _, name := range slices.Sorted(maps.Keys(defined)) {
+			if !strings.HasPrefix(name, group.sign) || !placeholder.MatchString(name) || len(name) > maxPlaceholder {
+				found = append(found, fmt.Sprintf("%s%s has the name %q", path, group.name, name))
 			}
-			if !used[placeholder] {
-				found = append(found, fmt.Sprintf("%s%s defines %s, which nothing uses", path, group.name, placeholder))
+			if !used[name] {
+				found = append(found, fmt.Sprintf("%s%s defines %s, which nothing uses", path, group.name, name))
 			}
-			delete(used, placeholder)
-			name, _ := defined[placeholder].(string)
-			total += len(placeholder) + len(name) + sizeOf(defined[placeholder])
+			delete(used, name)
+			attribute, _ := defined[name].(string)
+			total += len(name) + len(attribute) + sizeOf(defined[name])
 		}
 	}
-	for _, placeholder := range slices.Sorted(maps.Keys(used)) {
-		found = append(found, fmt.Sprintf("%s%s is used and not defined", path, placeholder))
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		found = append(found, fmt.Sprintf("%s%s is used and not defined", path, name))
 	}
-	if total > maxSubstitutions {
-		found = append(found,
-			fmt.Sprintf("%ssubstitutions have %d bytes, at most %d are allowed", path, total, maxSubstitutions))
-	}
-	return found
+	return append(found, atMost(maxSubstitutions, total, "bytes", path+"substitutions have")...)
 }
 
 func checkExpression(path, expression string, used map[string]bool) []string {
@@ -87,22 +84,19 @@ func checkExpression(path, expression string, used map[string]bool) []string {
 		found = append(found, fmt.Sprintf("%s has %d bytes, want 1 to %d", path, len(expression), maxExpression))
 	}
 	operators := 0
-	for _, word := range token().FindAllString(expression, -1) {
+	for _, word := range token.FindAllString(expression, -1) {
 		switch {
 		case strings.HasPrefix(word, "#"), strings.HasPrefix(word, ":"):
 			used[word] = true
-		case strings.ContainsAny(word, "=<>+-"), slices.Contains(words(), word):
+		case strings.ContainsAny(word, "=<>+-"), slices.Contains(words, word):
 			operators++
 		default:
 			found = append(found, fmt.Sprintf("%s has %q in the open", path, word))
 		}
 	}
-	if operators > maxOperators {
-		found = append(found,
-			fmt.Sprintf("%s has %d operators and functions, at most %d are allowed", path, operators, maxOperators))
-	}
-	if operands := strings.Count(expression, ",") + 1; strings.Contains(expression, " IN ") && operands > maxOperands {
-		found = append(found, fmt.Sprintf("%s has %d operands of IN, at most %d are allowed", path, operands, maxOperands))
+	found = append(found, atMost(maxOperators, operators, "operators and functions", path+" has")...)
+	if strings.Contains(expression, " IN ") {
+		found = append(found, atMost(maxOperands, strings.Count(expression, ",")+1, "operands of IN", path+" has")...)
 	}
 	return found
 }
@@ -112,23 +106,8 @@ func attributesOf(in map[string]any, kind string) []string {
 	expression, _ := in[kind].(string)
 	names, _ := in["ExpressionAttributeNames"].(map[string]any)
 	var out []string
-	for _, word := range token().FindAllString(expression, -1) {
+	for _, word := range token.FindAllString(expression, -1) {
 		if name, ok := names[word].(string); ok {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// changed returns the attribute names that an update expression sets or removes: those before each sign of equality,
-// and those in the clauses without one.
-func changed(in map[string]any) []string {
-	expression, _ := in["UpdateExpression"].(string)
-	names, _ := in["ExpressionAttributeNames"].(map[string]any)
-	var out []string
-	for _, part := range regexp.MustCompile(`,| REMOVE |^REMOVE |^SET `).Split(expression, -1) {
-		target, _, _ := strings.Cut(part, "=")
-		if name, ok := names[strings.TrimSpace(target)].(string); ok {
 			out = append(out, name)
 		}
 	}

@@ -33,15 +33,17 @@ func bucketName(c Call) []string {
 	return nil
 }
 
+// maxKeyBytes bounds the name of an object, which safeKey matches.
+const maxKeyBytes = 1024
+
+var safeKey = regexp.MustCompile(`^[A-Za-z0-9!_.*'()/=-]+$`)
+
 // keyName checks Amazon S3 User Guide, "Naming Amazon S3 objects": at most 1,024 bytes of UTF-8; of them the safe
 // characters only; and no segment that means a folder, which programs on the way may resolve.
 func keyName(c Call) []string {
 	key, _ := c.Input["Key"].(string)
-	var found []string
-	if len(key) > 1024 {
-		found = append(found, fmt.Sprintf("the key has %d bytes, at most 1024 are allowed", len(key)))
-	}
-	if !regexp.MustCompile(`^[A-Za-z0-9!_.*'()/=-]+$`).MatchString(key) {
+	found := atMost(maxKeyBytes, len(key), "bytes", "the key has")
+	if !safeKey.MatchString(key) {
 		found = append(found, fmt.Sprintf("the key %q has a character that is not safe", key))
 	}
 	for _, segment := range strings.Split(key, "/") {

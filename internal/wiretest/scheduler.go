@@ -14,11 +14,13 @@ func Scheduler() Service {
 	return describe("scheduler", map[string][]Rule{"CreateSchedule": written, "UpdateSchedule": written}, refuseSchedule)
 }
 
+var oneTime = regexp.MustCompile(`^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$`)
+
 // oneTimeExpression checks EventBridge Scheduler User Guide, "Schedule types in EventBridge Scheduler", "One-time
 // schedules": at(yyyy-mm-ddThh:mm:ss), in the time zone named beside it, which is one of the IANA database.
 func oneTimeExpression(c Call) []string {
 	expression, _ := c.Input["ScheduleExpression"].(string)
-	parts := regexp.MustCompile(`^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$`).FindStringSubmatch(expression)
+	parts := oneTime.FindStringSubmatch(expression)
 	if parts == nil {
 		return []string{fmt.Sprintf("the expression %q has not the form at(yyyy-mm-ddThh:mm:ss)", expression)}
 	}

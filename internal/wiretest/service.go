@@ -107,11 +107,22 @@ func (s Service) Check(r *http.Request, body []byte) (Call, []string) {
 	for name, value := range members {
 		add(name, value)
 	}
-	for name, value := range fromQuery(r.URL.Query(), operation, &found) {
-		add(name, value)
+	for name, values := range r.URL.Query() {
+		if _, tells := operation.Query[name+"="+values[0]]; tells {
+			continue
+		}
+		if member, known := operation.Query[name]; known && len(values) == 1 {
+			add(member, typed(operation.Input.Members[member], values[0]))
+		} else {
+			found = append(found, fmt.Sprintf("%s: the query %s=%q is unknown", operation.Name, name, values))
+		}
 	}
-	for name, value := range fromHeader(r.Header, operation, &found) {
-		add(name, value)
+	for name, values := range r.Header {
+		if member, known := operation.Header[name]; known {
+			add(member, typed(operation.Input.Members[member], values[0]))
+		} else if strings.HasPrefix(name, "X-Amz-") && !slices.Contains(everywhere, name) {
+			found = append(found, fmt.Sprintf("%s: the header %s is unknown", operation.Name, name))
+		}
 	}
 	switch {
 	case operation.HasBody:
@@ -189,39 +200,9 @@ func matchPath(operation Operation, r *http.Request) (map[string]any, bool) {
 	return members, rest == ""
 }
 
-func fromQuery(query url.Values, operation Operation, found *[]string) map[string]any {
-	members := map[string]any{}
-	for name, values := range query {
-		member, known := operation.Query[name]
-		if _, tells := operation.Query[name+"="+values[0]]; tells {
-			continue
-		}
-		if !known || len(values) != 1 {
-			*found = append(*found, fmt.Sprintf("%s: the query %s=%q is unknown", operation.Name, name, values))
-			continue
-		}
-		members[member] = typed(operation.Input.Members[member], values[0])
-	}
-	return members
-}
-
-// everywhere reports whether the header belongs to the protocol, which no operation lists.
-func everywhere(name string) bool {
-	return slices.Contains([]string{
-		"X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-User-Agent", "X-Amz-Api-Version",
-	}, name)
-}
-
-func fromHeader(header http.Header, operation Operation, found *[]string) map[string]any {
-	members := map[string]any{}
-	for name, values := range header {
-		if member, known := operation.Header[name]; known {
-			members[member] = typed(operation.Input.Members[member], values[0])
-		} else if strings.HasPrefix(name, "X-Amz-") && !everywhere(name) {
-			*found = append(*found, fmt.Sprintf("%s: the header %s is unknown", operation.Name, name))
-		}
-	}
-	return members
+// everywhere are the headers of the protocol, which no operation lists.
+var everywhere = []string{
+	"X-Amz-Date", "X-Amz-Target", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-User-Agent", "X-Amz-Api-Version",
 }
 
 // typed returns a member that is sent as text, in its JSON form.

@@ -32,8 +32,8 @@ type Shape struct {
 	// Min and Max bound the characters of a text, the elements of a list or map, or an integer itself. Without a Max there
 	// is no upper bound.
 	Min, Max int
-	// Pattern is a regular expression for the whole text.
-	Pattern string
+	// Pattern matches the whole text; nil matches any.
+	Pattern *regexp.Regexp
 	// Enum holds the allowed texts, if only some are.
 	Enum []string
 	// Members are the only members of a structure; the required ones must be present.
@@ -51,15 +51,15 @@ func (s Shape) check(path string, value any) []string {
 	case nil:
 		return []string{path + " is null"}
 	case string:
-		return s.checkText(path, value)
+		return s.expect(path, Text, "a text", func() []string { return s.checkText(path, value) })
 	case json.Number:
 		return s.checkNumber(path, value)
 	case bool:
-		return s.expect(path, Boolean, "a boolean")
+		return s.expect(path, Boolean, "a boolean", nil)
 	case []any:
-		return s.checkList(path, value)
+		return s.expect(path, List, "a list", func() []string { return s.checkList(path, value) })
 	case []byte:
-		return s.expect(path, Blob, "a body")
+		return s.expect(path, Blob, "a body", nil)
 	case map[string]any:
 		switch s.Kind {
 		case Attribute:
@@ -67,28 +67,29 @@ func (s Shape) check(path string, value any) []string {
 		case Map:
 			return s.checkMap(path, value)
 		}
-		return s.checkStructure(path, value)
+		return s.expect(path, Structure, "a structure", func() []string { return s.checkStructure(path, value) })
 	}
 	return []string{fmt.Sprintf("%s is of the unknown type %T", path, value)}
 }
 
-func (s Shape) expect(path string, kind Kind, what string) []string {
-	if s.Kind != kind {
+// expect returns the fault of a value of a kind that is not the shape's, and otherwise those that the check finds.
+func (s Shape) expect(path string, kind Kind, what string, check func() []string) []string {
+	switch {
+	case s.Kind != kind:
 		return []string{path + " must not be " + what}
+	case check == nil:
+		return nil
 	}
-	return nil
+	return check()
 }
 
 func (s Shape) checkText(path, value string) []string {
-	found := s.expect(path, Text, "a text")
-	if s.Kind != Text {
-		return found
-	}
+	var found []string
 	if !utf8.ValidString(value) {
 		found = append(found, path+" is not UTF-8")
 	}
 	found = append(found, s.checkSize(path, utf8.RuneCountInString(value), "characters")...)
-	if s.Pattern != "" && !regexp.MustCompile(`^(?:`+s.Pattern+`)$`).MatchString(value) {
+	if s.Pattern != nil && !s.Pattern.MatchString(value) {
 		found = append(found, fmt.Sprintf("%s %q does not match %s", path, value, s.Pattern))
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, value) {
@@ -120,11 +121,7 @@ func (s Shape) checkNumber(path string, value json.Number) []string {
 }
 
 func (s Shape) checkList(path string, value []any) []string {
-	found := s.expect(path, List, "a list")
-	if s.Kind != List {
-		return found
-	}
-	found = append(found, s.checkSize(path, len(value), "elements")...)
+	found := s.checkSize(path, len(value), "elements")
 	for i, element := range value {
 		found = append(found, s.Element.check(fmt.Sprintf("%s[%d]", path, i), element)...)
 	}
@@ -143,10 +140,7 @@ func (s Shape) checkMap(path string, value map[string]any) []string {
 }
 
 func (s Shape) checkStructure(path string, value map[string]any) []string {
-	found := s.expect(path, Structure, "a structure")
-	if s.Kind != Structure {
-		return found
-	}
+	var found []string
 	for _, name := range s.Required {
 		if _, there := value[name]; !there {
 			found = append(found, path+"."+name+" is missing")

@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// authorization returns the header's form (AWS General Reference, "Create a signed AWS API request"): algorithm,
-// scope, the signed headers, the signature.
-func authorization() *regexp.Regexp {
-	return regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9-]+)/aws4_request, ` +
+// authorization is the header's form (AWS General Reference, "Create a signed AWS API request"): algorithm, scope, the
+// signed headers, the signature.
+var authorization = regexp.MustCompile(
+	`^AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9-]+)/aws4_request, ` +
 		`SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
-}
 
 // signer returns the access key id that signed a request and the service that it is for; empty for an unsigned
 // request.
 func signer(r *http.Request) (caller, service string) {
-	if parts := authorization().FindStringSubmatch(r.Header.Get("Authorization")); parts != nil {
+	if parts := authorization.FindStringSubmatch(r.Header.Get("Authorization")); parts != nil {
 		return parts[1], parts[4]
 	}
 	return "", ""
@@ -28,7 +27,7 @@ func signer(r *http.Request) (caller, service string) {
 // checkSignature returns the faults of the form of a request's signature. The SDK makes the signature itself, and only
 // a holder of the key could check it.
 func checkSignature(r *http.Request, service string) []string {
-	parts := authorization().FindStringSubmatch(r.Header.Get("Authorization"))
+	parts := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
 	if parts == nil {
 		return []string{fmt.Sprintf("the header Authorization %q is no signature", r.Header.Get("Authorization"))}
 	}

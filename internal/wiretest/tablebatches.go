@@ -15,15 +15,20 @@ func (t tableRules) transaction(c Call) []string {
 	for i, member := range structures(c.Input["TransactItems"]) {
 		for kind, content := range member {
 			action, _ := content.(map[string]any)
-			path := fmt.Sprintf("TransactItems[%d].%s.", i, kind)
-			found = append(found, t.action(path, action)...)
-			found = append(found, once(seen, path, t.row(action["TableName"], action["Key"], action["Item"]))...)
-			item, _ := action["Item"].(map[string]any)
-			values, _ := action["ExpressionAttributeValues"].(map[string]any)
-			total += itemSize(item) + itemSize(values)
+			wrong, size := t.oneOf(seen, fmt.Sprintf("TransactItems[%d].%s.", i, kind), action["TableName"], action)
+			found, total = append(found, wrong...), total+size
 		}
 	}
-	return append(found, tooLarge(total, maxTransactionBytes)...)
+	return append(found, atMost(maxTransactionBytes, total, "bytes", "TransactItems has")...)
+}
+
+// oneOf checks an action among several, each on a row of its own, and returns its bytes.
+func (t tableRules) oneOf(seen map[string]bool, path string, table any, action map[string]any) ([]string, int) {
+	found := t.action(path, action)
+	found = append(found, once(seen, path, t.row(table, action["Key"], action["Item"]))...)
+	item, _ := action["Item"].(map[string]any)
+	values, _ := action["ExpressionAttributeValues"].(map[string]any)
+	return found, itemSize(item) + itemSize(values)
 }
 
 // batchWrite checks BatchWriteItem: 25 rows in all, each once, 16 MB in all.
@@ -36,19 +41,14 @@ func (t tableRules) batchWrite(c Call) []string {
 		for i, member := range structures(requests[table]) {
 			for kind, content := range member {
 				request, _ := content.(map[string]any)
-				path := fmt.Sprintf("RequestItems.%s[%d].%s.", table, i, kind)
-				found = append(found, t.action(path, request)...)
-				found = append(found, once(seen, path, t.row(table, request["Key"], request["Item"]))...)
-				item, _ := request["Item"].(map[string]any)
-				total += itemSize(item)
+				wrong, size := t.oneOf(seen, fmt.Sprintf("RequestItems.%s[%d].%s.", table, i, kind), table, request)
+				found, total = append(found, wrong...), total+size
 				count++
 			}
 		}
 	}
-	if count > maxBatchWrites {
-		found = append(found, fmt.Sprintf("%d rows, at most %d are allowed", count, maxBatchWrites))
-	}
-	return append(found, tooLarge(total, maxBatchBytes)...)
+	found = append(found, atMost(maxBatchWrites, count, "rows", "RequestItems has")...)
+	return append(found, atMost(maxBatchBytes, total, "bytes", "RequestItems has")...)
 }
 
 // batchGet checks BatchGetItem: 100 rows in all, each once.
@@ -68,10 +68,7 @@ func (t tableRules) batchGet(c Call) []string {
 			count++
 		}
 	}
-	if count > maxBatchKeys {
-		found = append(found, fmt.Sprintf("%d keys, at most %d are allowed", count, maxBatchKeys))
-	}
-	return found
+	return append(found, atMost(maxBatchKeys, count, "keys", "RequestItems has")...)
 }
 
 // row returns a row's identity: its table and key, which may be in an item.
@@ -91,9 +88,10 @@ func once(seen map[string]bool, path, row string) []string {
 	return nil
 }
 
-func tooLarge(size, limit int) []string {
-	if size > limit {
-		return []string{fmt.Sprintf("%d bytes, at most %d are allowed", size, limit)}
+// atMost returns the fault of too many; what they are, and who has them, is for its text.
+func atMost(limit, n int, what, has string) []string {
+	if n > limit {
+		return []string{fmt.Sprintf("%s %d %s, at most %d are allowed", has, n, what, limit)}
 	}
 	return nil
 }

@@ -40,7 +40,15 @@ func (t tableRules) action(path string, in map[string]any) []string {
 func (t tableRules) changes(path string, in map[string]any) []string {
 	var found []string
 	seen := map[string]bool{}
-	for _, name := range changed(in) {
+	names, _ := in["ExpressionAttributeNames"].(map[string]any)
+	values, _ := in["ExpressionAttributeValues"].(map[string]any)
+	expression, _ := in["UpdateExpression"].(string)
+	for _, part := range targetEnd.Split(expression, -1) {
+		target, value, isSet := strings.Cut(part, "=")
+		name, isName := names[strings.TrimSpace(target)].(string)
+		if !isName {
+			continue
+		}
 		if seen[name] {
 			found = append(found, fmt.Sprintf("%sUpdateExpression names %s twice", path, name))
 		}
@@ -48,14 +56,6 @@ func (t tableRules) changes(path string, in map[string]any) []string {
 			found = append(found, fmt.Sprintf("%sUpdateExpression changes the key attribute %s", path, name))
 		}
 		seen[name] = true
-	}
-	names, _ := in["ExpressionAttributeNames"].(map[string]any)
-	values, _ := in["ExpressionAttributeValues"].(map[string]any)
-	expression, _ := in["UpdateExpression"].(string)
-	for _, part := range strings.FieldsFunc(strings.TrimPrefix(expression, "SET "),
-		func(r rune) bool { return r == ',' }) {
-		target, value, isSet := strings.Cut(part, "=")
-		name, _ := names[strings.TrimSpace(target)].(string)
 		if limit := t.indexed(name); isSet && limit > 0 {
 			placeholder, _, _ := strings.Cut(strings.TrimSpace(value), " ")
 			found = append(found, keyText(path+name, values[placeholder], limit)...)
@@ -116,10 +116,7 @@ func (t tableRules) item(path string, item map[string]any) []string {
 		key[name] = item[name]
 	}
 	found = append(found, t.key(path, key, t.KeySchema)...)
-	if size := itemSize(item); size > maxItemBytes {
-		found = append(found, fmt.Sprintf("%s has %d bytes, at most %d are allowed", path, size, maxItemBytes))
-	}
-	return found
+	return append(found, atMost(maxItemBytes, itemSize(item), "bytes", path+" has")...)
 }
 
 // query checks Amazon DynamoDB Developer Guide, "Key condition expressions for the Query operation". The partition key
@@ -161,7 +158,7 @@ func (t tableRules) query(c Call) []string {
 }
 
 func valuesOf(expression string) []string {
-	return slices.DeleteFunc(token().FindAllString(expression, -1), func(word string) bool { return word[0] != ':' })
+	return slices.DeleteFunc(token.FindAllString(expression, -1), func(word string) bool { return word[0] != ':' })
 }
 
 func (t tableRules) schemaOf(in map[string]any) KeySchema {
