@@ -124,14 +124,10 @@ func (p *person) planSeries(morning time.Time) {
 				"startTzid": zone,
 			}
 			date := start.AddDate(0, 0, 7).In(home()).Format("20060102")
-			p.plan.put(p.after(at, 10*time.Minute, 5*time.Hour), func(ctx context.Context, w *world) error {
-				_, err := w.send(ctx, request{
-					activity: Activity{"change an occurrence", Creates}, function: commandFunction, user: p.id,
-					method: http.MethodPut, path: "/v1/series/" + series.id + "/instances/" + date, body: body,
-					version: series.version,
-				}, "")
-				return err
-			})
+			p.command(p.after(at, 10*time.Minute, 5*time.Hour), request{
+				activity: Activity{"change an occurrence", Creates}, method: http.MethodPut,
+				path: "/v1/series/" + idHere + "/instances/" + date, body: body,
+			}, "", series)
 		}
 	}
 }
@@ -171,13 +167,10 @@ func (p *person) planReminders(morning time.Time) {
 		if i >= p.load.CompletedReminders {
 			continue
 		}
-		p.plan.put(p.after(trigger, 2*time.Minute, 30*time.Minute), func(ctx context.Context, w *world) error {
-			_, err := w.send(ctx, request{
-				activity: Activity{"complete a reminder", LifeCycle}, function: commandFunction, user: p.id,
-				method: http.MethodPost, path: "/v1/reminders/" + reminder.id + "/complete",
-			}, "")
-			return err
-		})
+		p.command(p.after(trigger, 2*time.Minute, 30*time.Minute), request{
+			activity: Activity{"complete a reminder", LifeCycle}, method: http.MethodPost,
+			path: "/v1/reminders/" + idHere + "/complete",
+		}, "", reminder)
 	}
 }
 

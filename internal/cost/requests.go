@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"nexus/pkg/product"
@@ -23,11 +24,8 @@ func (p *person) linked(isLinked bool, at time.Time, name, path, idMember string
 			name += ", linked"
 			content["links"] = []map[string]any{{"targetType": product.TypeTask, "targetId": p.latest.id}}
 		}
-		made, err := w.send(ctx, request{
-			activity: Activity{name, Creates}, function: commandFunction, user: p.id, method: http.MethodPost, path: path,
-			body: content,
-		}, idMember)
-		*it = thing{made.ID, made.Version}
+		in := request{activity: Activity{name, Creates}, method: http.MethodPost, path: path, body: content}
+		err := p.send(ctx, w, in, idMember, it)
 		if idMember == "taskId" {
 			p.latest = *it
 		}
@@ -37,24 +35,35 @@ func (p *person) linked(isLinked bool, at time.Time, name, path, idMember string
 
 // patch plans a change of the thing.
 func (p *person) patch(at time.Time, name, path, idMember string, group Group, it *thing, body map[string]any) {
-	p.plan.put(at, func(ctx context.Context, w *world) error {
-		changed, err := w.send(ctx, request{
-			activity: Activity{name, group}, function: commandFunction, user: p.id, method: http.MethodPatch, path: path + it.id,
-			body: body, version: it.version,
-		}, idMember)
-		it.version = changed.Version
-		return err
-	})
+	p.command(at, request{
+		activity: Activity{name, group}, method: http.MethodPatch, path: path + idHere, body: body,
+	}, idMember, it)
 }
 
 func (p *person) delete(at time.Time, name, path string, it *thing) {
-	p.plan.put(at, func(ctx context.Context, w *world) error {
-		_, err := w.send(ctx, request{
-			activity: Activity{name, LifeCycle}, function: commandFunction, user: p.id, method: http.MethodDelete,
-			path: path + it.id, version: it.version,
-		}, "")
-		return err
-	})
+	p.command(at, request{activity: Activity{name, LifeCycle}, method: http.MethodDelete, path: path + idHere}, "", it)
+}
+
+// command plans a command about the thing.
+func (p *person) command(at time.Time, in request, idMember string, it *thing) {
+	p.plan.put(at, func(ctx context.Context, w *world) error { return p.send(ctx, w, in, idMember, it) })
+}
+
+// idHere stands in a path for the id that the thing has when the command is sent.
+const idHere = "{id}"
+
+// send sends a command about the thing. A command that is no POST expects the thing's version. The answer to one with
+// an id member says what the thing is by now.
+func (p *person) send(ctx context.Context, w *world, in request, idMember string, it *thing) error {
+	in.function, in.user, in.path = commandFunction, p.id, strings.Replace(in.path, idHere, it.id, 1)
+	if in.method != http.MethodPost {
+		in.version = it.version
+	}
+	said, err := w.send(ctx, in, idMember)
+	if idMember != "" {
+		*it = thing{said.ID, said.Version}
+	}
+	return err
 }
 
 // views are the users' reads, in turn: of forty reads fifteen are of an agenda, twelve of one item.
