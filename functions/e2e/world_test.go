@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -158,10 +157,7 @@ func (w *fixture) apply(text []byte) {
 // row returns a row of the table, nil if it is not there.
 func (w *fixture) row(key item.Key) item.Item {
 	w.Helper()
-	it, err := w.store.Get(w.Context(), key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil
-	}
+	it, err := table.Find(w.Context(), w.store, key)
 	require.NoError(w, err)
 	return it
 }

@@ -118,10 +118,7 @@ func (w *fixture) delete(t *entity.Type, it item.Item) {
 
 // get returns a row as it is stored, nil for none.
 func (w *fixture) get(key item.Key) item.Item {
-	row, err := w.store.Get(w.ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil
-	}
+	row, err := table.Find(w.ctx, w.store, key)
 	require.NoError(w.t, err)
 	return row
 }

@@ -184,7 +184,7 @@ func (s *scene) rebuild(ctx context.Context, store table.Store, owner string) er
 		return err
 	}
 	for _, id := range s.ids() {
-		row, err := find(ctx, store, entity.LedgerKey("ann", s.p.Name(), id))
+		row, err := table.Find(ctx, store, entity.LedgerKey("ann", s.p.Name(), id))
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ var spoils = map[string]func(*scene){
 }
 
 func (s *scene) change(key item.Key, name string, v item.Value) {
-	row, err := find(context.Background(), s.store, key)
+	row, err := table.Find(context.Background(), s.store, key)
 	must(err)
 	row = row.Clone()
 	row.Set(name, v)

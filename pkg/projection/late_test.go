@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
@@ -128,7 +129,7 @@ func TestConsumer_prolongsNoTombstone(t *testing.T) {
 		s.happened(records...)
 		s.applied(records...)
 		ledger := entity.LedgerKey("ann", p.Name(), "note_1")
-		before, err := find(t.Context(), s.store, ledger)
+		before, err := table.Find(t.Context(), s.store, ledger)
 		require.NoError(t, err)
 		require.Equal(t, s.now.Add(30*24*time.Hour).Unix(), before.Int(entity.AttrTTL))
 		s.now = s.now.Add(24 * time.Hour)
@@ -137,11 +138,11 @@ func TestConsumer_prolongsNoTombstone(t *testing.T) {
 		} else {
 			require.NoError(t, s.repair(t.Context(), s.store, "note_1"))
 			require.NoError(t, s.repair(t.Context(), s.store, "note_2"), "of an item without rows")
-			found, err := find(t.Context(), s.store, entity.LedgerKey("ann", p.Name(), "note_2"))
+			found, err := table.Find(t.Context(), s.store, entity.LedgerKey("ann", p.Name(), "note_2"))
 			require.NoError(t, err)
 			require.Nil(t, found)
 		}
-		after, err := find(t.Context(), s.store, ledger)
+		after, err := table.Find(t.Context(), s.store, ledger)
 		require.NoError(t, err)
 		require.Equal(t, before, after)
 	}
@@ -157,7 +158,7 @@ func TestConsumer_repairsARowThatSaysSomethingElse(t *testing.T) {
 	wrong["x"] = item.Int(7)
 	s.put(wrong)
 	require.NoError(t, s.repair(t.Context(), s.store, "note_1"))
-	row, err := find(t.Context(), s.store, wrong.Key())
+	row, err := table.Find(t.Context(), s.store, wrong.Key())
 	require.NoError(t, err)
 	require.Equal(t, linkRow("a"), row)
 }

@@ -1,7 +1,6 @@
 package projection_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,10 +48,7 @@ func newHeld(t *testing.T, notes int) *held {
 }
 
 func (h *held) row(key item.Key) item.Item {
-	row, err := h.store.Get(h.t.Context(), key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil
-	}
+	row, err := table.Find(h.t.Context(), h.store, key)
 	require.NoError(h.t, err)
 	return row
 }

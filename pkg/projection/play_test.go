@@ -206,8 +206,8 @@ func (s *scene) apply(batch ...change.Change) {
 func (s *scene) notes() map[string]item.Item {
 	out := map[string]item.Item{}
 	for _, c := range s.records {
-		it, err := s.store.Get(context.Background(), c.Key)
-		if err != nil && !errors.Is(err, table.ErrNotFound) {
+		it, err := table.Find(context.Background(), s.store, c.Key)
+		if err != nil {
 			panic(err)
 		}
 		out[c.Ref.ID] = it
@@ -246,8 +246,8 @@ func (s *scene) recount() error {
 			edges = append(edges, entity.LinkKey("ann", entity.Ref{Type: product.TypeNote, ID: id}, l.Target).SK)
 		}
 		slices.Sort(targets)
-		row, err := s.store.Get(context.Background(), entity.LedgerKey("ann", s.p.Name(), id))
-		if err != nil && !errors.Is(err, table.ErrNotFound) {
+		row, err := table.Find(context.Background(), s.store, entity.LedgerKey("ann", s.p.Name(), id))
+		if err != nil {
 			return err
 		}
 		want := strings.Join(targets, "\n")
@@ -272,8 +272,8 @@ func (s *scene) recount() error {
 		}
 		return errors.Join(errs...)
 	}
-	target, err := s.store.Get(context.Background(), s.p.Target("ann"))
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
+	target, err := table.Find(context.Background(), s.store, s.p.Target("ann"))
+	if err != nil {
 		return err
 	}
 	has := map[string]int64{}

@@ -16,19 +16,10 @@ import (
 	"nexus/pkg/table/interleave"
 )
 
-// find returns nil for a row that is not there.
-func find(ctx context.Context, store table.Store, key item.Key) (item.Item, error) {
-	row, err := store.Get(ctx, key)
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	return row, err
-}
-
 // evidence reads what a repair of rows goes by, in the order that is asked for.
 func (s *scene) evidence(ctx context.Context, store table.Store, id string) (e projection.Evidence, err error) {
 	e = projection.Evidence{User: "ann", Type: product.Note(), Ref: entity.Ref{Type: product.TypeNote, ID: id}}
-	if e.Ledger, err = find(ctx, store, entity.LedgerKey("ann", s.p.Name(), id)); err != nil {
+	if e.Ledger, err = table.Find(ctx, store, entity.LedgerKey("ann", s.p.Name(), id)); err != nil {
 		return e, err
 	}
 	if prefix := s.p.RowsPrefix(product.TypeNote); prefix != "" {
@@ -40,7 +31,7 @@ func (s *scene) evidence(ctx context.Context, store table.Store, id string) (e p
 		}
 		e.Rows = page.Items
 	}
-	e.Item, err = find(ctx, store, entity.ItemKey("ann", e.Ref))
+	e.Item, err = table.Find(ctx, store, entity.ItemKey("ann", e.Ref))
 	return e, err
 }
 

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -101,12 +100,9 @@ func (s *sweep) isSwept(r engine.Removal) bool {
 
 func (s *sweep) exists(key item.Key) bool {
 	s.t.Helper()
-	_, err := s.store.Get(s.t.Context(), key)
-	if errors.Is(err, table.ErrNotFound) {
-		return false
-	}
+	row, err := table.Find(s.t.Context(), s.store, key)
 	require.NoError(s.t, err)
-	return true
+	return row != nil
 }
 
 func TestSweep_removesExpiredRowsEarliestFirst(t *testing.T) {
