@@ -1,9 +1,9 @@
 // Package local is the bus of the local platform: events in memory and, with a directory, in an append-only file.
-// People can read them there, and listeners in the same process receive them. Tests of other packages use bus/memory.
+// People can read them there. Tests of other packages use bus/memory.
 //
 // It promises what the port does: published events are on disk when Publish returns and survive a SIGKILL. It
-// preserves the order of publication and repeats nothing by itself. A slow listener never delays a publisher: it loses
-// its subscription instead. It must never trim the file. One directory belongs to one bus at a time.
+// preserves the order of publication and repeats nothing by itself. It must never trim the file. One directory belongs
+// to one bus at a time.
 package local
 
 import (
@@ -30,11 +30,9 @@ type Config struct {
 type Bus struct {
 	log *log // nil: memory only
 
-	mu        sync.Mutex
-	tail      []bus.Event // the latest
-	count     int         // of all events ever published here
-	listeners map[int]chan bus.Event
-	lastID    int
+	mu    sync.Mutex
+	tail  []bus.Event // the latest
+	count int         // of all events ever published here
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -42,7 +40,7 @@ var _ bus.Bus = (*Bus)(nil)
 // New returns a bus with the events found in the directory. It cuts off a half-written end of the file, which a crash
 // left: no caller received a success for it. Any other unreadable content is an error.
 func New(cfg Config) (*Bus, error) {
-	b := &Bus{listeners: map[int]chan bus.Event{}}
+	b := &Bus{}
 	if cfg.Dir == "" {
 		return b, nil
 	}
@@ -97,7 +95,6 @@ func (b *Bus) keep(events []bus.Event) error {
 	}
 	for _, e := range events {
 		b.remember(e)
-		b.notifyListeners(e)
 	}
 	return nil
 }
@@ -153,62 +150,20 @@ func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
 	return events, first, nil
 }
 
-// Subscribe returns a channel on which each event arrives from now on, and a function that ends it. The channel is
-// closed by that function, by closing the bus, and when the listener is more than buffer events late.
-func (b *Bus) Subscribe(buffer int) (<-chan bus.Event, func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.lastID++
-	id := b.lastID
-	events := make(chan bus.Event, buffer)
-	b.listeners[id] = events
-	return events, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.dismiss(id)
-	}
-}
-
-// notifyListeners sends the event to every listener that has room and drops the others.
-func (b *Bus) notifyListeners(e bus.Event) {
-	for id, events := range b.listeners {
-		select {
-		case events <- copied(e):
-		default:
-			b.dismiss(id)
-		}
-	}
-}
-
-func (b *Bus) dismiss(id int) {
-	if events, listening := b.listeners[id]; listening {
-		delete(b.listeners, id)
-		close(events)
-	}
-}
-
-// Close ends the subscriptions and closes the file. A Publish after it fails if there is one.
+// Close closes the file. A Publish after it fails if there is one.
 func (b *Bus) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id := range b.listeners {
-		b.dismiss(id)
-	}
 	if b.log == nil {
 		return nil
 	}
 	return b.log.close()
 }
 
-func copied(e bus.Event) bus.Event {
-	e.Detail = bytes.Clone(e.Detail)
-	return e
-}
-
 func copies(events []bus.Event) []bus.Event {
-	out := make([]bus.Event, len(events))
-	for i, e := range events {
-		out[i] = copied(e)
+	out := slices.Clone(events)
+	for i := range out {
+		out[i].Detail = bytes.Clone(out[i].Detail)
 	}
 	return out
 }

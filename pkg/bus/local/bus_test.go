@@ -146,50 +146,11 @@ func TestTail_isBoundedOnDiskAndAllIsNot(t *testing.T) {
 	require.Equal(t, numbered(0, total), all(t, memory))
 }
 
-func TestSubscribe_hearsWhatIsPublishedFromNowOn(t *testing.T) {
-	t.Parallel()
-	b := setup(t, local.Config{})
-	require.NoError(t, b.Publish(t.Context(), numbered(0, 1)...))
-	events, end := b.Subscribe(4)
-	require.NoError(t, b.Publish(t.Context(), numbered(1, 2)...))
-	end()
-	end()
-	require.NoError(t, b.Publish(t.Context(), numbered(3, 1)...))
-	var heard []bus.Event
-	for e := range events {
-		heard = append(heard, e)
-	}
-	require.Equal(t, numbered(1, 2), heard)
-}
-
-func TestSubscribe_dropsASlowListenerAndDelaysNoOther(t *testing.T) {
-	t.Parallel()
-	b := setup(t, local.Config{})
-	slow, endSlow := b.Subscribe(1)
-	defer endSlow()
-	quick, endQuick := b.Subscribe(10)
-	require.NoError(t, b.Publish(t.Context(), numbered(0, 3)...))
-	endQuick()
-	require.Equal(t, 1, count(slow), "closed after what it had room for")
-	require.Equal(t, 3, count(quick))
-}
-
-func TestClose_endsSubscriptions(t *testing.T) {
+func TestClose_endsPublishing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, local.Config{Dir: t.TempDir()})
-	events, end := b.Subscribe(1)
 	require.NoError(t, b.Close())
-	require.Zero(t, count(events))
-	end()
 	require.ErrorIs(t, b.Publish(t.Context(), numbered(0, 1)...), bus.ErrUnavailable)
-}
-
-func count(events <-chan bus.Event) int {
-	n := 0
-	for range events {
-		n++
-	}
-	return n
 }
 
 // childDir asks a copy of the test binary to publish there until it is killed.
