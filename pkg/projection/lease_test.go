@@ -127,7 +127,7 @@ func TestConsumer_retriesARecordUnderALeaseAndNoOthers(t *testing.T) {
 	require.Equal(t, change.Done, outcomes[1].Verdict)
 	h.now = h.now.Add(31 * time.Second)
 	outcomes = h.consumer.Apply(t.Context(), []change.Change{more})
-	require.Equal(t, change.Done, outcomes[0].Verdict, "a hold lapses")
+	require.Equal(t, change.Done, outcomes[0].Verdict, "a lease expires")
 }
 
 // records are those that created the notes.

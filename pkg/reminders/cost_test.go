@@ -112,8 +112,8 @@ func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 			require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
 		}
 		s := w.reading(w.latest("mst_1"))
-		require.LessOrEqual(t, s.calls, 6, "%d fences", deliveries)
-		require.LessOrEqual(t, s.rows, 2*(1+200), "%d fences", deliveries)
+		require.LessOrEqual(t, s.calls, 6, "%d deliveries", deliveries)
+		require.LessOrEqual(t, s.rows, 2*(1+200), "%d deliveries", deliveries)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestNotifier_reportsAnIncompleteDeliveryAndPublishesNothing(t *testing.T) {
 			c.damage(row)
 			began, err := w.notifier.Redrive(t.Context(), row)
 			require.False(t, began)
-			require.ErrorContains(t, err, "damaged row: fence")
+			require.ErrorContains(t, err, "damaged row: delivery")
 			require.ErrorContains(t, err, c.says)
 			require.Len(t, w.bus.Events(), 1)
 		})

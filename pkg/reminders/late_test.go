@@ -29,7 +29,7 @@ func TestReminders_distinguishLateFromMissedAndIrrelevant(t *testing.T) {
 		{"a second more than 24 h ago", time.Hour, 25*time.Hour + time.Second, nil, missed},
 		{"30 h ago", time.Hour, 31 * time.Hour, nil, missed},
 		{"30 days ago", time.Hour, 30*24*time.Hour + time.Hour, nil, missed},
-		{"so long ago that its fence would be gone", time.Hour, 31 * 24 * time.Hour, nil, ignored},
+		{"so long ago that its delivery would be gone", time.Hour, 31 * 24 * time.Hour, nil, ignored},
 		{"past when it was asked for", -time.Second, time.Hour, nil, ignored},
 		{"long past when it was asked for", -30 * time.Hour, time.Hour, nil, ignored},
 		{"edited since", time.Hour, 3 * time.Hour, func(w *fixture) {

@@ -122,7 +122,7 @@ func TestNotifier_repeatsADeliveryAfterACrashBeforeSent(t *testing.T) {
 	require.NoError(t, w.notifier.Handle(t.Context(), payload))
 	w.runUntilIdle()
 	require.Len(t, w.bus.Events(), 2)
-	require.Equal(t, w.bus.Events()[0], w.bus.Events()[1], "the event is as the fence has it, without the item")
+	require.Equal(t, w.bus.Events()[0], w.bus.Events()[1], "the event is as the delivery has it, without the item")
 	w.requireExact()
 }
 

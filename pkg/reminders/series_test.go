@@ -184,7 +184,7 @@ func TestReminderDue_namesTheOccurrenceAndItsPresentTime(t *testing.T) {
 		"FIRED#inst_20251203_1#10#2025-12-03T14:00:00Z#2025-12-03T13:50:00Z",
 		"FIRED#mst_1#0#2025-12-01T14:00:00Z#2025-12-01T14:00:00Z",
 		"FIRED#mst_1#0#2025-12-02T14:00:00Z#2025-12-02T18:00:00Z",
-	}, keys, "a fence names the occurrence by its original start")
+	}, keys, "a delivery names the occurrence by its original start")
 }
 
 func TestReminderDue_hasTheSeriesTitleOnceAnOwnOneIsRemoved(t *testing.T) {
@@ -447,7 +447,7 @@ func TestRedrive_takesUpADeliveryOfAnOccurrence(t *testing.T) {
 	require.Len(t, w.published(), 2)
 	titles := map[string]string{"INSTANCE": "Own", "MASTER": "Standup"}
 	for _, e := range w.bus.details(t) {
-		require.Equal(t, titles[e.ItemType], e.Title, "the event is as the fence has it, without the series")
+		require.Equal(t, titles[e.ItemType], e.Title, "the event is as the delivery has it, without the series")
 	}
 	w.requireExact()
 }

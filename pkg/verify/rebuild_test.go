@@ -166,7 +166,7 @@ func TestVerifier_leavesOldNumbersIfARepairDies(t *testing.T) {
 				require.Contains(t, []int64{77, int64(of.items)}, w.notes(ann), "died at call %d", at)
 				w.create(ann, product.TypeNote, map[string]any{"title": "more", "body": "b"})
 				w.now = w.now.Add(31 * time.Second)
-				require.True(t, w.drain(), "the hold lapses")
+				require.True(t, w.drain(), "the lease expires")
 				_, sum := w.verify(verify.Options{User: ann, Repair: true})
 				require.Zero(t, sum.Remaining)
 				w.equalsARecount(ann)
