@@ -15,29 +15,42 @@ const (
 	maxCopy   = 6
 )
 
-// overtake pauses one worker at some call while others process the same item, from a command to its effects. Then the
-// first continues.
+// overtake pauses one worker at some call while others process the same item, from a command to its effects, and
+// perhaps a repair of its user. Then the first continues.
 func (h *history) overtake(b contendedItem, r *reader) {
 	if h.luck.one(2) {
 		h.flicker(b)
 	}
 	var slow *worker
-	if h.luck.one(10) {
-		slow = h.repair(b.user)
-		h.run(slow, h.luck.IntN(maxRepair))
-	} else if batch := h.recordsOf(r, b); len(batch) > 0 {
-		slow = h.handleBeside(r, batch)
-		h.run(slow, h.luck.IntN(maxStart))
-	} else {
-		return
+	calls := maxStart
+	switch h.luck.IntN(10) {
+	case 0:
+		slow, calls = h.repair(b.user), maxRepair
+	case 1, 2, 3:
+		h.endAll() // time may pass
+		if called, of := h.callDue(); called != nil {
+			slow, b = called, of
+		}
 	}
-	for range 1 + h.luck.IntN(2) {
+	if slow == nil {
+		batch := h.recordsOf(r, b)
+		if len(batch) == 0 {
+			return
+		}
+		slow = h.handleBeside(r, batch)
+	}
+	h.run(slow, h.luck.IntN(1+h.luck.IntN(calls))) // more often at one of its first
+	commands := h.luck.IntN(4)
+	for range commands {
 		h.run(h.send(h.requestAbout(b)), -1)
 		if h.luck.one(2) {
 			h.overtakeInCourse(b, r)
 		} else if batch := h.recordsOf(r, b); len(batch) > 0 {
 			h.run(h.handleBeside(r, batch), pick(h.luck, -1, -1, h.luck.IntN(maxStart)))
 		}
+	}
+	if commands == 0 || h.luck.one(6) {
+		h.run(h.repair(b.user), -1)
 	}
 	if !slow.ended {
 		h.run(slow, -1)

@@ -91,13 +91,17 @@ func (a author) act(id string) (command.Command, *int64, string) {
 	return command.DismissReminder{ID: id, Series: all}, nil, fmt.Sprintf("dismiss %s %t", id, all)
 }
 
-// date returns the date of an occurrence of these days.
+// date returns the date of an occurrence of these days, often of the one whose reminder rings.
 func (a author) date(master item.Item) string {
 	rule, err := product.CompileMaster(master)
 	if err == nil && !a.luck.one(8) {
+		from, most := a.now.Add(-2*24*time.Hour), 5
+		if a.luck.one(3) {
+			from, most = a.now, 1
+		}
 		var dates []string
-		for o := range rule.In(a.zone()).Each(a.now.Add(-2*24*time.Hour), a.now.Add(40*24*time.Hour)) {
-			if dates = append(dates, o.Wall.Format("20060102")); len(dates) == 5 {
+		for o := range rule.In(a.zone()).Each(from, a.now.Add(40*24*time.Hour)) {
+			if dates = append(dates, o.Wall.Format("20060102")); len(dates) == most {
 				break
 			}
 		}
