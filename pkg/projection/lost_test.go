@@ -2,6 +2,7 @@ package projection_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,12 +39,7 @@ func TestConsumer_retriesALateFactThatItCannotAdd(t *testing.T) {
 				r := newRefusing(t)
 				var late []change.Change
 				for _, id := range []string{"note_1", "note_2"} {
-					told := titled("ann", id, "b")
-					told.New[product.AttrBody] = item.String("z" + id)
-					last := retitled(retitled(told, "c"), "d")
-					require.NoError(t, r.store.Load(t.Context(), []item.Item{last.New}))
-					require.Equal(t, []change.Verdict{isDone}, r.apply(last))
-					late = append(late, told)
+					late = append(late, r.lateFact(id))
 				}
 				if aged {
 					r.now = r.now.Add(2 * time.Hour)
@@ -69,6 +65,47 @@ func TestConsumer_retriesALateFactThatItCannotAdd(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A late record is the only one that has a fact. The store refuses the sum's write for good, alone and among others.
+func TestConsumer_parksALateFactThatTheStoreRefuses(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 2} {
+		for _, aged := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d records, aged %v", n, aged), func(t *testing.T) {
+				t.Parallel()
+				r := newRefusing(t)
+				var late []change.Change
+				for i := range n {
+					late = append(late, r.lateFact(fmt.Sprintf("note_%d", i+1)))
+				}
+				if aged {
+					r.now = r.now.Add(2 * time.Hour)
+				}
+				r.fault = func(c memory.Call) error {
+					if c.Op == "Update" && c.Stage == memory.Before && c.Keys[0] == entity.SumKey("ann", openings) {
+						return fmt.Errorf("%w: not today", table.ErrInvalid)
+					}
+					return nil
+				}
+				require.Equal(t, slices.Repeat([]change.Verdict{isPoison}, n), r.apply(late...))
+				r.fault = nil
+				require.Empty(t, r.sumRow("ann").Map("sum").Str("body"))
+				require.Equal(t, slices.Repeat([]change.Verdict{isDone}, n), r.apply(late...), "taken up again")
+				require.Equal(t, fmt.Sprintf("znote_%d", n), r.sumRow("ann").Map("sum").Str("body"))
+			})
+		}
+	}
+}
+
+// lateFact returns an item's first record, which alone has a fact. The consumer has applied the last one.
+func (r *refusing) lateFact(id string) change.Change {
+	told := titled("ann", id, "b")
+	told.New[product.AttrBody] = item.String("z" + id)
+	last := retitled(retitled(told, "c"), "d")
+	require.NoError(r.t, r.store.Load(r.t.Context(), []item.Item{last.New}))
+	require.Equal(r.t, []change.Verdict{isDone}, r.apply(last))
+	return told
 }
 
 func TestConsumer_reportsARepairThatLosesEachRound(t *testing.T) {

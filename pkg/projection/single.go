@@ -54,7 +54,8 @@ func (e *sumEngine) trySingle(ctx context.Context, m *move) (again bool, err err
 	m.replan(row)
 	switch m.state {
 	case done:
-		return false, e.joinFacts(ctx, m, target)
+		e.joinFacts(ctx, []*move{m}, targets)
+		return false, nil
 	case needsItem:
 		return false, nil
 	default:
@@ -62,9 +63,17 @@ func (e *sumEngine) trySingle(ctx context.Context, m *move) (again bool, err err
 	}
 }
 
-// joinFacts adds the facts of a finished move to the sum, if they are missing: the late record may be the only one
-// that had them.
-func (e *sumEngine) joinFacts(ctx context.Context, m *move, target item.Item) error {
+// joinFacts adds the facts of finished moves to their sums, if they are missing: a late record may be the only one that
+// had them. A move whose facts it cannot add is not finished: its records come again, or are parked.
+func (e *sumEngine) joinFacts(ctx context.Context, moves []*move, targets map[string]item.Item) {
+	for _, m := range moves {
+		if err := e.addFacts(ctx, m, targets[m.user]); err != nil {
+			fail([]*move{m}, err)
+		}
+	}
+}
+
+func (e *sumEngine) addFacts(ctx context.Context, m *move, target item.Item) error {
 	if len(m.facts) == 0 {
 		return nil
 	}

@@ -53,16 +53,7 @@ func (e *sumEngine) resolveLate(ctx context.Context, moves []*move) {
 		postpone(knowing, err)
 		return
 	}
-	e.joinEach(ctx, knowing, targets)
-}
-
-// joinEach adds the facts of finished moves to their sums.
-func (e *sumEngine) joinEach(ctx context.Context, moves []*move, targets map[string]item.Item) {
-	for _, m := range moves {
-		if err := e.joinFacts(ctx, m, targets[m.user]); err != nil {
-			m.state, m.err = retry, err
-		}
-	}
+	e.joinFacts(ctx, knowing, targets)
 }
 
 // sizeInSum returns how many actions a move has in a transaction with others: one, and one more for the first of its
@@ -92,7 +83,7 @@ func (e *sumEngine) commit(ctx context.Context, moves []*move) {
 	}
 	now := e.now()
 	updates := e.sums(moves, targets, now) // the next round reads a changed target again
-	e.joinEach(ctx, e.transact(ctx, moves, now, updates, e.readable), targets)
+	e.joinFacts(ctx, e.transact(ctx, moves, now, updates, e.readable), targets)
 }
 
 // deferLeased leaves moves for a later delivery if a repair has the lease of their sum, or a later release wrote it.
