@@ -50,6 +50,10 @@ func (h *history) contend() {
 	if h.luck.one(4) && h.takeBack(b) {
 		return
 	}
+	if h.luck.one(12) && h.luck.misfortune(h) {
+		h.lastFirst(b)
+		return
+	}
 	favourite := h.readers[h.luck.IntN(len(h.readers))]
 	if h.luck.one(2) {
 		h.overtake(b, favourite)

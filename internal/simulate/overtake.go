@@ -1,10 +1,13 @@
 package simulate
 
 import (
+	"fmt"
+
 	"nexus/pkg/archive"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/stats"
 )
 
 // maxStart, maxRepair and maxCopy bound the calls of the worker that is overtaken: more than a delivery of one record,
@@ -64,6 +67,30 @@ func (h *history) overtakeInCourse(b contendedItem, r *reader) {
 		if w == nil {
 			return
 		}
+		h.run(w, -1)
+	}
+}
+
+// lastFirst lets the projections, or a repair, come to the item's last state first. Then the records before it come in
+// their course, and the store refuses the writes of one projection for good.
+func (h *history) lastFirst(b contendedItem) {
+	r := h.readerOf(stats.Name)
+	switch b.ref.Type {
+	case product.TypeTask:
+		h.flickerTask(b)
+	case entity.TypeMaster:
+		h.flicker(b)
+	default:
+		h.change(b, fmt.Sprintf(`{"title":"z%04d"}`, h.step)) // the greatest title for a while
+		h.change(b, `{"title":"a"}`)
+	}
+	if batch := h.recordsOf(r, b); len(batch) > 0 && h.luck.one(2) {
+		h.run(h.handleBeside(r, batch[len(batch)-1:]), -1)
+	} else {
+		h.run(h.repair(b.user), -1)
+	}
+	if w := h.deliverNext(r, b); w != nil {
+		w.cursed = &curse{harm: refusal, consumer: r.consumers[h.luck.IntN(len(r.consumers))]}
 		h.run(w, -1)
 	}
 }
