@@ -53,14 +53,12 @@ func (e *sumEngine) trySingle(ctx context.Context, m *move) (again bool, err err
 	}
 	m.replan(row)
 	switch m.state {
+	case pending:
+		return e.write(ctx, m, target, row)
 	case done:
 		e.joinFacts(ctx, []*move{m}, targets)
-		return false, nil
-	case needsItem:
-		return false, nil
-	default:
-		return e.write(ctx, m, target, row)
 	}
+	return false, nil
 }
 
 // joinFacts adds the facts of finished moves to their sums, if they are missing: a late record may be the only one that
