@@ -66,7 +66,7 @@ func TestPlatform_parksAnUnreadableRecordAndDelaysNoOthers(t *testing.T) {
 
 func TestUnsettledError_saysWhatIsUnfinished(t *testing.T) {
 	t.Parallel()
-	s, _ := onEngine(t, local.Options{Settling: 300 * time.Millisecond})
+	s, _ := onEngine(t, local.Options{Settling: 2 * time.Second})
 	at := s.now().Add(2 * time.Hour)
 	reminder := s.reminder("stuck", at)
 	s.waitUntilIdle()
