@@ -1,19 +1,23 @@
-// Package projection is the exactly-once engine of every sum, over a user's items, of a pure function of each item's
-// image.
+// Package projection keeps what is derived from a user's items in the table: one sum for each user, or rows for each
+// item. A pure function of an item's image gives the item's contribution. The engine applies each contribution exactly
+// once.
 //
 // For each item and projection one ledger row holds the version last applied (v) and the contribution applied (c). A
 // change moves the ledger row and the projection in one transaction. The condition is that the row is older than the
 // change and holds the contribution that the change starts from. So at every instant the projection equals the sum of
-// the ledger's contributions, and v only grows. A change of a sum that is alone in its batch does the same in two
-// single writes, at half the price. The first writes the ledger's entry into the sum's row with the sum, the second
-// writes it into its own row (see [pendingEntry]). So one ledger serves two engines: [rowsEngine] and [sumEngine].
+// the ledger's contributions, and v only grows.
 //
-// It promises that repeating is safe because of that condition: an applied change finds v at or past its version and
-// is done. Order between items does not matter, because each has a separate row. A change that arrives without its
-// predecessors finds another c than it expects, and takes its delta against that c instead. The row of a deleted item
-// may have expired if a change is more than an hour late (the tombstone lives 30 days). If such a change would add a
-// contribution that the ledger lacks, the engine ignores its image. It reads the item instead and applies its present
-// state.
+// A change of a sum that is alone in its batch does the same in two single writes, at half the price. The first writes
+// the sum and the ledger's entry into the sum's row, the second writes the entry into its own row (see
+// [pendingEntry]). So one ledger serves two engines: [rowsEngine] and [sumEngine].
+//
+// That condition makes it safe to repeat a change:
+//   - A change that was applied finds v at its version or past it, and is done.
+//   - The order between items does not matter, because each has a separate row.
+//   - A change that arrives without its predecessors finds another c than it expects, and takes its delta against it.
+//   - The row of a deleted item may have expired if a change is more than an hour late (the tombstone lives 30 days).
+//     If such a change would add a contribution that the ledger lacks, the engine ignores its image. It reads the item
+//     and applies its present state.
 //
 // A repair of a sum becomes valid as a whole with its last write (see [Lease]), so one that dies and begins again is
 // no repetition.
