@@ -55,9 +55,9 @@ func batchOperation() *operation {
 	}
 }
 
-// Run carries out a batch that came by direct invocation: {"userId": …, "commands": […]}. The right to invoke is the
-// authorisation, so it trusts the user id. It returns {"results": […]}, or a [*Problem] if the batch as a whole cannot
-// be read. A deadline of ctx leaves the remaining commands with a 503 each.
+// Run carries out a batch that came by direct invocation: {"userId": …, "commands": […]}. The right to invoke is
+// the authorisation, so it trusts the user id. It returns {"results": […]}, or a [*Problem] if the batch as a whole
+// cannot be read. A deadline of ctx leaves the remaining commands with a 503 each.
 func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > maxBatch {
 		return nil, refuse(tooLarge, "The payload is longer than %d bytes.", maxBatch)

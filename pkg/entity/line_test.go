@@ -46,7 +46,9 @@ func TestType_takesOrRefusesEachCharacterOfALine(t *testing.T) {
 		require.Equal(t, refused[r], text.OneLine(line) == "a b" && r != ' ', "%U made one line: %q", r,
 			text.OneLine(line))
 	}
-	for _, right := range []string{"فارسی\u200f (A\u200eB)", "x\u061cy", "👩\u200d👩\u200d👧", "a\u00a0b", "e\u0301", "漢字"} {
+	for _, right := range []string{
+		"فارسی\u200f (A\u200eB)", "x\u061cy", "👩\u200d👩\u200d👧", "a\u00a0b", "e\u0301", "漢字",
+	} {
 		_, errs := event.Parse(map[string]any{"title": right})
 		require.Empty(t, errs, right)
 		require.Equal(t, right, text.OneLine(right))

@@ -46,8 +46,8 @@ func TestFromItem_survivesExportAndImport(t *testing.T) {
 		kind   *entity.Type
 		fields item.Item
 	}{
-		{product.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01", "endDate",
-			"2025-01-04"), "isAllDay", item.Bool(true))},
+		{product.Event(), with(texts("title", "Día;, \\ long "+strings.Repeat("ü", 200), "startDate", "2025-01-01",
+			"endDate", "2025-01-04"), "isAllDay", item.Bool(true))},
 		{product.Event(), with(texts("title", "t", "startUtc", "2025-01-01T09:00:00", "endUtc", "2025-01-01T10:00:00"),
 			"reminderMinutes", minutes)},
 		{product.Event(), with(

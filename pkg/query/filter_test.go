@@ -17,7 +17,8 @@ import (
 )
 
 var someTitles = []string{
-	"Straße fegen", "STRASSE", "caf\u00e9", "cafe\u0301 am Abend", "Ärzte", "ΣΊΣΥΦΟΣ", "plain", "İstanbul", "100 % done",
+	"Straße fegen", "STRASSE", "caf\u00e9", "cafe\u0301 am Abend", "Ärzte", "ΣΊΣΥΦΟΣ", "plain", "İstanbul",
+	"100 % done",
 }
 
 // crowd lets the user have so many tasks and notes, of all kinds.

@@ -1,4 +1,5 @@
-// Package recurrence turns a recurrence rule, its exceptions and a window into occurrences (RFC 5545 §3.3.10, §3.8.5).
+// Package recurrence turns a recurrence rule, its exceptions and a window into occurrences (RFC 5545 §3.3.10,
+// §3.8.5).
 //
 // It expands a rule in the wall-clock time of its zone and then resolves each occurrence to an instant, so that nine
 // o'clock stays nine o'clock across a change of the clocks. docs/recurrence.md says which reading it takes where the

@@ -28,7 +28,8 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 	}
 }
 
-// Commands answers requests of the HTTP API, and everything else as a direct invocation {"userId": …, "commands": […]}.
+// Commands answers requests of the HTTP API. It answers everything else as a direct invocation:
+// {"userId": …, "commands": […]}.
 func Commands(a *api.API) boot.Handler {
 	requests := httpapi.New(a)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
