@@ -57,6 +57,14 @@ func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 	return false
 }
 
+// isAbandoned reports whether a worker of a walk wrote a schedule last, failed, and had been overtaken by another one.
+// One of the two was of the release before, which leaves no trace of a worker that it overtakes and looks for none. So
+// no repetition comes back to the item.
+func (s *schedules) isAbandoned(name string) bool {
+	w := s.by[name]
+	return w != nil && w.overtaken && (w.dead || w.failed)
+}
+
 // isNewRow reports whether the release before parks the record of a row that it does not know. No filter lets such a
 // record pass.
 func (h *history) isNewRow(r *record) bool {

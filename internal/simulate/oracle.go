@@ -159,7 +159,8 @@ func (h *history) take1(r *record) {
 	case entity.RowZone, entity.RowSeries:
 		keep(s.walks, r.Key.SK, r.New)
 		for _, w := range h.workers {
-			w.overtaken = w.overtaken || w != h.writer && w.users[s.user]
+			isMixed := w.isFormer || h.byFormer()
+			w.overtaken = w.overtaken || isMixed && w != h.writer && w.users[s.user]
 		}
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil

@@ -82,7 +82,7 @@ func (h *history) lastFirst(b contendedItem) {
 		h.flicker(b)
 	default:
 		h.change(b, fmt.Sprintf(`{"title":"z%04d"}`, h.step)) // the greatest title for a while
-		h.change(b, `{"title":"a"}`)
+		h.change(b, fmt.Sprintf(`{"title":"a%04d"}`, h.step))
 	}
 	if batch := h.recordsOf(r, b); len(batch) > 0 && h.luck.one(2) {
 		h.run(h.handleBeside(r, batch[len(batch)-1:]), -1)

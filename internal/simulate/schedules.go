@@ -54,13 +54,6 @@ func (s *schedules) around(op, name string, after bool) error {
 	return nil
 }
 
-// isAbandoned reports whether a schedule was last written by a worker that failed, and that another worker of the same
-// walk had overtaken. No repetition comes back to its item (docs/correctness.md, "Reminders").
-func (s *schedules) isAbandoned(name string) bool {
-	w := s.by[name]
-	return w != nil && w.overtaken && (w.dead || w.failed)
-}
-
 // retire remembers a schedule that is about to be replaced or deleted.
 func (s *schedules) retire(name string) {
 	old, exists := s.Entry(name)

@@ -62,7 +62,9 @@ func (h *history) take() {
 // goWrong is a step with a rare event.
 func (h *history) goWrong() {
 	user := h.users[h.luck.IntN(len(h.users))]
-	switch n := h.luck.IntN(32); {
+	switch n := h.luck.IntN(34); {
+	case n >= 32:
+		h.twoWalks(user)
 	case n >= 29:
 		h.ruin()
 	case n >= 26:
@@ -86,7 +88,7 @@ func (h *history) goWrong() {
 	case n < 9 && h.luck.crowd > 0 && h.luck.one(2):
 		h.overhaul()
 	case n < 7 && h.luck.crowd > 0:
-		h.moveHouse()
+		h.moveZone(h.oracle.users[h.users[0]])
 	case n < 8:
 		h.unfiltered()
 	case !h.luck.misfortune(h):

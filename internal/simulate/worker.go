@@ -48,7 +48,8 @@ type worker struct {
 	calls  int // made so far
 	dead   bool
 	failed bool // a consumer has not finished a change in one of its attempts
-	// overtaken says that another worker moved the cursor of a walk of its users while it worked.
+	// overtaken says that another worker moved the cursor of a walk of its users while it worked, and that one of the two
+	// was of the release before.
 	overtaken bool
 	deadline  int            // the call at which the time of the invocation is over; 0 for none
 	consumer  string         // the current consumer, in a batch

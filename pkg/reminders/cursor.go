@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -15,6 +16,8 @@ const (
 	attrRevision = "revision"
 	attrAfter    = "after"
 	attrOpen     = "open"
+	attrLeft     = "left"
+	attrFree     = "free"
 	attrLast     = "last"
 	attrDone     = "done"
 )
@@ -25,6 +28,11 @@ type cursor struct {
 	revision int64 // 0 before the row exists
 	// open are the items of the current page: their ids and the offsets to reconcile.
 	open map[string]scope
+	// left are the open items of all pages that one worker took over from another. That one may still write a schedule of
+	// them, from an old snapshot, and then die: so each worker that begins reconciles them, also when the walk is done.
+	left map[string]scope
+	// isFree says that the worker that wrote this revision has ended, with every open item still to be reconciled.
+	isFree bool
 	// itemType and after are the beginning of the next page; last says that there is none.
 	itemType, after string
 	last            bool
@@ -43,23 +51,55 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 	cur.revision = row.Int(attrRevision)
 	cur.itemType, cur.after = row.Str(attrItemType), row.Str(attrAfter)
 	cur.last, cur.done = row.Bool(attrLast), row.Bool(attrDone)
-	cur.open = map[string]scope{}
-	open := row.Map(attrOpen)
-	for id := range open {
-		if !hasReminders(c.Registry.ByID(id)) {
-			return cursor{}, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, cur.key, id)
-		}
-		s := scope{}
-		for _, offset := range open.Ints(id) {
-			s[offset] = true
-		}
-		cur.open[id] = s
+	cur.isFree = cur.revision > 0 && row.Int(attrFree) == cur.revision
+	if cur.open, err = c.readScopes(cur.key, row.Map(attrOpen)); err != nil {
+		return cursor{}, err
 	}
-	return cur, nil
+	cur.left, err = c.readScopes(cur.key, row.Map(attrLeft))
+	return cur, err
 }
 
-// moveCursor stores next in place of cur. If another worker was first, it returns that worker's cursor: the row then
-// has that worker's open items, and two lists of one page must not be mixed.
+// readScopes reads the items of a cursor and their offsets.
+func (c *Consumer) readScopes(key item.Key, of item.Item) (map[string]scope, error) {
+	out := map[string]scope{}
+	for id := range of {
+		if !hasReminders(c.Registry.ByID(id)) {
+			return nil, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, key, id)
+		}
+		s := scope{}
+		for _, offset := range of.Ints(id) {
+			s[offset] = true
+		}
+		out[id] = s
+	}
+	return out, nil
+}
+
+// takeOver makes the caller the one worker of a walk that was begun. The worker before it can move the cursor no more.
+func (c *Consumer) takeOver(ctx context.Context, cur cursor) (cursor, error) {
+	next := cur
+	if !cur.isFree {
+		next.left = joined(cur.left, cur.open)
+	}
+	next.isFree = false
+	return c.moveCursor(ctx, cur, next)
+}
+
+// joined returns the items of both with the offsets of both.
+func joined(a, b map[string]scope) map[string]scope {
+	out := map[string]scope{}
+	for _, items := range []map[string]scope{a, b} {
+		for id, s := range items {
+			if out[id] == nil {
+				out[id] = scope{}
+			}
+			maps.Copy(out[id], s)
+		}
+	}
+	return out
+}
+
+// moveCursor stores next in place of cur. It returns [ErrUnfinished] if another worker was first: that one goes on.
 func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
 	next.revision = cur.revision + 1
 	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(deliveryRetention).Unix()), If: table.NotExists()}
@@ -68,23 +108,32 @@ func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, er
 	}
 	_, err := c.Store.Update(ctx, u)
 	var failed *table.ConditionError
-	if !errors.As(err, &failed) {
-		if err != nil {
-			err = fmt.Errorf("move cursor %s: %w", cur.key, err)
-		}
-		return next, err
+	switch {
+	case errors.As(err, &failed):
+		return cur, fmt.Errorf("walk %s, in which another worker goes on: %w", cur.key, ErrUnfinished)
+	case err != nil:
+		return cur, fmt.Errorf("move cursor %s: %w", cur.key, err)
 	}
-	return c.readCursor(ctx, cur.key)
+	return next, nil
 }
 
 // row returns every attribute but the key: each move writes them all.
 func (cur cursor) row(ttl int64) item.Item {
-	open := item.Map{}
-	for id, s := range cur.open {
-		open[id] = item.Ints(s.sorted()...)
+	free := int64(0)
+	if cur.isFree {
+		free = cur.revision // a release before this one moves the cursor and leaves this attribute
 	}
 	return item.Item{
 		attrRevision: item.Int(cur.revision), attrItemType: item.String(cur.itemType), attrAfter: item.String(cur.after),
-		attrLast: item.Bool(cur.last), attrDone: item.Bool(cur.done), attrOpen: open, entity.AttrTTL: item.Int(ttl),
+		attrLast: item.Bool(cur.last), attrDone: item.Bool(cur.done), attrFree: item.Int(free),
+		attrOpen: scopesValue(cur.open), attrLeft: scopesValue(cur.left), entity.AttrTTL: item.Int(ttl),
 	}
+}
+
+func scopesValue(items map[string]scope) item.Map {
+	out := item.Map{}
+	for id, s := range items {
+		out[id] = item.Ints(s.sorted()...)
+	}
+	return out
 }

@@ -22,9 +22,9 @@ const (
 // walk is the part of a record's work beyond its own item: reconciling each of many others.
 //
 // A page's items and offsets are in the walk's cursor before the first of them is reconciled. So a repetition after a
-// crash has the same scope even if an item has lost the offset since (see [scope]). One case remains, with two workers
-// on the same record. One dies after it wrote a schedule that the item has just given up, and the other then moves the
-// cursor. The call of that schedule is dropped and deletes it.
+// crash has the same scope even if an item has lost the offset since (see [scope]). Only the worker that wrote the
+// cursor's present revision moves it on. Another one takes the walk over first, and leaves the page's items in the
+// cursor: the worker before it may still write an old snapshot's schedule and die, and its repetition finds them.
 type walk struct {
 	user  string
 	key   item.Key // of its cursor: derived from the record, so that the repetition continues
@@ -42,38 +42,49 @@ type part struct {
 // walk reconciles every item, continuing at the cursor. A walk that finds no item leaves no cursor.
 func (c *Consumer) walk(ctx context.Context, w walk) error {
 	cur, err := c.readCursor(ctx, w.key)
+	if err == nil && cur.revision > 0 && !cur.done {
+		cur, err = c.takeOver(ctx, cur)
+	}
 	if err != nil {
 		return err
 	}
-	for pages, items := 0, 0; pages < walkPages && items < walkItems && !cur.done; pages++ {
-		for _, id := range slices.Sorted(maps.Keys(cur.open)) {
-			r := run{engine: c.engine, target: target{w.user, c.Registry.ByID(id), id}, scope: cur.open[id]}
-			if err := r.reconcile(ctx); err != nil {
-				return err
-			}
-			items++
+	if err := c.reconcileEach(ctx, w.user, cur.left); err != nil {
+		return err
+	}
+	for pages, items := 0, 0; !cur.done; {
+		if err := c.reconcileEach(ctx, w.user, cur.open); err != nil {
+			return err
 		}
 		next, err := c.readPage(ctx, w, cur)
 		if err != nil {
 			return err
 		}
-		if cur.revision == 0 && len(next.open) == 0 {
-			next.revision, cur = 0, next
+		pages, items = pages+1, items+len(cur.open)
+		isFull := pages == walkPages || items >= walkItems
+		if cur.revision == 0 && len(next.open) == 0 && (next.done || !isFull) {
+			cur = next
 			continue
 		}
+		next.isFree = isFull
 		if cur, err = c.moveCursor(ctx, cur, next); err != nil {
 			return err
 		}
+		if isFull && !cur.done {
+			return fmt.Errorf("walk %s: %w", w.key, ErrUnfinished)
+		}
 	}
-	if cur.done {
-		return nil
-	}
-	if cur.revision == 0 {
-		if _, err := c.moveCursor(ctx, cur, cur); err != nil {
+	return nil
+}
+
+// reconcileEach reconciles items of a cursor.
+func (c *Consumer) reconcileEach(ctx context.Context, user string, items map[string]scope) error {
+	for _, id := range slices.Sorted(maps.Keys(items)) {
+		r := run{engine: c.engine, target: target{user, c.Registry.ByID(id), id}, scope: items[id]}
+		if err := r.reconcile(ctx); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("walk %s: %w", w.key, ErrUnfinished)
+	return nil
 }
 
 // readPage returns the cursor after one more page, with the page's items open.
