@@ -117,7 +117,7 @@ func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {
 	}
 }
 
-func TestRun_readsTheClockOncePerRound(t *testing.T) {
+func TestRun_readsTheClockTwicePerRound(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.create("mst_1", fmt.Sprintf(dailyAt, "5,10"))
@@ -130,7 +130,7 @@ func TestRun_readsTheClockOncePerRound(t *testing.T) {
 			Now: func() time.Time { readings++; return noon.Add(50 * time.Minute) },
 		})
 		require.NoError(t, consumer.Reconcile(t.Context(), user, c.Type, c.Ref.ID, 5, 10, 15, 60, 120))
-		require.Equal(t, 1, readings, "%s", c.Ref.ID)
+		require.Equal(t, 2, readings, "%s: for the decision, and for the schedules at the end", c.Ref.ID)
 	}
 	require.Len(t, w.bus.Events(), 1, "a round that delivers reads it no more often")
 }

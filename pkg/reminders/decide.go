@@ -12,7 +12,7 @@ import (
 
 const (
 	// leadTime is the least time between now and a schedule's instant: the scheduler may not call one whose instant has
-	// passed when it arrives.
+	// passed when it arrives. A round that lasts longer is repeated.
 	leadTime = 60 * time.Second
 	// lateLimit is the delay up to which a reminder is still delivered.
 	lateLimit = 24 * time.Hour

@@ -2,13 +2,16 @@ package reminders_test
 
 import (
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/change"
 	"nexus/pkg/item"
 	"nexus/pkg/reminders"
+	schedulememory "nexus/pkg/schedule/memory"
 )
 
 func TestReminders_distinguishLateFromMissedAndIrrelevant(t *testing.T) {
@@ -164,4 +167,25 @@ func TestNotifier_missesACallMoreThanADayLate(t *testing.T) {
 	require.Empty(t, w.published())
 	require.Equal(t, 1, w.counts[reminders.Missed])
 	require.Empty(t, w.schedules())
+}
+
+// The scheduler answers later than the instant of the schedule, and does not promise to call a past one.
+func TestConsumer_deliversAReminderThatComesDueWhileItsScheduleIsPut(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	slow := 90 * time.Second
+	scheduler := schedulememory.New(func(_, _ string, after bool) error {
+		if !after {
+			w.now, slow = w.now.Add(slow), 0
+		}
+		return nil
+	})
+	consumer := reminders.New(reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: scheduler, Bus: w.bus,
+		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+	})
+	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(45*time.Second)), "0"))
+	require.Equal(t, change.Done, consumer.Apply(t.Context(), w.records())[0].Verdict)
+	require.Equal(t, []string{"evt_1 -0 01T12:00"}, w.published())
+	require.Empty(t, scheduler.Entries())
 }

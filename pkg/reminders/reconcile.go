@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"time"
 
 	"nexus/pkg/entity"
 )
@@ -48,6 +50,9 @@ func (r *run) reconcile(ctx context.Context) error {
 // reconcileOnce reports whether the rows that it acted on were unchanged when it was done. The order matters: it
 // publishes an event before the schedules move on, and the schedules are right before it closes a delivery. So a crash
 // at any point leaves a pending delivery, which the repetition finds.
+//
+// The scheduler may never call a schedule that it gets after its instant. So a round whose schedules have come by its
+// end is not stable: the next one finds them late and delivers them.
 func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	seen, err := r.takeSnapshot(ctx, r.target, r.scope)
 	if err != nil {
@@ -77,11 +82,16 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 		return false, err
 	}
 	again, err := r.retakeSnapshot(ctx, seen, r.scope)
-	if err != nil || !seen.same(again) {
+	if err != nil || !seen.same(again) || p.isOvertaken(r.Now()) {
 		return false, err
 	}
 	r.reportMissed(ctx, seen, p.missed)
 	return true, nil
+}
+
+// isOvertaken reports whether the instant of a schedule has come.
+func (p plan) isOvertaken(now time.Time) bool {
+	return slices.ContainsFunc(p.schedules, func(w wanted) bool { return !w.schedule.At.After(now) })
 }
 
 // arrange writes and deletes the plan's schedules.
