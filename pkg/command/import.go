@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -63,7 +64,7 @@ const (
 )
 
 // ImportResult is the outcome for one [Imported]. With Refused, Err says why: an [*entity.ValidationError],
-// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions] or [ErrManyLives].
+// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions], [ErrManyLives] or [ErrUnstorable].
 type ImportResult struct {
 	Outcome    Outcome
 	Err        error
@@ -84,12 +85,15 @@ var (
 	ErrManyExceptions = fmt.Errorf("its series would have more than %d exceptions", maxExceptions)
 	// ErrManyLives says that it was imported and deleted too often.
 	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", maxLives)
+	// ErrUnstorable says that the store refuses its rows for good.
+	ErrUnstorable = errors.New("it cannot be stored")
 )
 
 // maxLives bounds how often a thing of one UID is imported and deleted again: each time costs another read.
 const maxLives = 200
 
 // Import creates and changes the items of another calendar, each UID and type once, and returns the outcome of each.
+// If two of them name one item, the second finds it as the first left it.
 // It does not write an item that exists with the same content, so a repetition finishes an interrupted import. It
 // writes each item whole or not at all, with its exceptions as far as they fit into the transaction.
 //
@@ -120,14 +124,29 @@ func (s *Steps) Import(ctx context.Context, things []Imported) ([]ImportResult, 
 		return nil, err
 	}
 	var pack pack
+	written := map[string]bool{}
 	for i, w := range works {
 		results[i] = w.result
-		if !pack.takes(w) {
+		shares := slices.ContainsFunc(w.ids, func(id string) bool { return written[id] })
+		if shares || !pack.takes(w) {
 			if err := run.flush(ctx, &pack, things, results); err != nil {
 				return nil, err
 			}
 		}
-		pack.add(i, w)
+		switch {
+		case shares: // an earlier thing of this import changed what the plan rests on
+			if w, err = run.alone(ctx, things[i]); err != nil {
+				return nil, err
+			}
+			results[i] = w.result
+		case w.isEmpty():
+			continue
+		default:
+			pack.add(i, w)
+		}
+		for _, id := range w.ids {
+			written[id] = true
+		}
 	}
 	return results, run.flush(ctx, &pack, things, results)
 }
@@ -143,18 +162,16 @@ type pack struct {
 const maxPacked = 75
 
 func (p *pack) takes(w work) bool {
-	return len(w.steps) == 0 || len(p.indexes) == 0 ||
+	return w.isEmpty() || len(p.indexes) == 0 ||
 		p.steps+len(w.steps) <= maxPacked && w.isSingle() && p.works[0].isSingle()
 }
 
 func (p *pack) add(i int, w work) {
-	if len(w.steps) == 0 && w.isSingle() {
-		return
-	}
 	p.indexes, p.works, p.steps = append(p.indexes, i), append(p.works, w), p.steps+len(w.steps)
 }
 
-// flush writes a pack. If another writer changed any of its rows, each work is done again by itself.
+// flush writes a pack. If another writer changed any of its rows, or the store refuses the transaction for good, each
+// work is done again by itself.
 func (r *importing) flush(ctx context.Context, p *pack, things []Imported, results []ImportResult) error {
 	works := *p
 	*p = pack{}
@@ -167,36 +184,40 @@ func (r *importing) flush(ctx context.Context, p *pack, things []Imported, resul
 			steps = append(steps, w.steps...)
 		}
 		done, err := r.transact(ctx, steps)
-		if err != nil || done {
+		if done || err != nil && !errors.Is(err, ErrUnstorable) {
 			return err
 		}
-	} else if done, err := r.carryOut(ctx, works.works[0]); err != nil || done {
+	} else if done, err := r.carryOut(ctx, works.works[0]); done || err != nil && !errors.Is(err, ErrUnstorable) {
 		return err
 	}
 	for _, i := range works.indexes {
-		result, err := r.alone(ctx, things[i])
+		w, err := r.alone(ctx, things[i])
 		if err != nil {
 			return err
 		}
-		results[i] = result
+		results[i] = w.result
 	}
 	return nil
 }
 
-// alone carries out one thing with a separate reading, and again if another write came between.
-func (r *importing) alone(ctx context.Context, thing Imported) (ImportResult, error) {
+// alone carries out one thing with a separate reading, and again if another write came between. It refuses a thing that
+// the store does not take.
+func (r *importing) alone(ctx context.Context, thing Imported) (work, error) {
 	for n := range maxAttempts {
 		if n > 0 && r.pause(ctx, n-1) != nil {
 			break
 		}
 		works, err := r.prepare(ctx, []Imported{thing})
 		if err != nil {
-			return ImportResult{}, err
+			return work{}, err
 		}
 		done, err := r.carryOut(ctx, works[0])
+		if errors.Is(err, ErrUnstorable) {
+			return refusal(err), nil
+		}
 		if err != nil || done {
-			return works[0].result, err
+			return works[0], err
 		}
 	}
-	return ImportResult{}, fmt.Errorf("import %q: given up: %w", thing.UID, errMoved)
+	return work{}, fmt.Errorf("import %q: given up: %w", thing.UID, errMoved)
 }

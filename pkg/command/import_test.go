@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -170,4 +171,29 @@ func TestImport_withoutSeriesTakesEvents(t *testing.T) {
 	x.Sequence = 1
 	_, row = b.takes(command.Updated, x)
 	require.Equal(t, "here", row.Str("location"))
+}
+
+func TestImport_refusesOnlyTheThingThatTheStoreRefuses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	things := []command.Imported{
+		thing(product.Event(), "a", `{`+standup+`}`), thing(product.Event(), "b", `{`+standup+`}`),
+		thing(product.Event(), "c", `{`+standup+`}`),
+	}
+	bad := entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: things[1].ID("evt", 0)})
+	b.fault = func(c memory.Call) error {
+		if c.Op == "Transact" && c.Stage == memory.Before && slices.Contains(c.Keys, bad) {
+			return table.ErrInvalid
+		}
+		return nil
+	}
+	for _, want := range []command.Outcome{command.Created, command.Unchanged} {
+		results := b.imports(things...)
+		require.Equal(t, want, results[0].Outcome)
+		require.Equal(t, command.Refused, results[1].Outcome)
+		require.ErrorIs(t, results[1].Err, command.ErrUnstorable)
+		require.ErrorIs(t, results[1].Err, table.ErrInvalid)
+		require.Equal(t, want, results[2].Outcome)
+		require.NotNil(t, b.stored(product.Event(), results[2].Ref.ID))
+	}
 }

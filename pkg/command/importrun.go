@@ -40,11 +40,15 @@ type work struct {
 	steps        []step
 	more         [][]step
 	gone         string
+	// ids are those of the entities that the plan rests on. Each row that the work writes belongs to one of them.
+	ids []string
 }
 
 func (w work) isSingle() bool {
 	return len(w.before)+len(w.idle)+len(w.more) == 0 && w.gone == ""
 }
+
+func (w work) isEmpty() bool { return len(w.steps) == 0 && w.isSingle() }
 
 func refusal(err error) work { return work{result: ImportResult{Outcome: Refused, Err: err}} }
 
@@ -64,6 +68,8 @@ func (r *importing) transact(ctx context.Context, steps []step) (done bool, err 
 		return true, nil
 	case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
 		return false, nil
+	case errors.Is(err, table.ErrInvalid):
+		return false, fmt.Errorf("%w: %w", ErrUnstorable, err)
 	}
 	return false, fmt.Errorf("import %s with %d more rows: %w", actions[0].Target(), len(actions)-1, err)
 }
@@ -101,6 +107,15 @@ type place struct {
 	kept      map[item.Key]string
 }
 
+// ids are those of the entities that the plan of the thing at this place rests on.
+func (p place) ids(thing Imported) []string {
+	ids := []string{p.ref.ID, thing.Known}
+	if p.other != nil {
+		ids = append(ids, p.otherType.Ref(p.other).ID)
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+}
+
 // counterparts lists, for each type, the other types that an entity of its UID may have here.
 var counterparts = map[string]string{
 	product.TypeEvent: entity.TypeMaster, entity.TypeMaster: product.TypeEvent,
@@ -116,6 +131,7 @@ func (r *importing) prepare(ctx context.Context, things []Imported) ([]work, err
 	works := make([]work, len(things))
 	for i, thing := range things {
 		works[i] = r.plan(thing, places[i])
+		works[i].ids = places[i].ids(thing)
 	}
 	return works, nil
 }

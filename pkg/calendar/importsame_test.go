@@ -1,0 +1,72 @@
+package calendar_test
+
+import (
+	"testing"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/ical"
+	"nexus/pkg/product"
+)
+
+// Two components of different UIDs name one event: by its own UID, and by the UID made from its id.
+func TestImporter_takesTheSecondComponentOfOneItemAfterTheFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.imports(ann, text(vevent("u", starts, "SUMMARY:A")))
+	id := ical.ID(product.Event().IDPrefix, ann, "u", 0)
+	r := b.imports(ann, text(
+		vevent("u", starts, "SUMMARY:B", "SEQUENCE:1"),
+		vevent(product.ICalUID(id), starts, "SUMMARY:C", "SEQUENCE:2"),
+		vevent("innocent", starts, "SUMMARY:D"),
+	))
+	b.Empty(r.Refused)
+	b.Equal([]int{1, 2, 0}, []int{r.Created, r.Updated, r.Unchanged})
+	b.Equal("C", b.item(product.Event(), "u", 0).Str(entity.AttrTitle))
+	b.NotNil(b.item(product.Event(), "innocent", 0))
+
+	r = b.imports(ann, text(
+		vevent("u", starts, "SUMMARY:E", "SEQUENCE:3"),
+		vevent(product.ICalUID(id), starts, "SUMMARY:C", "SEQUENCE:2"),
+	))
+	b.Len(r.Refused, 1, "it equals only the item before this text")
+	b.Equal(1, r.Updated)
+	b.Equal("E", b.item(product.Event(), "u", 0).Str(entity.AttrTitle))
+}
+
+// The first component makes the event that the second one names by its id.
+func TestImporter_findsAnItemMadeByTheSameText(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := ical.ID(product.Event().IDPrefix, ann, "u", 0)
+	file := text(
+		vevent("u", starts, "SUMMARY:A"),
+		vevent(product.ICalUID(id), starts, "SUMMARY:B", "SEQUENCE:1"),
+	)
+	r := b.imports(ann, file)
+	b.Empty(r.Refused)
+	b.Equal([]int{1, 1, 0}, []int{r.Created, r.Updated, r.Unchanged})
+	b.Equal("B", b.item(product.Event(), "u", 0).Str(entity.AttrTitle))
+	b.Nil(b.item(product.Event(), product.ICalUID(id), 0))
+}
+
+// A series replaces an event that the next component names by its id.
+func TestImporter_takesAComponentOfAnItemThatTheSameTextReplaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.imports(ann, text(vevent("u", starts, "SUMMARY:A")))
+	id := ical.ID(product.Event().IDPrefix, ann, "u", 0)
+	for _, last := range []string{"C", "A"} { // the event was stored with the summary A
+		r := b.imports(ann, text(
+			vevent("u", starts, daily, "SUMMARY:B", "SEQUENCE:1"),
+			vevent(product.ICalUID(id), starts, "SUMMARY:"+last),
+			vevent("innocent", starts, "SUMMARY:D"),
+		))
+		b.Empty(r.Refused)
+		b.NotNil(b.item(product.Master(), "u", 0))
+		b.Nil(b.item(product.Event(), "u", 0))
+		b.Equal(last, b.item(product.Event(), product.ICalUID(id), 0).Str(entity.AttrTitle))
+		b.NotNil(b.item(product.Event(), "innocent", 0))
+		b = setup(t)
+		b.imports(ann, text(vevent("u", starts, "SUMMARY:A")))
+	}
+}
