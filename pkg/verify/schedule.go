@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -145,10 +146,10 @@ func (r *run) unnamed(ctx context.Context, user string, names []string) error {
 				continue // not a cold copy
 			}
 			isUnnamed, err := r.Archive.Unnamed(ctx, user, t, id, version)
-			if err != nil {
+			if err != nil && !errors.Is(err, entity.ErrNewerForm) { // another check names such a row
 				return err
 			}
-			if isUnnamed {
+			if err == nil && isUnnamed {
 				open = append(open, name)
 			}
 		}
