@@ -204,7 +204,7 @@ func (h *Lease) leaseUpdate() table.Update {
 }
 
 // write applies an update of the sum's row, and writes of ledger rows, if the sum's row is as this lease left it. A
-// write whose answer was lost is recognised by the version that it would have left.
+// write whose answer was lost is recognised by what it would have left.
 func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error {
 	u.Key, u.If = h.e.spec.Target(h.user), h.e.spec.asRead(h.row)
 	was := h.row.Int(h.e.spec.VersionAttr)
@@ -215,7 +215,7 @@ func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error 
 	err := h.e.store.Transact(ctx, append([]action{u}, rows...)...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
-		err = h.recognise(failed, u)
+		err = h.recognise(failed, u, rows)
 	}
 	if err != nil {
 		return fmt.Errorf("repair %s of %s: %w", h.e.name, h.user, err)
@@ -225,11 +225,18 @@ func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error 
 	return nil
 }
 
-// recognise returns nil if the present row equals the result of this update.
-func (h *Lease) recognise(failed *table.ConditionError, u table.Update) error {
+// recognise returns nil if the present rows equal the result of this write. The sum's row alone does not tell: a
+// consumer that unstages a row ends a lease that has expired, at the version that this write would have left.
+func (h *Lease) recognise(failed *table.ConditionError, u table.Update, rows []action) error {
 	f, ok := failed.At(0)
 	if !ok {
 		return ErrLeaseLost // a ledger row changed: it was staged, or it had expired
+	}
+	for i, a := range rows {
+		row, ok := failed.At(i + 1)
+		if put, _ := a.(table.Put); !ok || !row.Old.Equal(put.Item) { // a deletion leaves nothing
+			return ErrLeaseLost
+		}
 	}
 	if h.e.spec.checkForm(f.Old) != nil {
 		return ErrLeaseLost // a later release has written it, at the version that this write would have left

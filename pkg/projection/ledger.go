@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"nexus/pkg/change"
@@ -77,8 +78,8 @@ func postpone(moves []*move, err error) {
 	}
 }
 
-// rounds yields the moves that share a transaction, as long as any move is not finished. It calls plan at the start of
-// each round.
+// rounds yields the planned moves that share a transaction, as long as any move is not finished. It calls plan at the
+// start of each round. A move that still needs its item after that waits for the next round.
 func rounds(moves []*move, size func(others []*move, m *move) int, plan func(open []*move)) iter.Seq[[]*move] {
 	return func(yield func([]*move) bool) {
 		for round := range maxRounds {
@@ -87,7 +88,8 @@ func rounds(moves []*move, size func(others []*move, m *move) int, plan func(ope
 				return
 			}
 			plan(open)
-			for _, shared := range pack(unfinished(open), round >= sharedRounds, size) {
+			planned := slices.DeleteFunc(open, func(m *move) bool { return m.state != pending })
+			for _, shared := range pack(planned, round >= sharedRounds, size) {
 				if !yield(shared) {
 					return
 				}
