@@ -88,8 +88,8 @@ func (h *history) walkAgain(user string) *worker {
 	return nil
 }
 
-// twoWalks lets two workers carry out one change of a user's zone. The second comes to its end, and the user changes an
-// item, while the first is at some call. The first dies after its next write.
+// twoWalks lets two workers carry out one change of a user's zone. The second comes to its end, and the user changes
+// items, while the first is at some call. The first dies after its next write.
 func (h *history) twoWalks(user string) {
 	h.endAll()
 	h.moveZone(h.oracle.users[user])
@@ -107,7 +107,11 @@ func (h *history) twoWalks(user string) {
 	h.happened["two walks"]++
 	h.run(slow, h.luck.IntN(2*maxStart))
 	h.run(h.walkAgain(user), -1)
-	if b, ok := h.boneOfCall(own[h.luck.IntN(len(own))].Payload); ok {
+	for range 3 {
+		b, ok := h.boneOfCall(own[h.luck.IntN(len(own))].Payload)
+		if !ok {
+			continue
+		}
 		a, it := author{h, h.oracle.users[user]}, h.oracle.users[user].items[b.ref.ID]
 		switch b.ref.Type {
 		case product.TypeTask:

@@ -62,7 +62,7 @@ func (h *history) take() {
 // goWrong is a step with a rare event.
 func (h *history) goWrong() {
 	user := h.users[h.luck.IntN(len(h.users))]
-	switch n := h.luck.IntN(34); {
+	switch n := h.luck.IntN(36); {
 	case n >= 32:
 		h.twoWalks(user)
 	case n >= 29:

@@ -34,7 +34,7 @@ func TestConsumer_readsTheItemOfAnAgedRecordThatMeetsAStagedRow(t *testing.T) {
 	row[entity.AttrForm], row["next"] = item.Int(2), item.String("1 1 ")
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: row}))
 	meta := h.row(entity.MetaKey("ann")).Clone()
-	meta[product.AttrStats], meta[product.AttrStatsRepairs] = item.Map(product.EmptyStats()), item.Int(1)
+	meta[product.AttrStats], meta[product.AttrStatsRepairs] = product.EmptyStats(), item.Int(1)
 	require.NoError(t, h.store.Put(t.Context(), table.Put{Item: meta}))
 
 	restored := records[0]
@@ -45,8 +45,8 @@ func TestConsumer_readsTheItemOfAnAgedRecordThatMeetsAStagedRow(t *testing.T) {
 	require.EqualValues(t, 0, h.total(), "the item is not there")
 }
 
-// A repair is slow, and its lease expires. A consumer unstages a row that a dead repair has left. The slow repair's last
-// write fails, and the repair does not take the consumer's write for its own.
+// A repair is slow, and its lease expires. A consumer unstages a row that a dead repair has left. The last write of the
+// slow repair fails, and the repair does not take the consumer's write for its own.
 func TestLease_isLostAfterAConsumerHasUnstagedARow(t *testing.T) {
 	t.Parallel()
 	const notes = 91

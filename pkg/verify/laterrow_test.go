@@ -23,7 +23,7 @@ func TestRun_goesOnPastAColdRowOfALaterRelease(t *testing.T) {
 	cold := entity.ColdKey(ann, it.Str("eventId"))
 	require.NotEmpty(t, w.get(cold).Str("object"))
 	w.set(cold, entity.AttrForm, item.Int(9))
-	w.set(entity.MetaKey(ann), product.AttrStats, item.Map(product.EmptyStats()))
+	w.set(entity.MetaKey(ann), product.AttrStats, product.EmptyStats())
 	for _, row := range w.rows("bob", entity.RowLedger) {
 		w.remove(row)
 	}
