@@ -3,6 +3,7 @@ package reminders
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"nexus/pkg/bus"
 	"nexus/pkg/change"
@@ -90,10 +91,14 @@ func outcomeOf(err error) change.Outcome {
 	if err == nil {
 		return change.Outcome{Verdict: change.Done}
 	}
-	for _, hopeless := range []error{errDamaged, table.ErrInvalid, schedule.ErrInvalid, bus.ErrInvalid} {
-		if errors.Is(err, hopeless) {
-			return change.Outcome{Verdict: change.Poison, Err: err}
-		}
+	if isHopeless(err) {
+		return change.Outcome{Verdict: change.Poison, Err: err}
 	}
 	return change.Outcome{Verdict: change.Retry, Err: err}
+}
+
+// isHopeless reports whether no repetition can resolve the error.
+func isHopeless(err error) bool {
+	return slices.ContainsFunc([]error{errDamaged, table.ErrInvalid, schedule.ErrInvalid, bus.ErrInvalid},
+		func(hopeless error) bool { return errors.Is(err, hopeless) })
 }

@@ -169,6 +169,15 @@ func prefers(user string, meta item.Item, name string) bool {
 	return preferences.Bool(name)
 }
 
+// publishPending publishes the event of a pending delivery, given its row.
+func (r *run) publishPending(ctx context.Context, row item.Item) error {
+	f, err := readDelivery(r.Registry, row)
+	if err != nil {
+		return err
+	}
+	return r.publish(ctx, f)
+}
+
 // publish publishes the delivery's event, unless this run did so already. The event is the same on every repetition.
 func (r *run) publish(ctx context.Context, f delivery) error {
 	if r.hasPublished(f.place()) {

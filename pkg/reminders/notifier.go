@@ -41,11 +41,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	}
 	r := run{engine: n.engine, target: t, scope: scope{d.offset: true}}
 	if row.Str(attrState) == statePending {
-		f, err := readDelivery(n.Registry, row)
-		if err != nil {
-			return err
-		}
-		if err := r.publish(ctx, f); err != nil {
+		if err := r.postpone(r.publishPending(ctx, row)); err != nil {
 			return err
 		}
 	}
@@ -74,7 +70,7 @@ func (n *Notifier) Redrive(ctx context.Context, row item.Item) (began bool, err 
 		return false, err
 	}
 	r := run{engine: n.engine, target: f.target, scope: scope{f.due.offset: true}}
-	if err := r.publish(ctx, f); err != nil {
+	if err := r.postpone(r.publish(ctx, f)); err != nil {
 		return true, err
 	}
 	return true, r.reconcile(ctx)

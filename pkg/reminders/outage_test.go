@@ -1,14 +1,22 @@
 package reminders_test
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/bus"
+	busmemory "nexus/pkg/bus/memory"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/reminders"
 )
 
 // One call fails, and the process goes on: what it could not read is not taken for what is not there.
@@ -58,5 +66,54 @@ func TestNotifier_doesNotTurnTheSoundOnInAnOutage(t *testing.T) {
 		for _, e := range w.bus.details(t) {
 			require.Equal(t, []bool{true, false}, []bool{e.Notify.Browser, e.Notify.Sound}, "an outage at step %d", step)
 		}
+	}
+}
+
+// The bus refuses the event of one occurrence for good. Its delivery stays pending and is reported, and the series
+// reminds of the later occurrences.
+func TestNotifier_goesOnWithAChainAfterARefusedDelivery(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	isRefused := true
+	w.bus = recorder{busmemory.New(func(events []bus.Event, _ bool) error {
+		if isRefused && strings.Contains(string(events[0].Detail), `"dueUtc":"2025-12-01T`) {
+			return fmt.Errorf("%w: not this one", bus.ErrInvalid)
+		}
+		return nil
+	})}
+	config := reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus,
+		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+	}
+	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
+	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+	w.runUntilIdle()
+	require.Equal(t, []string{"mst_1 -0 01T14:00"}, w.schedules())
+	for day := range 3 {
+		w.to(noon.AddDate(0, 0, day).Add(2 * time.Hour))
+		for _, payload := range w.scheduler.due(w.now) {
+			for range 2 {
+				require.ErrorIs(t, w.notifier.Handle(t.Context(), payload), bus.ErrInvalid)
+			}
+		}
+	}
+	require.Equal(t, []string{"mst_1 -0 04T14:00"}, w.schedules())
+	require.Equal(t, []string{"mst_1 -0 02T14:00", "mst_1 -0 03T14:00"}, w.published())
+	require.Len(t, w.bus.Events(), 2, "what was published is closed")
+
+	w.set("mst_1", entity.AttrTitle, item.String("Late shift"))
+	records := w.records()
+	outcome := w.consumer.Apply(t.Context(), records[len(records)-1:])[0]
+	require.Equal(t, change.Poison, outcome.Verdict)
+	require.ErrorIs(t, outcome.Err, bus.ErrInvalid)
+
+	for _, row := range w.rows(entity.DeliveryPrefix("mst_1")) {
+		_, err := w.notifier.Redrive(t.Context(), row)
+		require.Equal(t, row.Str("state") == "pending", errors.Is(err, bus.ErrInvalid), "%s: %v", row.Key(), err)
+	}
+	isRefused = false
+	w.deliver(w.latest("mst_1"))
+	for _, row := range w.rows(entity.DeliveryPrefix("mst_1")) {
+		require.Equal(t, "sent", row.Str("state"))
 	}
 }

@@ -1,6 +1,7 @@
 package reminders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +31,11 @@ type run struct {
 	target    target
 	scope     scope
 	published []delivery // published in this run, not yet closed
+	refused   error      // the first hopeless error of a delivery
 }
 
 // reconcile takes a snapshot, acts, and repeats until nothing changed in between; then it closes the deliveries. An
-// error leaves everything to the repetition.
+// error leaves everything to the repetition, except a delivery's hopeless one, which reconcile returns last.
 func (r *run) reconcile(ctx context.Context) error {
 	for range maxRounds {
 		stable, err := r.reconcileOnce(ctx)
@@ -41,7 +43,7 @@ func (r *run) reconcile(ctx context.Context) error {
 			return err
 		}
 		if stable {
-			return r.markAllSent(ctx)
+			return cmp.Or(r.markAllSent(ctx), r.refused)
 		}
 	}
 	return fmt.Errorf("settle %s: %w", r.target.key(), ErrUnstable)
@@ -53,6 +55,8 @@ func (r *run) reconcile(ctx context.Context) error {
 //
 // The scheduler may never call a schedule that it gets after its instant. So a round whose schedules have come by its
 // end is not stable: the next one finds them late and delivers them.
+//
+// A delivery that is refused for good stays pending, and the schedules move on all the same: see [run.postpone].
 func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	seen, err := r.takeSnapshot(ctx, r.target, r.scope)
 	if err != nil {
@@ -60,23 +64,22 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	}
 	p := decide(seen, r.scope)
 	for _, row := range p.pending {
-		f, err := readDelivery(r.Registry, row)
-		if err != nil {
-			return false, err
-		}
-		if err := r.publish(ctx, f); err != nil {
+		if err := r.postpone(r.publishPending(ctx, row)); err != nil {
 			return false, err
 		}
 	}
 	for _, f := range p.late {
 		f, ok, err := r.claim(ctx, seen, f)
-		if err != nil || !ok {
+		if err == nil && !ok {
+			return false, nil
+		}
+		if err == nil {
+			seen.deliveries[f.place()] = f.row()
+			err = r.publish(ctx, f)
+		}
+		if err := r.postpone(err); err != nil {
 			return false, err
 		}
-		if err := r.publish(ctx, f); err != nil {
-			return false, err
-		}
-		seen.deliveries[f.place()] = f.row()
 	}
 	if err := r.arrange(ctx, p); err != nil {
 		return false, err
@@ -87,6 +90,16 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	}
 	r.reportMissed(ctx, seen, p.missed)
 	return true, nil
+}
+
+// postpone keeps the hopeless error of one delivery until the item is reconciled, and returns nil. It returns every
+// other error.
+func (r *run) postpone(err error) error {
+	if !isHopeless(err) {
+		return err
+	}
+	r.refused = cmp.Or(r.refused, err)
+	return nil
 }
 
 // isOvertaken reports whether the instant of a schedule has come.
