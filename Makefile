@@ -49,8 +49,8 @@ CDKFLAGS ?=
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-dev: engine ## run the whole system on this machine, data in .nexus
-	$(GO) run ./cmd/nexus dev --data .nexus
+dev: engine build ## run the whole system on this machine, data in .nexus
+	bin/nexus dev --data .nexus
 
 demo: engine ## play one user's week through a system of its own and check every effect
 	$(GO) run ./cmd/nexus demo

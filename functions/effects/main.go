@@ -1,5 +1,5 @@
 // The effects function reads the table's stream and updates what depends on the items outside the table: schedules and
-// cold copies. Its reader is a line of the deployment table (pkg/eventsource).
+// cold copies. Its reader is a line of the deployment table (pkg/deploy/readers).
 package main
 
 import (

@@ -1,5 +1,5 @@
 // The projections function reads the table's stream and updates the sums of the items in the table: statistics and
-// backlinks. Its reader is a line of the deployment table (pkg/eventsource).
+// backlinks. Its reader is a line of the deployment table (pkg/deploy/readers).
 package main
 
 import (

@@ -37,6 +37,8 @@ func main() {
 		h.Folder = folder
 		wanted := slices.DeleteFunc(planted.All(), func(m planted.Mistake) bool { return !pattern.MatchString(m.Name) })
 		switch {
+		case len(wanted) == 0:
+			return fmt.Errorf("no mistake has a name that matches %q", *only)
 		case *list:
 			for _, m := range wanted {
 				fmt.Printf("%-34s %s\n", m.Name, m.Rule)
