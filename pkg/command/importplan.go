@@ -55,7 +55,7 @@ func (r *importing) plan(thing Imported, p place) work {
 func (r *importing) planNew(thing Imported, p place) work {
 	var links item.Value
 	var steps []step
-	gone := ""
+	var gone []string
 	if p.other != nil {
 		if product.Revision(p.other) > thing.Sequence {
 			return refusal(ErrOutdated)
@@ -66,7 +66,7 @@ func (r *importing) planNew(thing Imported, p place) work {
 		if ref.Type == entity.TypeMaster {
 			condition = unchanged(p.other)
 			if len(p.instances) > maxReplaced {
-				gone = ref.ID
+				gone = []string{ref.ID}
 			}
 		}
 		row := goneRow(r.user, ref.ID, p.other.Int(entity.AttrVersion), r.now)

@@ -35,17 +35,17 @@ func (c call) newImport(ctx context.Context) (*importing, error) {
 type work struct {
 	result ImportResult
 	// before are instances to undo first, steps the write that commits, more the transactions after it. Then the idle
-	// instances of the series after are undone, and those of the series gone deleted.
+	// instances of the series after are undone, and those of the deleted series gone are deleted.
 	before, idle []item.Item
 	steps        []step
 	more         [][]step
-	gone         string
+	gone         []string
 	// ids are those of the entities that the plan rests on. Each row that the work writes belongs to one of them.
 	ids []string
 }
 
 func (w work) isSingle() bool {
-	return len(w.before)+len(w.idle)+len(w.more) == 0 && w.gone == ""
+	return len(w.before)+len(w.idle)+len(w.more)+len(w.gone) == 0
 }
 
 func (w work) isEmpty() bool { return len(w.steps) == 0 && w.isSingle() }
@@ -89,8 +89,10 @@ func (r *importing) carryOut(ctx context.Context, w work) (done bool, err error)
 			return done, err
 		}
 	}
-	if w.gone != "" {
-		return true, r.drop(ctx, w.gone)
+	for _, id := range w.gone {
+		if err := r.drop(ctx, id); err != nil {
+			return false, err
+		}
 	}
 	return true, r.strip(ctx, w.idle)
 }
@@ -105,6 +107,9 @@ type place struct {
 	otherType *entity.Type
 	instances []item.Item // of the existing series, of either type
 	kept      map[item.Key]string
+	// deleted are the deleted series of an existing event's UID that have instances: the import that replaced one by the
+	// event was interrupted.
+	deleted []string
 }
 
 // ids are those of the entities that the plan of the thing at this place rests on.
@@ -132,6 +137,7 @@ func (r *importing) prepare(ctx context.Context, things []Imported) ([]work, err
 	for i, thing := range things {
 		works[i] = r.plan(thing, places[i])
 		works[i].ids = places[i].ids(thing)
+		works[i].gone = append(works[i].gone, places[i].deleted...)
 	}
 	return works, nil
 }
@@ -153,15 +159,22 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	for i, s := range searches {
 		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= maxLives}
 		other := r.registry.ByName(counterparts[s.typ.Name])
-		if s.stored == nil && other != nil {
-			others, of = append(others, search{thing: s.thing, typ: other, k: unsearched}), append(of, i)
+		isReplacement := s.stored != nil && s.k >= 0 && s.typ.Name == product.TypeEvent
+		if other != nil && (s.stored == nil || isReplacement) {
+			others = append(others, search{thing: s.thing, typ: other, k: unsearched, onlyDeleted: isReplacement})
+			of = append(of, i)
 		}
 	}
 	if err := r.find(ctx, others); err != nil {
 		return nil, err
 	}
 	for j, s := range others {
-		if p := &places[of[j]]; !s.thing.OnlyExceptions {
+		switch p := &places[of[j]]; {
+		case s.onlyDeleted:
+			if p.deleted = s.deleted; searches[of[j]].became != "" {
+				p.deleted = append(p.deleted, searches[of[j]].became)
+			}
+		case !s.thing.OnlyExceptions:
 			p.other, p.otherType = s.stored, s.typ
 		}
 	}
@@ -172,6 +185,12 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	group.SetLimit(readers)
 	for i := range places {
 		p := &places[i]
+		if len(p.deleted) > 0 {
+			group.Go(func() (err error) {
+				p.deleted, err = r.leftInstances(ctx, p.deleted)
+				return err
+			})
+		}
 		series := p.stored
 		if series == nil {
 			series = p.other
@@ -196,6 +215,28 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 		places[i].kept = kept
 	}
 	return places, err
+}
+
+// leftInstances returns those of the series that were deleted and have instances.
+func (r *importing) leftInstances(ctx context.Context, masterIDs []string) (left []string, err error) {
+	for _, id := range masterIDs {
+		rows, err := r.call.instances(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		key := entity.GoneKey(r.user, id)
+		found, err := r.read(ctx, []item.Key{key})
+		if err != nil {
+			return nil, err
+		}
+		if found[key] != nil {
+			left = append(left, id)
+		}
+	}
+	return left, nil
 }
 
 // follow finds the series that events of the UIDs have become: an existing series, or one that replaced an event.
@@ -241,6 +282,9 @@ type search struct {
 	stored item.Item
 	found  bool
 	became string // the id of the series that an event of the UID has become; "" for none
+	// deleted are the ids that were passed because their entities were deleted. A search of onlyDeleted reads no entity.
+	deleted     []string
+	onlyDeleted bool
 }
 
 const (
@@ -276,8 +320,10 @@ func (r *importing) find(ctx context.Context, searches []search) error {
 		var keys []item.Key
 		for i := range searches {
 			if s := &searches[i]; !s.found && s.next() {
-				keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id}), entity.GoneKey(r.user, s.id),
-					entity.ColdKey(r.user, s.id))
+				keys = append(keys, entity.GoneKey(r.user, s.id), entity.ColdKey(r.user, s.id))
+				if !s.onlyDeleted {
+					keys = append(keys, entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id}))
+				}
 			}
 		}
 		if len(keys) == 0 {
@@ -301,9 +347,13 @@ func (s *search) collect(r *importing, rows map[item.Key]item.Item) {
 		s.stored, s.found = row, true
 		return
 	}
-	if gone := rows[entity.GoneKey(r.user, s.id)]; gone.Has(attrBecameID) {
+	gone := rows[entity.GoneKey(r.user, s.id)]
+	if gone != nil {
+		s.deleted = append(s.deleted, s.id)
+	}
+	if gone.Has(attrBecameID) {
 		s.became = gone.Str(attrBecameID)
 	}
-	isFree := row == nil && rows[entity.GoneKey(r.user, s.id)] == nil && rows[entity.ColdKey(r.user, s.id)] == nil
+	isFree := row == nil && gone == nil && rows[entity.ColdKey(r.user, s.id)] == nil
 	s.found = isFree && s.k >= 0 // an id that was used here is never used again
 }
