@@ -30,6 +30,7 @@ type cursor struct {
 	open map[string]scope
 	// left are the open items of all pages that one worker took over from another. That one may still write a schedule of
 	// them, from an old snapshot, and then die: so each worker that begins reconciles them, also when the walk is done.
+	// They are also the items that failed for good: the repetition of a parked record tries them again.
 	left map[string]scope
 	// isFree says that the worker that wrote this revision has ended, with every open item still to be reconciled.
 	isFree bool

@@ -2,6 +2,7 @@ package reminders
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,9 @@ const (
 	// walkPages and walkItems bound one call: pages read, and items reconciled.
 	walkPages = 40
 	walkItems = 200
+	// walkFailures bounds the items that one call finds never to be reconciled, because the cursor holds them. More of
+	// them have one cause, such as a zone that does not exist: the walk stops and keeps its place.
+	walkFailures = 50
 )
 
 // walk is the part of a record's work beyond its own item: reconciling each of many others.
@@ -25,6 +29,9 @@ const (
 // crash has the same scope even if an item has lost the offset since (see [scope]). Only the worker that wrote the
 // cursor's present revision moves it on. Another one takes the walk over first, and leaves the page's items in the
 // cursor: the worker before it may still write an old snapshot's schedule and die, and its repetition finds them.
+//
+// An item that can never be reconciled does not end the walk, up to walkFailures of them. It stays in the cursor for a
+// later repetition, and the walk returns its error at the end.
 type walk struct {
 	user  string
 	key   item.Key // of its cursor: derived from the record, so that the repetition continues
@@ -48,17 +55,24 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 	if err != nil {
 		return err
 	}
-	if err := c.reconcileEach(ctx, w.user, cur.left); err != nil {
-		return err
+	failed, refused := c.reconcileEach(ctx, w.user, cur.left)
+	if refused != nil && !isHopeless(refused) {
+		return refused
 	}
-	for pages, items := 0, 0; !cur.done; {
-		if err := c.reconcileEach(ctx, w.user, cur.open); err != nil {
+	for pages, items, failures := 0, 0, len(failed); !cur.done; {
+		failed, err := c.reconcileEach(ctx, w.user, cur.open)
+		if err != nil && !isHopeless(err) {
 			return err
+		}
+		refused = errors.Join(refused, err)
+		if failures += len(failed); failures > walkFailures {
+			return refused
 		}
 		next, err := c.readPage(ctx, w, cur)
 		if err != nil {
 			return err
 		}
+		next.left = joined(cur.left, failed)
 		pages, items = pages+1, items+len(cur.open)
 		isFull := pages == walkPages || items >= walkItems
 		if cur.revision == 0 && len(next.open) == 0 && (next.done || !isFull) {
@@ -73,18 +87,27 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 			return fmt.Errorf("walk %s: %w", w.key, ErrUnfinished)
 		}
 	}
-	return nil
+	return refused
 }
 
-// reconcileEach reconciles items of a cursor.
-func (c *Consumer) reconcileEach(ctx context.Context, user string, items map[string]scope) error {
+// reconcileEach reconciles items of a cursor. It goes past an item with a hopeless error, and returns all of those with
+// their joined errors. It returns any other error at once.
+func (c *Consumer) reconcileEach(
+	ctx context.Context, user string, items map[string]scope,
+) (failed map[string]scope, refused error) {
+	failed = map[string]scope{}
 	for _, id := range slices.Sorted(maps.Keys(items)) {
 		r := run{engine: c.engine, target: target{user, c.Registry.ByID(id), id}, scope: items[id]}
-		if err := r.reconcile(ctx); err != nil {
-			return err
+		err := r.reconcile(ctx)
+		if err == nil {
+			continue
 		}
+		if !isHopeless(err) {
+			return nil, err
+		}
+		failed[id], refused = items[id], errors.Join(refused, err)
 	}
-	return nil
+	return failed, refused
 }
 
 // readPage returns the cursor after one more page, with the page's items open.

@@ -2,13 +2,16 @@ package reminders_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
@@ -73,4 +76,95 @@ func TestConsumer_correctsTheScheduleOfAWorkerThatWasOvertakenInAWalk(t *testing
 			w.requireExact()
 		})
 	}
+}
+
+// refusingScheduler refuses the schedules of some names for good.
+type refusingScheduler struct {
+	scheduler
+	refuses func(name string) bool
+}
+
+// Put implements [schedule.Scheduler].
+func (s *refusingScheduler) Put(ctx context.Context, in schedule.Schedule) error {
+	if s.refuses(in.Name) {
+		return fmt.Errorf("%w: not this one", schedule.ErrInvalid)
+	}
+	return s.scheduler.Put(ctx, in)
+}
+
+// setupRefusedWalk returns a world with floating tasks whose schedules the scheduler may refuse, and the record of a
+// change of zone.
+func setupRefusedWalk(t *testing.T, items int, refuses func(name string) bool) (
+	w *fixture, refusing *refusingScheduler, zone []change.Change,
+) {
+	t.Helper()
+	w = setup(t)
+	for n := range items {
+		w.create(fmt.Sprintf("task_%03d", n), fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
+	}
+	w.moveTo("Europe/London")
+	w.runUntilIdle()
+	refusing = &refusingScheduler{w.scheduler, refuses}
+	w.consumer = reminders.New(reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: refusing, Bus: w.bus,
+		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+	})
+	w.moveTo("America/New_York")
+	zone = w.records()
+	require.Len(t, zone, 1)
+	return w, refusing, zone
+}
+
+// moved counts the schedules that a change of zone has moved.
+func (w *fixture) moved() (n int) {
+	for _, line := range w.schedules() {
+		if strings.HasSuffix(line, " 02T14:00") {
+			n++
+		}
+	}
+	return n
+}
+
+// The scheduler refuses the schedule of the first item of a walk for good. The walk reaches all others, over more than
+// one call, and the record is parked only at the end. The parked record's repetition finds the item again.
+func TestConsumer_walksPastAnItemThatCanNeverBeReconciled(t *testing.T) {
+	t.Parallel()
+	const items = 240 // more than one call reconciles
+	w, refusing, zone := setupRefusedWalk(t, items, func(name string) bool {
+		return name == reminders.ScheduleName(user, "task_000", 0)
+	})
+	first := w.consumer.Apply(t.Context(), zone)[0]
+	require.Equal(t, change.Retry, first.Verdict)
+	require.ErrorIs(t, first.Err, reminders.ErrUnfinished)
+	for range 2 { // the rest, and the parked record
+		outcome := w.consumer.Apply(t.Context(), zone)[0]
+		require.Equal(t, change.Poison, outcome.Verdict)
+		require.ErrorIs(t, outcome.Err, schedule.ErrInvalid)
+		require.Equal(t, items-1, w.moved())
+	}
+	cursors := w.rows(entity.ItemPrefix(entity.RowZone))
+	require.ErrorIs(t, w.consumer.Resume(t.Context(), cursors[len(cursors)-1]), schedule.ErrInvalid)
+	refusing.refuses = func(string) bool { return false }
+	w.deliver(zone...)
+	require.Equal(t, items, w.moved())
+	w.requireExact()
+}
+
+// The scheduler refuses every schedule. The walk stops before its cursor holds all items, and goes on from there.
+func TestConsumer_stopsAWalkOfWhichEveryItemFails(t *testing.T) {
+	t.Parallel()
+	const items = 240
+	w, refusing, zone := setupRefusedWalk(t, items, func(string) bool { return true })
+	for range 5 {
+		require.Equal(t, change.Poison, w.consumer.Apply(t.Context(), zone)[0].Verdict)
+		cursors := w.rows(entity.ItemPrefix(entity.RowZone))
+		require.LessOrEqual(t, len(cursors[len(cursors)-1].Map("left")), 100, "two pages")
+	}
+	require.Zero(t, w.moved())
+	refusing.refuses = func(string) bool { return false }
+	for w.consumer.Apply(t.Context(), zone)[0].Verdict == change.Retry {
+		require.Less(t, w.moved(), items)
+	}
+	require.Equal(t, items, w.moved())
+	w.requireExact()
 }
