@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
 )
 
 func calendarOf(lines ...string) string {
@@ -64,6 +67,16 @@ func TestCalendarOperations_refuseWithTheReasonWhatIsNoCalendar(t *testing.T) {
 	many := strings.Repeat("BEGIN:VEVENT\r\nDTSTART:20260310T090000Z\r\nEND:VEVENT\r\n", 1001)
 	b.Contains(b.want(413, importing(calendarOf(many))).text("detail"), "1000 components")
 	b.Contains(b.want(413, importing(calendarOf("X-A:"+strings.Repeat("a", 5<<20)))).text("detail"), "5242880 bytes")
+
+	b.failWith(func(c memory.Call) error {
+		if c.Op == "Delete" && c.Stage == memory.Before {
+			return table.ErrThrottled
+		}
+		return nil
+	})
+	plain := b.want(422, importing("no calendar")).text("detail")
+	b.Equal(plain, b.want(422, importing("no calendar").with("Idempotency-Key", "k")).text("detail"),
+		"the detail has no words of the store, which could not release the key")
 }
 
 func TestAnswerCalendar_sendsNothingThatTheClientHas(t *testing.T) {

@@ -46,7 +46,8 @@ func (i *Importer) Import(
 	}
 	report, err = i.run(ctx, user, steps, text)
 	if err != nil {
-		return nil, false, errors.Join(err, steps.Abandon(context.WithoutCancel(ctx)))
+		_ = steps.Abandon(context.WithoutCancel(ctx)) // a key that is not released is free when its lease ends
+		return nil, false, err
 	}
 	return report, false, steps.End(ctx, report)
 }

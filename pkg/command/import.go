@@ -64,7 +64,8 @@ const (
 )
 
 // ImportResult is the outcome for one [Imported]. With Refused, Err says why: an [*entity.ValidationError],
-// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions], [ErrManyLives] or [ErrUnstorable].
+// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions], [ErrManyLives], [ErrUnstorable] or
+// [ErrDamaged]. Its text may be shown to the user.
 type ImportResult struct {
 	Outcome    Outcome
 	Err        error
@@ -87,6 +88,8 @@ var (
 	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", maxLives)
 	// ErrUnstorable says that the store refuses its rows for good.
 	ErrUnstorable = errors.New("it cannot be stored")
+	// ErrDamaged says that the stored series cannot be read.
+	ErrDamaged = errors.New("its series here is damaged")
 )
 
 // maxLives bounds how often a thing of one UID is imported and deleted again: each time costs another read.
@@ -213,7 +216,7 @@ func (r *importing) alone(ctx context.Context, thing Imported) (work, error) {
 		}
 		done, err := r.carryOut(ctx, works[0])
 		if errors.Is(err, ErrUnstorable) {
-			return refusal(err), nil
+			return refusal(ErrUnstorable), nil // the reason is shown: the store's own words name keys
 		}
 		if err != nil || done {
 			return works[0], err

@@ -183,7 +183,7 @@ func TestImport_refusesOnlyTheThingThatTheStoreRefuses(t *testing.T) {
 	bad := entity.ItemKey(ann, entity.Ref{Type: product.TypeEvent, ID: things[1].ID("evt", 0)})
 	b.fault = func(c memory.Call) error {
 		if c.Op == "Transact" && c.Stage == memory.Before && slices.Contains(c.Keys, bad) {
-			return table.ErrInvalid
+			return fmt.Errorf("put %s: %w", bad, table.ErrInvalid)
 		}
 		return nil
 	}
@@ -192,7 +192,7 @@ func TestImport_refusesOnlyTheThingThatTheStoreRefuses(t *testing.T) {
 		require.Equal(t, want, results[0].Outcome)
 		require.Equal(t, command.Refused, results[1].Outcome)
 		require.ErrorIs(t, results[1].Err, command.ErrUnstorable)
-		require.ErrorIs(t, results[1].Err, table.ErrInvalid)
+		require.EqualError(t, results[1].Err, "it cannot be stored", "the reason is shown, without keys")
 		require.Equal(t, want, results[2].Outcome)
 		require.NotNil(t, b.stored(product.Event(), results[2].Ref.ID))
 	}

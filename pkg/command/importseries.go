@@ -80,7 +80,7 @@ func (r *importing) withExceptions(
 	}
 	bare, err := open(master)
 	if err != nil {
-		return refusal(err)
+		return refusal(ErrDamaged)
 	}
 	e := &exceptions{importing: r, series: bare, known: known, named: map[string]bool{}}
 	for _, row := range known.rows {

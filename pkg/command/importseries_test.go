@@ -268,6 +268,19 @@ func TestImport_tidiesUpAfterALongSeries(t *testing.T) {
 	require.Len(t, datesOf(b.rowsOf(id)), 60)
 }
 
+func TestImport_showsNoKeyOfADamagedSeries(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id, row := b.takes(command.Created, daily("a", ""))
+	b.set(row.Key(), item.Item{"startTzid": item.String("Mars/Olympus_Mons")})
+	x := daily("a", "", differing("20251204", `{"title":"x"}`))
+	x.OnlyExceptions = true
+	res := b.imports(x)[0]
+	require.Equal(t, command.Refused, res.Outcome)
+	require.ErrorIs(t, res.Err, command.ErrDamaged)
+	require.NotContains(t, res.Err.Error(), id)
+}
+
 func TestImport_keepsWhatNoFieldHolds(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
