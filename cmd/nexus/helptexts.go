@@ -18,13 +18,13 @@ var helpTexts = kong.Vars{
 	"simulate":    "Play random histories of the whole system under faults and check every invariant.",
 	"smoke": "Write to a deployment, read it back by every index, wait for what follows, and " +
 		"delete it.",
-	"verify": "Recount everything derived from the items, name every difference, and mend it if " +
+	"verify": "Recount everything derived from the items, name every difference, and repair it if " +
 		"asked.",
 	"record_stream": "The stream of a table. Either this or --dev is needed. Credentials come from the " +
 		"environment.",
 	"replay_store": "Into a table of its own, empty and in this process's memory",
 	"replay_time":  "which takes in each record's image and follows its time.",
-	"replay_until": "Let time go on to this instant behind the last record: 2026-03-02T09:00:00Z. Not " +
+	"replay_until": "Let time go on to this instant after the last record: 2026-03-02T09:00:00Z. Not " +
 		"with --dev, which has a clock.",
 	"replay_fixtures": "Fixtures, parked objects, failure objects from S3 or events, as they are; - reads " +
 		"standard input.",
@@ -36,10 +36,10 @@ var helpTexts = kong.Vars{
 	"verify_endpoint": "Verify the table behind a DynamoDB endpoint: " +
 		"https://dynamodb.us-east-1.amazonaws.com. Region and credentials come from the " +
 		"environment.",
-	"verify_grace": "Pause between the two looks at what seems to differ, longer than the stream lags, " +
+	"verify_grace": "Pause between the two readings of what seems to differ, longer than the stream lags, " +
 		"with --endpoint",
-	"verify_bucket": "Bucket of the cold copies, with --endpoint, so that they are looked at.",
-	"verify_group": "Schedule group, with --endpoint, so that schedules and deliveries are looked at. It " +
+	"verify_bucket": "Bucket of the cold copies, with --endpoint, so that they are checked.",
+	"verify_group": "Schedule group, with --endpoint, so that schedules and deliveries are checked. It " +
 		"needs the next four.",
 	"verify_target":  "What schedules call: the notify function.",
 	"verify_role":    "The role with which it is called.",

@@ -30,7 +30,7 @@ type verifyCommand struct {
 	Endpoint string        `placeholder:"URL" xor:"where" help:"${verify_endpoint}"`
 	Table    string        `default:"ProductivityData" help:"The table's name, with --endpoint (${default})."`
 	User     string        `placeholder:"USER" help:"One user; all if not given."`
-	Repair   bool          `help:"Put right what differs, beside the running system. This is also the rebuild."`
+	Repair   bool          `help:"Repair what differs, beside the running system. This is also the rebuild."`
 	Grace    time.Duration `default:"5s" help:"${verify_grace} (${default})."`
 
 	Bucket             string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"${verify_bucket}"`
@@ -49,10 +49,9 @@ func (*verifyCommand) Help() string {
 		"timers, ends and cold copies. "+
 		"It also names exceptions without their series, kept rows that no item names, items beside a GONE row of theirs, "+
 		"rows of snapshots that were never committed, walks that stand still, and rows that belong to no item. "+
-		"With --endpoint, schedules and deliveries are looked at where the settings of the effects function are given, and "+
-		"the contents of "+
-		"copies where the bucket is: as flags, or in the environment, named as the functions'. Exits with 1 if differences "+
-		"remain.",
+		"With --endpoint, schedules and deliveries are checked if the settings of the effects function are given, and "+
+		"the contents of copies if the bucket is: as flags, or in the environment under the names of that function. "+
+		"Exits with 1 if differences remain.",
 		"nexus verify --dev http://127.0.0.1:8080",
 		"nexus verify --endpoint https://dynamodb.us-east-1.amazonaws.com --user 7d9f3f6e-2a4b-4c8e-9a51-0c6f1e2d3b4a "+
 			"--repair",
@@ -115,7 +114,7 @@ func (c *verifyCommand) summarise(out outputs, sum verify.Summary) error {
 		return json.NewEncoder(out.results).Encode(map[string]verify.Summary{"summary": sum})
 	}
 	for _, what := range sum.Unchecked {
-		fmt.Fprintf(out.messages, "nexus: not looked at: %s\n", what)
+		fmt.Fprintf(out.messages, "nexus: not checked: %s\n", what)
 	}
 	if sum.Unsettled > 0 {
 		fmt.Fprintf(out.messages,

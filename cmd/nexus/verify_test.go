@@ -38,7 +38,7 @@ func TestVerifyCommand_repairsFromOutsideAndInsideTheProcess(t *testing.T) {
 	require.Empty(t, messages)
 	code, results, messages = nexus(t, here...)
 	require.Equal(t, exitDone, code, results+messages)
-	require.Contains(t, messages, "not looked at: schedules")
+	require.Contains(t, messages, "not checked: schedules")
 
 	client, done, err := local.NewClient(endpoint)
 	require.NoError(t, err)

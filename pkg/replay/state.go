@@ -20,9 +20,10 @@ import (
 	"nexus/pkg/table"
 )
 
-// attrContribution and attrDeliveryState are attributes of consumers' rows (docs/data-model.md, LEDGER and FIRED).
+// The attributes of consumers' rows that the state shows (docs/data-model.md: LEDGER, SUM and FIRED).
 const (
 	attrContribution  = "c"
+	attrSum           = "sum"
 	attrDeliveryState = "state"
 )
 
@@ -41,12 +42,13 @@ type View struct {
 // have an effect.
 type State struct {
 	Stats      []string `json:"stats"`
+	Sums       []string `json:"sums"` // own sums of projections
 	Ledger     []string `json:"ledger"`
 	Links      []string `json:"links"`
 	Timers     []string `json:"timers"`
 	Cold       []string `json:"cold"`
 	Expiring   []string `json:"expiring"`
-	Deliveries []string `json:"fences"`
+	Deliveries []string `json:"deliveries"`
 	Schedules  []string `json:"schedules"`
 	Events     []string `json:"events"`
 	Objects    []string `json:"objects"`
@@ -122,8 +124,12 @@ func (v View) row(out *State, row item.Item) error {
 	where := user + " " + strings.Join(sk.Components, " ")
 	switch sk.Prefix {
 	case entity.TypeUserMeta:
-		if sum := showStats(row.Map(product.AttrStats)); sum != "" {
+		if sum := showSum(row.Map(product.AttrStats)); sum != "" {
 			out.Stats = append(out.Stats, user+sum)
+		}
+	case entity.RowSum:
+		if sum := showSum(row.Map(attrSum)); sum != "" {
+			out.Sums = append(out.Sums, where+sum)
 		}
 	case entity.RowLedger:
 		if c := row.Str(attrContribution); c != "" {
@@ -149,7 +155,7 @@ func until(row item.Item) string {
 	return " until " + item.FormatInstant(time.Unix(row.Int(entity.AttrTTL), 0).UTC())
 }
 
-func showStats(sum item.Item) string {
+func showSum(sum item.Item) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
 		switch value := sum[name].(type) {
@@ -199,9 +205,9 @@ type kindOf struct {
 
 func (s *State) kinds() []kindOf {
 	return []kindOf{
-		{"stats", &s.Stats}, {"ledger", &s.Ledger}, {"link", &s.Links}, {"timer", &s.Timers}, {"cold", &s.Cold},
-		{"expiring", &s.Expiring}, {"fence", &s.Deliveries}, {"schedule", &s.Schedules}, {"event", &s.Events},
-		{"object", &s.Objects},
+		{"stats", &s.Stats}, {"sum", &s.Sums}, {"ledger", &s.Ledger}, {"link", &s.Links}, {"timer", &s.Timers},
+		{"cold", &s.Cold}, {"expiring", &s.Expiring}, {"delivery", &s.Deliveries}, {"schedule", &s.Schedules},
+		{"event", &s.Events}, {"object", &s.Objects},
 	}
 }
 
