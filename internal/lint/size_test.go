@@ -39,12 +39,25 @@ func TestFanIn(t *testing.T) {
 	t.Parallel()
 	var importers []hit
 	for _, p := range loaded(t).packages {
-		ofEntity := func(imported string) bool { return under(imported, module+"/pkg/entity") }
-		if !under(p.path, "pkg/entity") && slices.ContainsFunc(p.imports(), ofEntity) {
-			importers = append(importers, hit{path: p.path, what: "imports pkg/entity"})
+		if places := p.importsOfEntity(loaded(t).set); !under(p.path, "pkg/entity") && len(places) > 0 {
+			// A package that imported it on main is not new, whichever of its files does so now.
+			importers = append(importers, places[max(0, slices.IndexFunc(places, hit.isOnMain))])
 		}
 	}
 	holdCount(t, "importers-of-entity", importers)
+}
+
+// importsOfEntity are the places where the package imports pkg/entity or a package below it.
+func (p pkg) importsOfEntity(set *token.FileSet) []hit {
+	var out []hit
+	for _, f := range p.files {
+		for _, spec := range f.tree.Imports {
+			if under(strings.Trim(spec.Path.Value, `"`), module+"/pkg/entity") {
+				out = append(out, hit{f.path, set.Position(spec.Pos()).Line, spec.Path.Value})
+			}
+		}
+	}
+	return out
 }
 
 // TestPrograms holds the list of programs below pkg and functions/internal. There are to be none.
