@@ -1,18 +1,25 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/wiretest"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/stats"
+	"nexus/pkg/table"
 )
 
 func TestProjections_keepStatisticsAndLinksThroughATasksLife(t *testing.T) {
@@ -122,4 +129,54 @@ func TestProjections_failOnAPayloadThatIsNoStreamEvent(t *testing.T) {
 		require.Contains(t, o.failure.ErrorMessage, "decode stream event")
 	}
 	f.handled([]byte(`{"Records":[]}`)) // and the program goes on
+}
+
+// What a crash leaves takes rights that no other test asks for: here a repair has died between its rows.
+func TestProjections_goOnFromTheRowsOfARepairThatDied(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	f := w.start(env.Projections)
+	f.handled(w.happen("stream-task-created"))
+	staged := w.row(entity.LedgerKey(user, stats.Name, taskID))
+	staged[entity.AttrForm] = item.Int(2)
+	staged["next"] = item.String("1 " + string(staged["v"].(item.Number)) + " " + staged.Str("c"))
+	require.NoError(t, w.store.Put(t.Context(), table.Put{Item: staged}))
+
+	f.handled(w.happen("stream-task-completed"))
+	require.Equal(t, w.item(product.TypeTask, taskID).Str(product.AttrCompletedAt),
+		item.Item(w.stats()).Str(product.StatLastTaskCompleted))
+	require.False(t, w.row(staged.Key()).Has(entity.AttrForm))
+}
+
+func TestProjections_takeBackAPendingEntryThatTheStoreRefuses(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	behind := wiretest.Forward(t, w.settings["AWS_ENDPOINT_URL_DYNAMODB"], nil)
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".PutItem") && bytes.Contains(body, []byte("task_refused")) {
+			answer.WriteHeader(http.StatusBadRequest)
+			_, err = answer.Write([]byte(`{"__type":"com.amazon.coral.validate#ValidationException"}`))
+			require.NoError(t, err)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		behind.ServeHTTP(answer, r)
+	}))
+	t.Cleanup(server.Close)
+	w.settings["AWS_ENDPOINT_URL_DYNAMODB"] = server.URL
+	f := w.start(env.Projections)
+	f.handled(w.happen("stream-task-created"))
+	meta := w.row(entity.MetaKey(user))
+	meta[product.AttrStatsVersion] = item.Int(meta.Int(product.AttrStatsVersion) + 1)
+	meta[product.AttrStats].(item.Map)[product.StatTotalTasks] = item.Int(2)
+	meta[product.AttrStatsLast] = item.Map{
+		"item": item.String("task_refused"), "v": item.Int(1),
+		"c": item.String(`s1 {"add":{"` + product.StatTotalTasks + `":1}}`),
+	}
+	require.NoError(t, w.store.Put(t.Context(), table.Put{Item: meta}))
+
+	f.handled(w.happen("stream-task-completed"))
+	w.requireTotals(1, 1, 0)
 }

@@ -81,7 +81,8 @@ func Grants(f env.Function) []Grant {
 		}
 	case env.Projections:
 		return []Grant{
-			rows(items(), BatchGetItem, PutItem, UpdateItem, DeleteItem),
+			// The first and the last are for what a crash leaves: rows that a repair staged, an entry that the store refuses.
+			rows(items(), GetItem, BatchGetItem, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			rows(nil, DescribeTable),
 			parking(),
 		}
