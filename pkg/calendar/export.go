@@ -40,8 +40,8 @@ type Export struct {
 	Text []byte
 	// Tag is a digest of the text.
 	Tag string
-	// Modified is the time of the last change to the user's items, deletions included. It is zero if there is none, or if
-	// it is so recent that another may follow within the same second.
+	// Modified is the time of the last change to the user's items, deletions included, or to how the address shows them.
+	// It is zero if there is none, or if it is so recent that another may follow within the same second.
 	Modified time.Time
 	// Parts is the number of texts of the whole calendar.
 	Parts int
@@ -56,22 +56,24 @@ type Export struct {
 // than a year ago, or is still open. The text then says so. If even this is too large the error is [ErrTooLarge].
 // Parts 1 to Parts together are the whole calendar of any size; [ErrNoPart] is the error for any other.
 func (s *Service) Export(ctx context.Context, user string, part int) (Export, error) {
-	return s.export(ctx, user, part, false)
+	return s.export(ctx, user, part, Feed{PrivateAs: PrivateAsFull})
 }
 
-// export writes the calendar whole, or with only the busy times of private items.
-func (s *Service) export(ctx context.Context, user string, part int, privateAsBusy bool) (Export, error) {
+// export writes the calendar as the address shows it: whole, or with only the busy times of private items.
+func (s *Service) export(ctx context.Context, user string, part int, as Feed) (Export, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Export{}, fmt.Errorf("user: %w", err)
 	}
 	now := s.Now().UTC().Truncate(time.Second)
-	e := &exporter{uids: map[string]bool{}, calendar: ical.Calendar{Name: name, Refresh: refresh}}
+	e := &exporter{
+		uids: map[string]bool{}, calendar: ical.Calendar{Name: name, Refresh: refresh}, modified: as.changed,
+	}
 	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{
 		s.events, s.series, s.reminders, s.tasks,
 	} {
 		for g, err := range read(ctx, user) {
 			if err == nil {
-				if privateAsBusy {
+				if as.PrivateAs != PrivateAsFull {
 					g.drafts = ical.Busy(g.drafts)
 				}
 				err = e.add(g)

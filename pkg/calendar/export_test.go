@@ -74,6 +74,27 @@ func TestModifiedAt_changesWithADeletionAndADeparture(t *testing.T) {
 	b.Equal(noon.Add(90*time.Minute), b.export(ann).Modified)
 }
 
+func TestModifiedAt_changesWithHowAnAddressShowsWhatIsPrivate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.create(ann, product.Event(), event("visibility", "PRIVATE"))
+	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsFull)
+	b.NoError(err)
+	b.advance(time.Hour)
+	shown := func() calendar.Export {
+		out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+		b.NoError(err)
+		return out
+	}
+	b.Equal(noon, shown().Modified)
+	_, err = b.calendar.ChangeFeed(t.Context(), ann, calendar.PrivateAsBusy)
+	b.NoError(err)
+	b.True(shown().Modified.IsZero(), "another change may follow within the second")
+	b.advance(time.Hour)
+	b.Equal(noon.Add(time.Hour), shown().Modified, "a client that asks by the time must get the new text")
+	b.Equal(noon, b.export(ann).Modified, "the user's own calendar did not change")
+}
+
 func TestExport_leavesOutWhatHasLeft(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

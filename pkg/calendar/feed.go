@@ -37,11 +37,14 @@ type Feed struct {
 	CreatedAt time.Time
 	// PrivateAs is [PrivateAsBusy] or [PrivateAsFull].
 	PrivateAs string
+	// changed is when PrivateAs was changed last; zero if it never was.
+	changed time.Time
 }
 
 func feedOf(row item.Item) Feed {
 	f := Feed{PrivateAs: row.Str(AttrPrivateAs)}
 	f.CreatedAt, _ = row.Time(entity.AttrCreatedAt)
+	f.changed, _ = row.Time(entity.AttrUpdatedAt)
 	if f.PrivateAs == "" {
 		f.PrivateAs = PrivateAsBusy
 	}
@@ -90,9 +93,9 @@ func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed,
 		return Feed{}, fmt.Errorf("user: %w", err)
 	}
 	key := entity.FeedKey(user)
-	row, err := s.Store.Update(ctx, table.Update{
-		Key: key, Set: item.Item{AttrPrivateAs: item.String(privateAs)}, If: table.Exists(),
-	})
+	set := item.Item{AttrPrivateAs: item.String(privateAs)}
+	set.SetTime(entity.AttrUpdatedAt, s.Now().UTC().Truncate(time.Second))
+	row, err := s.Store.Update(ctx, table.Update{Key: key, Set: set, If: table.Exists()})
 	var failed *table.ConditionError
 	switch {
 	case errors.As(err, &failed):
@@ -130,7 +133,7 @@ func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Exp
 	if err != nil {
 		return Export{}, err
 	}
-	return s.export(ctx, user, part, f.PrivateAs != PrivateAsFull)
+	return s.export(ctx, user, part, f)
 }
 
 // UserOfFeed returns the user and the description of an address. It returns [ErrNoFeed] for a malformed, unknown or
