@@ -49,6 +49,23 @@ func TestImporter_findsAnItemMadeByTheSameText(t *testing.T) {
 	b.Nil(b.item(product.Event(), product.ICalUID(id), 0))
 }
 
+// The first component names by its id an event that only the second one makes. Both stay items of their own.
+func TestImporter_changesNothingInASecondImportOfAnItemNamedBeforeItWasMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := ical.ID(product.Event().IDPrefix, ann, "u", 0)
+	file := text(vevent(product.ICalUID(id), starts, "SUMMARY:A"), vevent("u", starts, "SUMMARY:B"))
+	b.Equal(2, b.imports(ann, file).Created)
+	before := b.rows()
+	b.Equal(2, b.imports(ann, file).Unchanged)
+	b.Equal(2, b.imports(ann, b.export(ann).Text).Unchanged)
+	b.Equal(before, b.rows())
+
+	b.remove(ann, product.Event(), ical.ID(product.Event().IDPrefix, ann, product.ICalUID(id), 0))
+	b.Equal(1, b.imports(ann, text(vevent(product.ICalUID(id), starts, "SUMMARY:C", "SEQUENCE:1"))).Updated)
+	b.Equal("C", b.item(product.Event(), "u", 0).Str(entity.AttrTitle), "no item of the UID is left")
+}
+
 // A series replaces an event that the next component names by its id.
 func TestImporter_takesAComponentOfAnItemThatTheSameTextReplaces(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func (r *importing) plan(thing Imported, p place) work {
 	result := ImportResult{Outcome: Unchanged, Ref: p.ref}
 	if thing.Says(before, p.kept, p.instances) && !isNewer {
 		result.Exceptions = make([]ImportResult, len(thing.Exceptions))
-		return work{result: result}
+		return work{result: result, idle: p.idle()}
 	}
 	if thing.Sequence < product.Revision(before) {
 		return refusal(ErrOutdated)

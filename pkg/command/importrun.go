@@ -282,6 +282,8 @@ type search struct {
 	stored item.Item
 	found  bool
 	became string // the id of the series that an event of the UID has become; "" for none
+	// known has the id under which it was exported from here, and another UID: an item of the UID goes before it.
+	known item.Item
 	// deleted are the ids that were passed because their entities were deleted. A search of onlyDeleted reads no entity.
 	deleted     []string
 	onlyDeleted bool
@@ -307,7 +309,7 @@ func (s *search) next() bool {
 		s.k++
 	}
 	if s.k >= maxLives {
-		s.found = true
+		s.finish()
 		return false
 	}
 	s.id = s.thing.ID(s.typ.IDPrefix, s.k)
@@ -344,6 +346,10 @@ func (r *importing) find(ctx context.Context, searches []search) error {
 func (s *search) collect(r *importing, rows map[item.Key]item.Item) {
 	row := rows[entity.ItemKey(r.user, entity.Ref{Type: s.typ.Name, ID: s.id})]
 	if row != nil && !entity.Expired(row, r.now) {
+		if s.k == searchedKnown && row.Has(product.AttrICalUID) && row.Str(product.AttrICalUID) != s.thing.UID {
+			s.known = row
+			return
+		}
 		s.stored, s.found = row, true
 		return
 	}
@@ -355,5 +361,15 @@ func (s *search) collect(r *importing, rows map[item.Key]item.Item) {
 		s.became = gone.Str(attrBecameID)
 	}
 	isFree := row == nil && gone == nil && rows[entity.ColdKey(r.user, s.id)] == nil
-	s.found = isFree && s.k >= 0 // an id that was used here is never used again
+	if isFree && s.k >= 0 { // an id that was used here is never used again
+		s.finish()
+	}
+}
+
+// finish ends a search that has found no item of the UID.
+func (s *search) finish() {
+	s.found = true
+	if s.known != nil {
+		s.stored, s.id, s.k = s.known, s.thing.Known, searchedKnown
+	}
 }

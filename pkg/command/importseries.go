@@ -13,13 +13,11 @@ import (
 
 // planSeries changes a series; after is nil if only its exceptions may change.
 func (r *importing) planSeries(thing Imported, p place, after item.Item, isNewer bool) work {
-	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
+	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}, idle: p.idle()}
 	master := p.stored
 	if after != nil {
 		w.result.Outcome, master = Updated, after
-		if old, err := open(p.stored, p.instances...); err == nil {
-			w.before = old.Idle()
-		}
+		w.before, w.idle = w.idle, nil
 		// Undone now, so that the following code finds them in their later state.
 		p.instances = r.asUndone(p.instances, w.before)
 		if changed, err := open(after, p.instances...); err == nil {
@@ -36,6 +34,18 @@ func (r *importing) planSeries(thing Imported, p place, after item.Item, isNewer
 	})
 }
 
+// idle returns the exceptions that the present series hides: an interrupted change has left them.
+func (p place) idle() []item.Item {
+	if len(p.instances) == 0 {
+		return nil
+	}
+	s, err := open(p.stored, p.instances...)
+	if err != nil {
+		return nil // no exception of a damaged series is known to be hidden
+	}
+	return s.Idle()
+}
+
 // asUndone returns the rows, in which those to be undone first already have their later state.
 func (r *importing) asUndone(rows, undone []item.Item) []item.Item {
 	out := slices.Clone(rows)
@@ -48,7 +58,7 @@ func (r *importing) asUndone(rows, undone []item.Item) []item.Item {
 }
 
 func (r *importing) planExceptions(thing Imported, p place) work {
-	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}}
+	w := work{result: ImportResult{Outcome: Unchanged, Ref: p.ref}, idle: p.idle()}
 	return r.withExceptions(w, thing, p.stored, r.instancesByDate(p, true), func(next item.Item) []step {
 		return []step{{action: table.Diff(p.stored, next, unchanged(p.stored))}}
 	})

@@ -250,6 +250,42 @@ func TestImport_tidiesUpBesideOtherItems(t *testing.T) {
 	require.False(t, b.instance(id, "20251204").Has("modifiedFields"))
 }
 
+// The import dies between the series' new rule and its lost exceptions. Its repetition finds the series unchanged.
+func TestImport_finishesTidyingUpByRepetition(t *testing.T) {
+	t.Parallel()
+	for _, onlyExceptions := range []bool{false, true} {
+		b := setupSeries(t)
+		b.takes(command.Created, daily("a", "", differing("20251204", `{"title":"lost"}`)))
+		x := daily("a", `,"exdate":["20251204"]`)
+		x.Stamp = noon.Add(time.Hour)
+		transactions := 0
+		b.fault = func(c memory.Call) error {
+			if c.Op == "Transact" && c.Stage == memory.Before {
+				if transactions++; transactions == 2 {
+					return table.ErrUnavailable
+				}
+			}
+			return nil
+		}
+		_, err := b.service.Import(t.Context(), ann, []command.Imported{x})
+		require.ErrorIs(t, err, table.ErrUnavailable)
+		b.fault = nil
+		require.Len(t, b.idle(), 1)
+		x.OnlyExceptions = onlyExceptions
+		b.takes(command.Unchanged, x)
+		require.Empty(t, b.idle())
+		b.trips()
+		b.takes(command.Unchanged, x)
+		require.NotContains(t, b.trips(), "Transact")
+
+		b.hide(b.imports(x)[0].Ref.ID, "20251203")
+		x.Says = func(item.Item, map[item.Key]string, []item.Item) bool { return true }
+		x.Sequence = 1
+		b.takes(command.Unchanged, x)
+		require.Empty(t, b.idle(), "what says the same is tidied, too")
+	}
+}
+
 func TestImport_tidiesUpAfterALongSeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
