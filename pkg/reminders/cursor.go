@@ -17,6 +17,7 @@ const (
 	attrAfter    = "after"
 	attrOpen     = "open"
 	attrLeft     = "left"
+	attrFailed   = "failed"
 	attrFree     = "free"
 	attrLast     = "last"
 	attrDone     = "done"
@@ -30,8 +31,11 @@ type cursor struct {
 	open map[string]scope
 	// left are the open items of all pages that one worker took over from another. That one may still write a schedule of
 	// them, from an old snapshot, and then die: so each worker that begins reconciles them, also when the walk is done.
-	// They are also the items that failed for good: the repetition of a parked record tries them again.
+	// They are also the items that failed for good: the repetition of a parked record tries them again. One that has
+	// succeeded since stays: another worker on this cursor may still hold an old snapshot of it.
 	left map[string]scope
+	// hasFailed says that an item of left could not be reconciled when it was last tried.
+	hasFailed bool
 	// isFree says that the worker that wrote this revision has ended, with every open item still to be reconciled.
 	isFree bool
 	// itemType and after are the beginning of the next page; last says that there is none.
@@ -51,7 +55,7 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 	}
 	cur.revision = row.Int(attrRevision)
 	cur.itemType, cur.after = row.Str(attrItemType), row.Str(attrAfter)
-	cur.last, cur.done = row.Bool(attrLast), row.Bool(attrDone)
+	cur.last, cur.done, cur.hasFailed = row.Bool(attrLast), row.Bool(attrDone), row.Bool(attrFailed)
 	cur.isFree = cur.revision > 0 && row.Int(attrFree) == cur.revision
 	if cur.open, err = c.readScopes(cur.key, row.Map(attrOpen)); err != nil {
 		return cursor{}, err
@@ -127,7 +131,8 @@ func (cur cursor) row(ttl int64) item.Item {
 	return item.Item{
 		attrRevision: item.Int(cur.revision), attrItemType: item.String(cur.itemType), attrAfter: item.String(cur.after),
 		attrLast: item.Bool(cur.last), attrDone: item.Bool(cur.done), attrFree: item.Int(free),
-		attrOpen: scopesValue(cur.open), attrLeft: scopesValue(cur.left), entity.AttrTTL: item.Int(ttl),
+		attrOpen: scopesValue(cur.open), attrLeft: scopesValue(cur.left), attrFailed: item.Bool(cur.hasFailed),
+		entity.AttrTTL: item.Int(ttl),
 	}
 }
 

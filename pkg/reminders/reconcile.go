@@ -31,11 +31,12 @@ type run struct {
 	target    target
 	scope     scope
 	published []delivery // published in this run, not yet closed
-	refused   error      // the first hopeless error of a delivery
+	refused   error      // the present round's first hopeless error of a delivery or a schedule
 }
 
 // reconcile takes a snapshot, acts, and repeats until nothing changed in between; then it closes the deliveries. An
-// error leaves everything to the repetition, except a delivery's hopeless one, which reconcile returns last.
+// error leaves everything to the repetition, except the hopeless error of a delivery or a schedule, which reconcile
+// returns last.
 func (r *run) reconcile(ctx context.Context) error {
 	for range maxRounds {
 		stable, err := r.reconcileOnce(ctx)
@@ -56,8 +57,10 @@ func (r *run) reconcile(ctx context.Context) error {
 // The scheduler may never call a schedule that it gets after its instant. So a round whose schedules have come by its
 // end is not stable: the next one finds them late and delivers them.
 //
-// A delivery that is refused for good stays pending, and the schedules move on all the same: see [run.postpone].
+// A delivery that is refused for good stays pending, and a schedule that is refused for good stays as it was. The other
+// schedules move on all the same: see [run.postpone].
 func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
+	r.refused = nil
 	seen, err := r.takeSnapshot(ctx, r.target, r.scope)
 	if err != nil {
 		return false, err
@@ -92,8 +95,8 @@ func (r *run) reconcileOnce(ctx context.Context) (stable bool, err error) {
 	return true, nil
 }
 
-// postpone keeps the hopeless error of one delivery until the item is reconciled, and returns nil. It returns every
-// other error.
+// postpone keeps the hopeless error of one delivery or schedule until the item is reconciled, and returns nil. It
+// returns every other error.
 func (r *run) postpone(err error) error {
 	if !isHopeless(err) {
 		return err
@@ -110,10 +113,13 @@ func (p plan) isOvertaken(now time.Time) bool {
 // arrange writes and deletes the plan's schedules.
 func (r *run) arrange(ctx context.Context, p plan) error {
 	for _, w := range p.schedules {
-		if err := r.Scheduler.Put(ctx, w.schedule); err != nil {
-			return fmt.Errorf("put schedule of %s, offset %d: %w", r.target.key(), w.due.offset, err)
+		if err := r.Scheduler.Put(ctx, w.schedule); err == nil {
+			r.observe(Scheduled, r.target, w.due)
+		} else if err := r.postpone(
+			fmt.Errorf("put schedule of %s, offset %d: %w", r.target.key(), w.due.offset, err),
+		); err != nil {
+			return err
 		}
-		r.observe(Scheduled, r.target, w.due)
 	}
 	for _, offset := range p.deletions {
 		if err := r.Scheduler.Delete(ctx, ScheduleName(r.target.user, r.target.id, offset)); err != nil {

@@ -86,11 +86,11 @@ func (n *Notifier) Overdue(row item.Item) bool {
 	return row.Str(attrState) == statePending && (!ok || n.Now().Sub(firedAt) > redriveAfter)
 }
 
-// Stalled reports whether a cursor, a ZONE or SERIES row, is of a walk that did not end and has not moved for 10
-// minutes.
+// Stalled reports whether a cursor, a ZONE or SERIES row, is of a walk that has not moved for 10 minutes and did not
+// end, or ended without an item that could not be reconciled.
 func (c *Consumer) Stalled(row item.Item) bool {
 	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-deliveryRetention)
-	return !row.Bool(attrDone) && c.Now().Sub(moved) > redriveAfter
+	return (!row.Bool(attrDone) || row.Bool(attrFailed)) && c.Now().Sub(moved) > redriveAfter
 }
 
 // ErrCursor says that the row is no cursor of a walk.

@@ -31,7 +31,8 @@ const (
 // cursor: the worker before it may still write an old snapshot's schedule and die, and its repetition finds them.
 //
 // An item that can never be reconciled does not end the walk, up to walkFailures of them. It stays in the cursor for a
-// later repetition, and the walk returns its error at the end.
+// later repetition, and the walk returns its error at the end. A row whose key is no item's is logged and passed over:
+// no program can have scheduled anything for it, and verification names it.
 type walk struct {
 	user  string
 	key   item.Key // of its cursor: derived from the record, so that the repetition continues
@@ -44,6 +45,15 @@ type walk struct {
 type part struct {
 	typ    *entity.Type
 	prefix string
+}
+
+// idOf returns the id in a row's key. The attribute may have another one in a damaged row, and decides nothing.
+func (p part) idOf(it item.Item) (string, error) {
+	key, err := entity.ParseSortKey(it.Str(item.AttrSK))
+	if err != nil {
+		return "", err
+	}
+	return key.Ref().ID, entity.CheckID(p.typ.IDPrefix, key.Ref().ID)
 }
 
 // walk reconciles every item, continuing at the cursor. A walk that finds no item leaves no cursor.
@@ -59,6 +69,12 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 	if refused != nil && !isHopeless(refused) {
 		return refused
 	}
+	if next := cur; cur.done && cur.hasFailed != (refused != nil) {
+		next.hasFailed = refused != nil
+		if _, err := c.moveCursor(ctx, cur, next); err != nil {
+			return err
+		}
+	}
 	for pages, items, failures := 0, 0, len(failed); !cur.done; {
 		failed, err := c.reconcileEach(ctx, w.user, cur.open)
 		if err != nil && !isHopeless(err) {
@@ -72,7 +88,7 @@ func (c *Consumer) walk(ctx context.Context, w walk) error {
 		if err != nil {
 			return err
 		}
-		next.left = joined(cur.left, failed)
+		next.left, next.hasFailed = joined(cur.left, failed), refused != nil
 		pages, items = pages+1, items+len(cur.open)
 		isFull := pages == walkPages || items >= walkItems
 		if cur.revision == 0 && len(next.open) == 0 && (next.done || !isFull) {
@@ -128,11 +144,10 @@ func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, er
 	}
 	cur.open = map[string]scope{}
 	for _, it := range page.Items {
-		id := it.Str(at.typ.IDAttr)
-		if c.Registry.ByID(id) != at.typ {
-			return cursor{}, fmt.Errorf("%w: %s has %.80q for its id", errDamaged, it.Key(), id)
-		}
-		if s := w.scopeOf(at.typ, it); len(s) > 0 {
+		id, err := at.idOf(it)
+		if err != nil {
+			c.Log.ErrorContext(ctx, "row without item passed over", "key", it.Key().String(), "error", err)
+		} else if s := w.scopeOf(at.typ, it); len(s) > 0 {
 			cur.open[id] = s
 		}
 	}

@@ -92,6 +92,16 @@ func (s *refusingScheduler) Put(ctx context.Context, in schedule.Schedule) error
 	return s.scheduler.Put(ctx, in)
 }
 
+// refuseSchedules makes the scheduler of the consumer refuse the schedules of some names.
+func (w *fixture) refuseSchedules(refuses func(name string) bool) *refusingScheduler {
+	refusing := &refusingScheduler{w.scheduler, refuses}
+	w.consumer = reminders.New(reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: refusing, Bus: w.bus,
+		Now: func() time.Time { return w.now }, Log: slog.New(slog.NewJSONHandler(&w.log, nil)),
+	})
+	return refusing
+}
+
 // setupRefusedWalk returns a world with floating tasks whose schedules the scheduler may refuse, and the record of a
 // change of zone.
 func setupRefusedWalk(t *testing.T, items int, refuses func(name string) bool) (
@@ -104,11 +114,7 @@ func setupRefusedWalk(t *testing.T, items int, refuses func(name string) bool) (
 	}
 	w.moveTo("Europe/London")
 	w.runUntilIdle()
-	refusing = &refusingScheduler{w.scheduler, refuses}
-	w.consumer = reminders.New(reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: refusing, Bus: w.bus,
-		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-	})
+	refusing = w.refuseSchedules(refuses)
 	w.moveTo("America/New_York")
 	zone = w.records()
 	require.Len(t, zone, 1)

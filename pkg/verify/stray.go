@@ -140,7 +140,7 @@ func (r *run) walks(ctx context.Context, user string) error {
 		}
 	}
 	for row := range slices.Values(stalled) {
-		d := Difference{Kind: Walk, User: user, Key: row.Key().String(), Is: "begun and not ended", ShouldBe: "done"}
+		d := Difference{Kind: Walk, User: user, Key: row.Key().String(), Is: "not done for every item", ShouldBe: "done"}
 		if err := r.found(d); err != nil {
 			return err
 		}
