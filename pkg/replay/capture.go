@@ -59,13 +59,14 @@ func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error 
 		if err != nil {
 			return c.ended(ctx, fmt.Errorf("list shards: %w", err))
 		}
+		for _, shard := range shards { // all of them first: a parent may be listed after its child
+			if known[shard.ID] == nil {
+				known[shard.ID] = &progress{Shard: shard}
+			}
+		}
 		found, open := false, false
 		for _, shard := range shards {
 			p := known[shard.ID]
-			if p == nil {
-				p = &progress{Shard: shard}
-				known[shard.ID] = p
-			}
 			if parent := known[shard.Parent]; p.done || parent != nil && !parent.done {
 				open = open || !p.done
 				continue
