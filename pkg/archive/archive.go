@@ -78,18 +78,23 @@ func verdictOf(err error) change.Verdict {
 	return change.Retry
 }
 
+// apply takes every step of the record, also after one that is refused for good: none needs the success of another. It
+// returns an error that may pass at once, and what was refused at the end.
 func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
 	if ch.Type == nil {
 		return c.timerRemoved(ctx, ch)
 	}
+	var refused error
 	for _, step := range []func(context.Context, change.Change) error{
 		c.startTimer, c.keepCopy, c.dropOldCopy, c.announce,
 	} {
-		if err := step(ctx, ch); err != nil {
+		err := step(ctx, ch)
+		if err != nil && verdictOf(err) == change.Retry {
 			return err
 		}
+		refused = errors.Join(refused, err)
 	}
-	return nil
+	return refused
 }
 
 // getCold reads the row that names an item's cold copy.
