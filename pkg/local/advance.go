@@ -28,15 +28,16 @@ type moved struct {
 
 // moveTo moves the clock to the instant. Time stops on its way at everything that is due: the next schedule, timer or
 // expiry. There the platform carries it out and waits until it is idle, so that effects happen in their order. A new
-// due instant on the way, such as a timer of a task that was archived, is handled in the same move.
-func (p *Platform) moveTo(ctx context.Context, target time.Time) (moved, error) {
+// due instant on the way, such as a timer of a task that was archived, is handled in the same move. The target is asked
+// for once the moves before are done, so that two advances at once add up.
+func (p *Platform) moveTo(ctx context.Context, target func() time.Time) (moved, error) {
 	if p.backend.sweep == nil {
 		return moved{}, errRealTime
 	}
 	p.moving.Lock()
 	defer p.moving.Unlock()
 	before := p.carriedOut()
-	steps, err := p.stepTo(ctx, target)
+	steps, err := p.stepTo(ctx, target())
 	return moved{p.carriedOut().since(before), steps}, err
 }
 

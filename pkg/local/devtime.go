@@ -39,17 +39,18 @@ func (p *Platform) postClock(w http.ResponseWriter, r *http.Request) error {
 	if (body.Advance == "") == (body.Set == "") {
 		return refusal(http.StatusUnprocessableEntity, "exactly one of advance and set is wanted")
 	}
-	target, err := item.ParseInstant(body.Set)
+	set, err := item.ParseInstant(body.Set)
 	if body.Set != "" && err != nil {
 		return refusal(http.StatusUnprocessableEntity, "set: %v", err)
 	}
+	target := func() time.Time { return set }
 	if body.Advance != "" {
 		by, err := time.ParseDuration(body.Advance)
 		if err != nil || by <= 0 {
 			return refusal(http.StatusUnprocessableEntity, "advance %q is no duration above zero such as 90s, 15m or 25h",
 				body.Advance)
 		}
-		target = p.clock.Now().Add(by)
+		target = func() time.Time { return p.clock.Now().Add(by) }
 	}
 	m, err := p.moveTo(r.Context(), target)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +44,20 @@ func TestMoveTo_keepsTheOrderOfEventsOverALongWay(t *testing.T) {
 		require.Equal(t, http.StatusGone, status)
 		require.EqualValues(t, 0, s.stats()["totalTasks"])
 	})
+}
+
+func TestPostClock_addsUpAdvancesThatComeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	start := s.now()
+	statuses := make([]int, 16)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() { statuses[i], _ = s.call("POST", "/dev/clock", object{"advance": "1h"}) })
+	}
+	all.Wait()
+	require.Equal(t, slices.Repeat([]int{200}, len(statuses)), statuses)
+	require.False(t, s.now().Before(start.Add(16*time.Hour)))
 }
 
 func TestPostClock_refusesWhatItCannotDo(t *testing.T) {
