@@ -84,9 +84,10 @@ func (s *Service) completion(out *Completion, tree values.Base, actionID string)
 	return prepared, nil
 }
 
-// reread answers a repetition with the present state.
+// reread answers a repetition with the present state. An attempt that lost to its twin left its own in out.
 func (s *Service) reread(ctx context.Context, out *Completion, user, date, actionID string) error {
 	var err error
+	*out = Completion{Replayed: true}
 	if out.Plan, err = s.Current(ctx, user, date); err != nil {
 		return err
 	}

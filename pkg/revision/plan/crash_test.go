@@ -140,3 +140,29 @@ func (c crashing) diesAt(t *testing.T, n int, stage memory.Stage) bool {
 	c.settled(b)
 	return true
 }
+
+// A twin of the request is done first, after the request has read everything: it answers as any repetition does.
+func TestService_answersTheLoserOfTwoTwinsAsARepetition(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]func(*fixture) (any, error){
+		"complete": func(b *fixture) (any, error) { return b.plans.Complete(b.ctx, "ann", monday, act(1), "key") },
+		"rollover": func(b *fixture) (any, error) { return b.plans.Rollover(b.ctx, "ann", monday, "key") },
+	} {
+		b := setup(t, 3)
+		b.commit(monday, "", plan.ReasonMorningPlan, aDay())
+		once := true
+		b.fault = func(c memory.Call) error {
+			if once && c.Op == "Transact" && c.Stage == memory.Before {
+				once = false
+				_, err := request(b)
+				b.NoError(err)
+			}
+			return nil
+		}
+		loser, err := request(b)
+		b.NoError(err)
+		again, err := request(b)
+		b.NoError(err)
+		b.Equal(again, loser, name)
+	}
+}

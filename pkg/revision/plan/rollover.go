@@ -75,6 +75,7 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 			return s.carry(&out, from, todos)
 		})
 	if err == nil && out.Replayed {
+		out.Carried, out.Left = nil, nil // of an attempt that lost to its twin
 		out.Next, err = s.plans.Current(ctx, nextDay)
 	}
 	if err != nil {
