@@ -84,7 +84,7 @@ func (g *group) end(p *Projection, record int, version int64, to string) {
 }
 
 // moves returns one move for the records that the ledger can follow, and one for each record that it cannot. A refused
-// record that a valid one follows counts as valid.
+// record that a valid one follows in the batch is done with it: the later contribution takes the place of its own.
 func (g *group) moves() []*move {
 	var out []*move
 	for _, m := range g.refused {

@@ -220,6 +220,28 @@ func TestConsumer_takesBackWhatTheStoreRefusesForItsOwnReason(t *testing.T) {
 	require.EqualValues(t, 2, r.notes("ann"))
 }
 
+// The store refuses the write that takes a refused entry back. The user's records are parked instead of holding the
+// reader, and their repetition is exact once the store accepts that write.
+func TestConsumer_parksTheRecordsOfASumWhoseEntryCannotBeTakenBack(t *testing.T) {
+	t.Parallel()
+	r := newRefusing(t)
+	r.countBad()
+	isRefusing := true
+	r.fault = func(c memory.Call) error {
+		if isRefusing && c.Stage == memory.Before && c.Op == "Transact" && c.Keys[0] == entity.SumKey("ann", openings) {
+			return fmt.Errorf("%w: not today", table.ErrInvalid)
+		}
+		return nil
+	}
+	second, third := titled("ann", "note_2", "two"), titled("ann", "note_4", "four")
+	require.Equal(t, []change.Verdict{isPoison}, r.apply(second))
+	require.Equal(t, []change.Verdict{isDone, isPoison}, r.apply(titled("ben", "note_3", "three"), third))
+	isRefusing = false
+	require.Equal(t, []change.Verdict{isDone, isDone}, r.apply(third, second))
+	require.EqualValues(t, 3, r.notes("ann"))
+	require.EqualValues(t, 1, r.notes("ben"))
+}
+
 func TestConsumer_delaysNoOtherUserForAPendingEntry(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)

@@ -138,7 +138,8 @@ func (e *sumEngine) flushPending(ctx context.Context, targets map[string]item.It
 }
 
 // dropWaiting leaves the moves of users whose sums cannot be written for a later delivery, or for the next round if
-// the error is nil.
+// the error is nil. If the store refuses that write for good, their records are parked: they would hold the reader for
+// all users.
 func dropWaiting(moves []*move, waiting map[string]error) []*move {
 	var free []*move
 	for _, m := range moves {
@@ -147,7 +148,7 @@ func dropWaiting(moves []*move, waiting map[string]error) []*move {
 		case !isWaiting:
 			free = append(free, m)
 		case err != nil:
-			m.state, m.err = retry, err
+			fail([]*move{m}, err)
 		}
 	}
 	return free
