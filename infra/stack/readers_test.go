@@ -49,7 +49,6 @@ func TestAddReaders_followsTheDeploymentTable(t *testing.T) {
 	t.Parallel()
 	readers := readers.Table(product.Registry())
 	require.LessOrEqual(t, len(readers), 2, "a stream is made for two readers of a shard")
-	var consumers []string
 	each(t, func(t *template) {
 		require.Len(t, t.all(mappingType), len(readers))
 		for _, r := range readers {
@@ -63,10 +62,6 @@ func TestAddReaders_followsTheDeploymentTable(t *testing.T) {
 			require.Positive(t, m.at("BatchSize"))
 		}
 	})
-	for _, r := range readers {
-		consumers = append(consumers, r.Consumers...)
-	}
-	require.ElementsMatch(t, []string{"stats", "links", "reminders", "archive"}, consumers)
 }
 
 // filter is a pattern as Lambda reads it.

@@ -165,7 +165,9 @@ func (h *history) take1(r *record) {
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil
 	case entity.RowSum:
-		s.own, s.moved = r.New, true
+		if sk.Components[0] == ownName { // other sums are compared by the verification at the end
+			s.own, s.moved = r.New, true
+		}
 	case entity.TypeUserMeta:
 		h.checkLease(s, r)
 		s.meta, s.moved = r.New, true

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,12 +26,15 @@ import (
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
 	"nexus/pkg/item"
+	"nexus/pkg/links"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/product"
 	"nexus/pkg/query"
+	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
+	"nexus/pkg/stats"
 	assembly "nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -59,6 +63,7 @@ type fixture struct {
 	calendar *calendar.Service
 	importer *calendar.Importer
 
+	consumers                       []change.Consumer // all
 	stats, links, reminders, keeper change.Consumer
 	schedules                       *schedulelocal.Scheduler
 	bus                             *busmemory.Bus
@@ -122,8 +127,16 @@ func (b *fixture) setup() {
 	require.NoError(b.t, err)
 	b.commands, b.queries, b.archive = assembled.Commands, assembled.Queries, assembled.Archive
 	b.calendar, b.importer = assembled.Calendar, calendar.NewImporter(b.commands, registry)
-	all := assembled.Consumers
-	b.stats, b.links, b.reminders, b.keeper = all[0], all[1], all[2], all[3]
+	b.consumers = assembled.Consumers
+	b.stats, b.links = b.consumer(stats.Name), b.consumer(links.Name)
+	b.reminders, b.keeper = b.consumer(reminders.Name), b.consumer(archive.Name)
+}
+
+func (b *fixture) consumer(name string) change.Consumer {
+	b.t.Helper()
+	i := slices.IndexFunc(b.consumers, func(c change.Consumer) bool { return c.Name() == name })
+	require.GreaterOrEqual(b.t, i, 0, name)
+	return b.consumers[i]
 }
 
 // do carries out a command of ann's; expected, if given, is the item whose version it is meant for.
@@ -173,7 +186,7 @@ func (b *fixture) deliverAll() {
 	for b.drain(); b.settled < len(b.records); b.drain() {
 		c := b.records[b.settled]
 		b.settled++
-		for _, consumer := range []change.Consumer{b.stats, b.links, b.reminders, b.keeper} {
+		for _, consumer := range b.consumers {
 			b.deliver(consumer, c)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -16,16 +15,11 @@ import (
 	"nexus/pkg/reminders"
 )
 
-// all are the bench's consumers.
-func (b *fixture) all() []change.Consumer {
-	return []change.Consumer{b.stats, b.links, b.reminders, b.keeper}
-}
-
 // again delivers every record so far to every consumer once more, the last first.
 func (b *fixture) again() {
 	b.t.Helper()
 	for _, c := range slices.Backward(slices.Clone(b.records)) {
-		for _, consumer := range b.all() {
+		for _, consumer := range b.consumers {
 			b.deliver(consumer, c)
 		}
 	}
@@ -134,7 +128,7 @@ func TestPlatform_keepsOneScheduleAfterASplitInAnyOrder(t *testing.T) {
 		following := b.do(command.SplitSeries{ID: id, Date: date(m, 2), Changes: map[string]any{"title": "second"}}, m)
 		records := slices.Clone(b.drain())
 		for _, c := range slices.Backward(records) {
-			for _, consumer := range b.all() {
+			for _, consumer := range b.consumers {
 				b.deliver(consumer, c)
 			}
 		}

@@ -40,15 +40,15 @@ func ExampleNew() {
 	}
 	for _, r := range s.Readers {
 		for _, c := range r.Consumers {
-			fmt.Println(r.Line.Name, c.Name(), c.Apply(ctx, []change.Change{created})[0].Err)
+			if err := c.Apply(ctx, []change.Change{created})[0].Err; err != nil {
+				panic(err)
+			}
 		}
 	}
 	answer, err := s.Queries.Stats(ctx, "ann")
 	fmt.Println(answer.Totals.Int(product.StatTotalTasks), err)
 	fmt.Println(s.Notifier == nil, s.Verifier == nil)
 	// Output:
-	// projections stats <nil>
-	// projections links <nil>
 	// 1 <nil>
 	// true true
 }

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/api"
 	blobmemory "nexus/pkg/blob/memory"
 	busmemory "nexus/pkg/bus/memory"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -65,16 +66,26 @@ func namesOf(s *system.System) map[string][]string {
 	return out
 }
 
+// tableOf returns the consumers of each reader as the deployment table has them, with further projections.
+func tableOf(projections ...string) map[string][]string {
+	out := map[string][]string{}
+	for _, line := range readers.Table(product.Registry(), projections...) {
+		out[line.Name] = line.Consumers
+	}
+	return out
+}
+
 func TestNew_givesEachPartAStoreOfItsOwn(t *testing.T) {
 	t.Parallel()
 	p, asked := allPorts(t)
 	s, err := system.New(product.Registry(), p, counted("own"))
 	require.NoError(t, err)
 	slices.Sort(*asked)
-	require.Equal(t, []string{"api", "archive", "links", "notify", "own", "reminders", "stats", "verify"}, *asked)
-	require.Equal(t, map[string][]string{
-		"projections": {"stats", "links", "own"}, "effects": {"reminders", "archive"},
-	}, namesOf(s))
+	want := tableOf("own")
+	require.Equal(t, want, namesOf(s))
+	parts := slices.Concat([]string{"api", "notify", "verify"}, want["projections"], want["effects"])
+	slices.Sort(parts)
+	require.Equal(t, parts, *asked)
 	require.Equal(t, slices.Concat(s.Readers[0].Consumers, s.Readers[1].Consumers), s.Consumers)
 	require.NotNil(t, s.Notifier)
 	sum, err := s.Verifier.Run(t.Context(), verify.Options{}, func(verify.Difference) error { return nil })
@@ -84,8 +95,8 @@ func TestNew_givesEachPartAStoreOfItsOwn(t *testing.T) {
 
 func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
 	t.Parallel()
-	projections := []string{"stats", "links"}
-	all := map[string][]string{"projections": projections, "effects": {"reminders", "archive"}}
+	all := tableOf()
+	projections := all["projections"]
 	for _, c := range []struct {
 		name    string
 		without func(*system.Ports)
@@ -112,7 +123,7 @@ func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
 			func(s *system.System) []bool { return []bool{s.Verifier.Archive != nil, s.Archive != nil} },
 			map[string][]string{"projections": projections, "effects": {"reminders"}}},
 		{"bus", func(p *system.Ports) { p.Bus = nil },
-			func(s *system.System) []bool { return []bool{s.Notifier == nil, len(s.Consumers) == 2} },
+			func(s *system.System) []bool { return []bool{s.Notifier == nil, len(s.Consumers) == len(projections)} },
 			map[string][]string{"projections": projections}},
 	} {
 		p, _ := allPorts(t)

@@ -11,6 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/deploy/readers"
+	"nexus/pkg/product"
 )
 
 // processedBound is how soon the records that follow a poisonous one have to be processed.
@@ -41,6 +44,7 @@ func TestDev_parksUnreadableRecordsAndDelaysNoOthers(t *testing.T) {
 			"title": &types.AttributeValueMemberB{Value: []byte{0, 0xff, 0xfe}},
 		}},
 	}
+	var consumers int
 	for i, poison := range poisons {
 		id := "task_" + uuid.NewString()
 		poison.item["SK"] = text("TASK#" + id)
@@ -66,14 +70,18 @@ func TestDev_parksUnreadableRecordsAndDelaysNoOthers(t *testing.T) {
 				by[p.Body.Consumer] = p.Body.Reason
 			}
 		}
-		for _, consumer := range []string{"stats", "links", "reminders", "archive"} {
-			require.Contains(t, by[consumer], poison.reason, "%s: reason of %s; parked by %v", poison.name, consumer, by)
+		consumers = 0
+		for _, reader := range readers.Table(product.Registry()) {
+			for _, consumer := range reader.Consumers {
+				require.Contains(t, by[consumer], poison.reason, "%s: reason of %s; parked by %v", poison.name, consumer, by)
+			}
+			consumers += len(reader.Consumers)
 		}
 	}
 	tasks, err := wholeNumber(c.get("/v1/me/stats"), "totalTasks")
 	require.NoError(t, err)
 	require.Zero(t, tasks, "what is parked is not counted")
-	require.Len(t, s.parked(), 4*len(poisons), "everything parked")
+	require.Len(t, s.parked(), consumers*len(poisons), "everything parked")
 }
 
 func TestDev_parksASeriesThatCannotBeExpandedAndDelaysNoOthers(t *testing.T) {

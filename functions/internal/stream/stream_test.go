@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -42,21 +44,29 @@ func config(f env.Function, consumers ...change.Consumer) stream.Config {
 
 func TestConfig_runsExactlyTheConsumersOfItsLine(t *testing.T) {
 	t.Parallel()
-	_, err := stream.New(config(env.Projections, named("stats"), named("links")))
+	line := readers.Table(product.Registry())[0]
+	require.Equal(t, string(env.Projections), line.Name)
+	var right []change.Consumer
+	for _, name := range line.Consumers {
+		right = append(right, named(name))
+	}
+	_, err := stream.New(config(env.Projections, right...))
 	require.NoError(t, err)
+	reversed := slices.Clone(right)
+	slices.Reverse(reversed)
 	for _, wrong := range []stream.Config{
 		config(env.Projections),
-		config(env.Projections, named("stats")),
-		config(env.Projections, named("links"), named("stats")),
-		config(env.Projections, named("stats"), named("links"), named("archive")),
-		config(env.Effects, named("stats"), named("links")),
-		config(env.Query, named("stats"), named("links")),
+		config(env.Projections, right[:len(right)-1]...),
+		config(env.Projections, reversed...),
+		config(env.Projections, append(slices.Clone(right), named("archive"))...),
+		config(env.Effects, right...),
+		config(env.Query, right...),
 	} {
 		_, err := stream.New(wrong)
 		require.ErrorContains(t, err, "deployment table")
 	}
-	unmetered := config(env.Projections, named("stats"), named("links"))
+	unmetered := config(env.Projections, right...)
 	unmetered.Meter = func(string) *table.Meter { return nil }
 	_, err = stream.New(unmetered)
-	require.ErrorContains(t, err, "consumer stats")
+	require.ErrorContains(t, err, "consumer "+right[0].Name())
 }
