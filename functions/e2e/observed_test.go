@@ -176,7 +176,8 @@ func TestFunctions_countRecordsAndCapacityOfEachConsumer(t *testing.T) {
 		f.handled(payload)
 		lines = append(lines, f.counted()...)
 	}
-	require.Len(t, lines, 2*len(consumersOf(t, env.Projections)), "one for each consumer and process, whose first is written at once")
+	require.Len(t, lines, 2*len(consumersOf(t, env.Projections)),
+		"one for each consumer and process, whose first is written at once")
 	for consumer, counts := range map[string]struct {
 		already float64
 		calls   int

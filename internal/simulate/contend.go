@@ -84,7 +84,7 @@ func (h *history) onTheEve(b contendedItem) contendedItem {
 	}
 	one := all[h.luck.IntN(len(all))]
 	wait := one.At.Sub(h.now) - time.Duration(1+h.luck.IntN(4))*time.Second
-	next, ok := h.boneOfCall(one.Payload)
+	next, ok := h.itemOfCall(one.Payload)
 	if !ok || one.Called || wait <= 0 || wait > 2*lateLimit {
 		return b
 	}
@@ -146,15 +146,15 @@ func (h *history) aContendedItem() (contendedItem, bool) {
 		records = records[max(0, len(records)-recent):]
 	}
 	for range 8 {
-		if b, ok := boneOf(records[h.luck.IntN(len(records))]); ok {
+		if b, ok := itemOfRecord(records[h.luck.IntN(len(records))]); ok {
 			return b, true
 		}
 	}
 	return contendedItem{}, false
 }
 
-// boneOf returns the item of a record: the task of a timer, the series of an exception; false for other rows.
-func boneOf(r *record) (contendedItem, bool) {
+// itemOfRecord returns the item of a record: the task of a timer, the series of an exception; false for other rows.
+func itemOfRecord(r *record) (contendedItem, bool) {
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if err != nil || sk.Prefix == entity.TypeUserMeta {
 		return contendedItem{}, false
@@ -216,7 +216,7 @@ func (h *history) recordsOf(r *reader, b contendedItem) []*record {
 	skip := pick(h.luck, 0, 0, 1, 2)
 	for i := len(h.stream.log) - 1; i >= 0 && len(batch) < maxAtOnce; i-- {
 		rec := h.stream.log[i]
-		if of, ok := boneOf(rec); !ok || of != b || !r.filter.Match(rec.Record) {
+		if of, ok := itemOfRecord(rec); !ok || of != b || !r.filter.Match(rec.Record) {
 			continue
 		}
 		if skip--; skip < 0 {
@@ -237,7 +237,7 @@ func (h *history) deliverNext(r *reader, b contendedItem) *worker {
 			continue
 		}
 		for _, rec := range sh.records[r.places[sh]:] {
-			if of, ok := boneOf(rec); ok && of == b {
+			if of, ok := itemOfRecord(rec); ok && of == b {
 				return h.deliver(r, sh, pick(h.luck, 3, 100))
 			}
 		}

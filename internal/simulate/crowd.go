@@ -108,7 +108,7 @@ func (h *history) twoWalks(user string) {
 	h.run(slow, h.luck.IntN(2*maxStart))
 	h.run(h.walkAgain(user), -1)
 	for range 3 {
-		b, ok := h.boneOfCall(own[h.luck.IntN(len(own))].Payload)
+		b, ok := h.itemOfCall(own[h.luck.IntN(len(own))].Payload)
 		if !ok {
 			continue
 		}

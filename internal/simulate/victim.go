@@ -72,15 +72,15 @@ func (h *history) callDue() (*worker, contendedItem) {
 		return nil, contendedItem{}
 	}
 	one := due[h.luck.IntN(len(due))]
-	b, ok := h.boneOfCall(one.Payload)
+	b, ok := h.itemOfCall(one.Payload)
 	if !ok {
 		return nil, contendedItem{}
 	}
 	return h.schedules.fire(one.Name), b
 }
 
-// boneOfCall returns the item of a scheduler's call; for an exception, its series.
-func (h *history) boneOfCall(payload []byte) (contendedItem, bool) {
+// itemOfCall returns the item of a scheduler's call; for an exception, its series.
+func (h *history) itemOfCall(payload []byte) (contendedItem, bool) {
 	var call struct{ UserID, ItemID string }
 	if err := json.Unmarshal(payload, &call); err != nil {
 		return contendedItem{}, false
@@ -102,7 +102,7 @@ func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 	}
 	var expired []*record
 	for _, rec := range h.stream.log[max(0, len(h.stream.log)-lately):] {
-		if _, ok := boneOf(rec); ok && rec.Expired {
+		if _, ok := itemOfRecord(rec); ok && rec.Expired {
 			expired = append(expired, rec)
 		}
 	}
@@ -112,7 +112,7 @@ func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 		return nil, contendedItem{}, nil
 	}
 	rec := expired[h.luck.IntN(len(expired))]
-	b, _ := boneOf(rec)
+	b, _ := itemOfRecord(rec)
 	return h.handleBeside(r, []*record{rec}), b, r
 }
 
@@ -163,7 +163,7 @@ func (h *history) deliverForgotten(b contendedItem) (*worker, *reader) {
 	h.deliverLast(r, b)
 	var batch []*record
 	for _, rec := range h.stream.log[min(from, len(h.stream.log)):] {
-		if of, ok := boneOf(rec); ok && of == b && r.filter.Match(rec.Record) {
+		if of, ok := itemOfRecord(rec); ok && of == b && r.filter.Match(rec.Record) {
 			batch = append(batch, rec)
 		}
 	}

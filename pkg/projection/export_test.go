@@ -15,9 +15,9 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row item.Item) erro
 }
 
 // Stage stages the rows collected so far, as a repair does once there are too many for its last write.
-func (h *Lease) Stage(ctx context.Context) error {
-	if len(h.fixes) == 0 {
+func (l *Lease) Stage(ctx context.Context) error {
+	if len(l.fixes) == 0 {
 		return nil
 	}
-	return h.stage(ctx)
+	return l.stage(ctx)
 }

@@ -60,19 +60,19 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 		panic("projection: " + c.name + " has no sum to lease")
 	}
 	spec := e.spec
-	h := &Lease{e: e, user: user, owner: owner, tally: e.NewTally()}
+	l := &Lease{e: e, user: user, owner: owner, tally: e.NewTally()}
 	for range maxRounds {
 		var err error
-		if h.row, err = table.Find(ctx, e.store, spec.Target(user)); err != nil {
+		if l.row, err = table.Find(ctx, e.store, spec.Target(user)); err != nil {
 			return nil, err
 		}
-		if err := spec.checkForm(h.row); err != nil {
+		if err := spec.checkForm(l.row); err != nil {
 			return nil, fmt.Errorf("lease %s of %s: %w", c.name, user, err)
 		}
-		if spec.leased(h.row, e.now()) && h.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
+		if spec.leased(l.row, e.now()) && l.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
 			return nil, fmt.Errorf("%s of %s: %w", c.name, user, ErrLeased)
 		}
-		waiting, err := e.flushPending(ctx, map[string]item.Item{user: h.row})
+		waiting, err := e.flushPending(ctx, map[string]item.Item{user: l.row})
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +81,9 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 		} else if isWaiting {
 			continue
 		}
-		err = h.renew(ctx)
+		err = l.renew(ctx)
 		if !errors.Is(err, ErrLeaseLost) && !errors.Is(err, table.ErrConflict) {
-			return h, err
+			return l, err
 		}
 	}
 	return nil, fmt.Errorf("lease %s of %s: %w", c.name, user, errContended)
@@ -92,142 +92,142 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 // Repair counts the correct state of an item's ledger row, and one of the next writes corrects the row. Each item that
 // has a row or contributes is repaired once. The evidence was read under the lease: consumers no longer change its
 // row, and the item cannot be older.
-func (h *Lease) Repair(ctx context.Context, e Evidence) error {
+func (l *Lease) Repair(ctx context.Context, e Evidence) error {
 	was := e.Ledger
 	if isStaged(was) {
-		e.Ledger = h.e.spec.plain(h.row, was)
+		e.Ledger = l.e.spec.plain(l.row, was)
 	} else if err := entity.CheckForm(was, entity.AttrForm); err != nil {
 		return err
 	}
-	m := h.e.repair(e)
-	h.tally.add(m.to)
+	m := l.e.repair(e)
+	l.tally.add(m.to)
 	if m.isRight && !isStaged(was) {
-		return h.renewInTime(ctx)
+		return l.renewInTime(ctx)
 	}
-	return h.fix(ctx, fix{was, &m.move})
+	return l.fix(ctx, fix{was, &m.move})
 }
 
 // Drop removes a ledger row that belongs to no possible item, and does not count it.
-func (h *Lease) Drop(ctx context.Context, row item.Item) error {
-	_, from := h.e.spec.counted(h.row, row)
-	return h.fix(ctx, fix{row, &move{user: h.user, ref: entity.Ref{ID: h.e.itemOf(row.Key())}, row: row, from: from}})
+func (l *Lease) Drop(ctx context.Context, row item.Item) error {
+	_, from := l.e.spec.counted(l.row, row)
+	return l.fix(ctx, fix{row, &move{user: l.user, ref: entity.Ref{ID: l.e.itemOf(row.Key())}, row: row, from: from}})
 }
 
 // fix adds a row to repair. It stages the collected rows once they exceed the last write.
-func (h *Lease) fix(ctx context.Context, f fix) error {
-	h.fixes = append(h.fixes, f)
+func (l *Lease) fix(ctx context.Context, f fix) error {
+	l.fixes = append(l.fixes, f)
 	size := 0
-	for _, f := range h.fixes {
+	for _, f := range l.fixes {
 		size += f.size()
 	}
-	if len(h.fixes) < repairBatch && size < repairBytes {
-		return h.renewInTime(ctx)
+	if len(l.fixes) < repairBatch && size < repairBytes {
+		return l.renewInTime(ctx)
 	}
-	return h.stage(ctx)
+	return l.stage(ctx)
 }
 
 // stage stages the collected rows, except those that are too long.
-func (h *Lease) stage(ctx context.Context) error {
-	repair := h.row.Int(h.e.spec.RepairsAttr) + 1
+func (l *Lease) stage(ctx context.Context) error {
+	repair := l.row.Int(l.e.spec.RepairsAttr) + 1
 	var stages []action
 	var rest []fix
-	for _, f := range h.fixes {
+	for _, f := range l.fixes {
 		if f.size() > maxStaged {
 			rest = append(rest, f)
 			continue
 		}
-		stages = append(stages, table.Put{Item: h.e.stage(f.move, repair), If: asRead(f.row)})
+		stages = append(stages, table.Put{Item: l.e.stage(f.move, repair), If: asRead(f.row)})
 	}
 	if len(stages) == 0 {
-		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", h.e.name, h.user,
+		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", l.e.name, l.user,
 			table.ErrInvalid, len(rest))
 	}
-	if err := h.write(ctx, h.leaseUpdate(), stages); err != nil {
+	if err := l.write(ctx, l.leaseUpdate(), stages); err != nil {
 		return err
 	}
-	h.fixes, h.staged = rest, true
+	l.fixes, l.staged = rest, true
 	return nil
 }
 
 // Staged reports whether rows were staged: [Lease.Unstage] must complete each after the repair.
-func (h *Lease) Staged() bool { return h.staged }
+func (l *Lease) Staged() bool { return l.staged }
 
 // Unstage completes a staged row after its repair. It leaves any other row unchanged, and one that was written since
 // it was read.
-func (h *Lease) Unstage(ctx context.Context, row item.Item) error {
-	if n, isStaged := nextOf(row); !isStaged || !h.e.spec.isThrough(h.row, n) {
+func (l *Lease) Unstage(ctx context.Context, row item.Item) error {
+	if n, isStaged := nextOf(row); !isStaged || !l.e.spec.isThrough(l.row, n) {
 		return nil
 	}
-	return h.e.rewrite(ctx, h.user, h.row, row)
+	return l.e.rewrite(ctx, l.user, l.row, row)
 }
 
 // Check returns the faults of the sum, once every row was counted.
-func (h *Lease) Check() []Fault { return h.tally.Check(h.user, h.row, h.e.now()) }
+func (l *Lease) Check() []Fault { return l.tally.Check(l.user, l.row, l.e.now()) }
 
 // Finish sets the sum to that of the rows, corrects the last rows, and returns the lease.
-func (h *Lease) Finish(ctx context.Context) error {
-	last := table.Update{Set: item.Item{h.e.spec.SumAttr: h.tally.sum(h.row)}, Remove: []string{h.e.spec.LeaseAttr}}
-	if h.staged {
-		last.Set[h.e.spec.RepairsAttr] = item.Int(h.row.Int(h.e.spec.RepairsAttr) + 1)
+func (l *Lease) Finish(ctx context.Context) error {
+	last := table.Update{Set: item.Item{l.e.spec.SumAttr: l.tally.sum(l.row)}, Remove: []string{l.e.spec.LeaseAttr}}
+	if l.staged {
+		last.Set[l.e.spec.RepairsAttr] = item.Int(l.row.Int(l.e.spec.RepairsAttr) + 1)
 	}
 	var rows []action
-	for _, f := range h.fixes {
-		rows = append(rows, h.e.put(f))
+	for _, f := range l.fixes {
+		rows = append(rows, l.e.put(f))
 	}
-	return h.write(ctx, last, rows)
+	return l.write(ctx, last, rows)
 }
 
 // Release returns the lease and leaves the sum unchanged.
-func (h *Lease) Release(ctx context.Context) error {
-	return h.write(ctx, table.Update{Set: item.Item{}, Remove: []string{h.e.spec.LeaseAttr}}, nil)
+func (l *Lease) Release(ctx context.Context) error {
+	return l.write(ctx, table.Update{Set: item.Item{}, Remove: []string{l.e.spec.LeaseAttr}}, nil)
 }
 
-func (h *Lease) renewInTime(ctx context.Context) error {
-	if h.e.now().Before(h.until.Add(-renewBefore)) {
+func (l *Lease) renewInTime(ctx context.Context) error {
+	if l.e.now().Before(l.until.Add(-renewBefore)) {
 		return nil
 	}
-	return h.renew(ctx)
+	return l.renew(ctx)
 }
 
-func (h *Lease) renew(ctx context.Context) error { return h.write(ctx, h.leaseUpdate(), nil) }
+func (l *Lease) renew(ctx context.Context) error { return l.write(ctx, l.leaseUpdate(), nil) }
 
 // leaseUpdate returns the update that takes or renews the lease.
-func (h *Lease) leaseUpdate() table.Update {
-	now := h.e.now()
-	lease := item.Item{leaseOwner: item.String(h.owner)}
+func (l *Lease) leaseUpdate() table.Update {
+	now := l.e.now()
+	lease := item.Item{leaseOwner: item.String(l.owner)}
 	lease.SetTime(leaseUntil, now.Add(leaseDuration))
-	u := table.Update{Set: item.Item{h.e.spec.LeaseAttr: item.Map(lease)}}
-	if h.row == nil {
-		h.e.spec.begin(u.Set, h.user, now)
+	u := table.Update{Set: item.Item{l.e.spec.LeaseAttr: item.Map(lease)}}
+	if l.row == nil {
+		l.e.spec.begin(u.Set, l.user, now)
 	}
 	return u
 }
 
 // write applies an update of the sum's row, and writes of ledger rows, if the sum's row is as this lease left it. A
 // write whose answer was lost is recognised by what it would have left.
-func (h *Lease) write(ctx context.Context, u table.Update, rows []action) error {
-	u.Key, u.If = h.e.spec.Target(h.user), h.e.spec.asRead(h.row)
-	was := h.row.Int(h.e.spec.VersionAttr)
-	u.Set[h.e.spec.VersionAttr] = item.Int(was + 1)
-	if h.row.Has(h.e.spec.PendingAttr) {
-		u.Remove = append(u.Remove, h.e.spec.PendingAttr) // its row is there
+func (l *Lease) write(ctx context.Context, u table.Update, rows []action) error {
+	u.Key, u.If = l.e.spec.Target(l.user), l.e.spec.asRead(l.row)
+	was := l.row.Int(l.e.spec.VersionAttr)
+	u.Set[l.e.spec.VersionAttr] = item.Int(was + 1)
+	if l.row.Has(l.e.spec.PendingAttr) {
+		u.Remove = append(u.Remove, l.e.spec.PendingAttr) // its row is there
 	}
-	err := h.e.store.Transact(ctx, append([]action{u}, rows...)...)
+	err := l.e.store.Transact(ctx, append([]action{u}, rows...)...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
-		err = h.recognise(failed, u, rows)
+		err = l.recognise(failed, u, rows)
 	}
 	if err != nil {
-		return fmt.Errorf("repair %s of %s: %w", h.e.name, h.user, err)
+		return fmt.Errorf("repair %s of %s: %w", l.e.name, l.user, err)
 	}
-	h.row = h.after(u)
-	h.until, _ = h.row.Map(h.e.spec.LeaseAttr).Time(leaseUntil)
+	l.row = l.after(u)
+	l.until, _ = l.row.Map(l.e.spec.LeaseAttr).Time(leaseUntil)
 	return nil
 }
 
 // recognise returns nil if the present rows equal the result of this write. The sum's row alone does not tell: a
 // consumer that unstages a row ends a lease that has expired, at the version that this write would have left.
-func (h *Lease) recognise(failed *table.ConditionError, u table.Update, rows []action) error {
+func (l *Lease) recognise(failed *table.ConditionError, u table.Update, rows []action) error {
 	f, ok := failed.At(0)
 	if !ok {
 		return ErrLeaseLost // a ledger row changed: it was staged, or it had expired
@@ -238,10 +238,10 @@ func (h *Lease) recognise(failed *table.ConditionError, u table.Update, rows []a
 			return ErrLeaseLost
 		}
 	}
-	if h.e.spec.checkForm(f.Old) != nil {
+	if l.e.spec.checkForm(f.Old) != nil {
 		return ErrLeaseLost // a later release has written it, at the version that this write would have left
 	}
-	for _, name := range []string{h.e.spec.VersionAttr, h.e.spec.LeaseAttr, h.e.spec.SumAttr, h.e.spec.RepairsAttr} {
+	for _, name := range []string{l.e.spec.VersionAttr, l.e.spec.LeaseAttr, l.e.spec.SumAttr, l.e.spec.RepairsAttr} {
 		if want, set := u.Set[name]; set && !item.Equal(f.Old[name], want) {
 			return ErrLeaseLost
 		}
@@ -255,10 +255,10 @@ func (h *Lease) recognise(failed *table.ConditionError, u table.Update, rows []a
 }
 
 // after returns the sum's row after the update, as far as a repair reads it.
-func (h *Lease) after(u table.Update) item.Item {
+func (l *Lease) after(u table.Update) item.Item {
 	out := item.Item{}
-	for _, name := range []string{h.e.spec.SumAttr, h.e.spec.LeaseAttr, h.e.spec.RepairsAttr} {
-		if v, ok := h.row[name]; ok {
+	for _, name := range []string{l.e.spec.SumAttr, l.e.spec.LeaseAttr, l.e.spec.RepairsAttr} {
+		if v, ok := l.row[name]; ok {
 			out[name] = v
 		}
 	}
