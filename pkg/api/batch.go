@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
@@ -20,11 +21,14 @@ import (
 const (
 	// maxCommands bounds the commands of one batch.
 	maxCommands = 100
-	// maxSent bounds the answer of a batch, including the present entities of its refusals, in bytes as the function
-	// sends it. Lambda answers with 6 MB.
+	// maxSent bounds what the results of a batch have beside their ids and states, in bytes as the function sends them.
+	// Lambda answers with 6 MB.
 	maxSent = 4 << 20
+	// maxShownID bounds the id that a result repeats, in bytes: a key has at most 255 characters.
+	maxShownID = 255 * utf8.UTFMax
 
-	batchID = "runCommands"
+	batchID       = "runCommands"
+	memberOmitted = "omitted"
 )
 
 // batchOperation returns POST /v1/commands. The surface answers it by itself, because it needs the whole table.
@@ -137,7 +141,8 @@ func sentSize(text []byte) int {
 }
 
 // runOne carries out one command of a batch and returns its result and its writes, with the cause if the client must
-// not see it. A refusal includes the present entity if the result then fits into the remaining room.
+// not see it. The result has its entity, or the faults and the present entity of a refusal, as far as they fit into the
+// remaining room.
 func (a *API) runOne(
 	ctx context.Context, user string, raw any, room int,
 ) (result []byte, traces []string, cause error) {
@@ -150,29 +155,38 @@ func (a *API) runOne(
 			prefixPointers(p)
 		}
 	}
-	result = appendText([]byte(`{"id":`), id)
+	result = appendText([]byte(`{"id":`), text.Clip(id, maxShownID))
+	fits := func(content []byte) bool { return sentSize(result)+sentSize(content) < room }
 	if p != nil {
-		result = append(strconv.AppendInt(append(result, `,"status":`...), int64(p.Status), 10), `,"problem":`...)
-		text := p.json()
-		if sentSize(result)+sentSize(text) >= room {
-			text = p.withoutCurrent().json()
+		result = strconv.AppendInt(append(result, `,"status":`...), int64(p.Status), 10)
+		content := p.json()
+		if !fits(content) {
+			content = p.withoutCurrent().json()
 		}
-		return append(append(result, text...), '}'), nil, p.cause
+		if !fits(content) && len(p.Errors) > 0 {
+			result, content = append(result, omitted...), p.withoutErrors().json()
+		}
+		return append(append(append(result, `,"problem":`...), content...), '}'), nil, p.cause
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
 	body := out.json()
 	if out.brief != nil {
 		body = out.brief
 	}
-	if body != nil {
-		name := `,"entity":`
-		if out.item == nil {
-			name = `,"result":`
-		}
-		result = append(append(result, name...), body...)
+	switch {
+	case body == nil:
+	case !fits(body):
+		result = append(result, omitted...)
+	case out.item == nil:
+		result = append(append(result, `,"result":`...), body...)
+	default:
+		result = append(append(result, `,"entity":`...), body...)
 	}
 	return append(result, '}'), out.traces, nil
 }
+
+// omitted marks a result without the content for which the answer had no room.
+const omitted = `,"` + memberOmitted + `":true`
 
 // maxFindings bounds the findings about one command's frame, which may consist of unknown fields alone.
 const maxFindings = 256

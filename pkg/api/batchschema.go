@@ -95,5 +95,7 @@ func commandResult(r *entity.Registry) object {
 				"that writes to a repository tells which revisions it made, or found."},
 		}, record(nil, results)...)},
 		{"problem", schemaRef(problemSchema)},
+		{memberOmitted, flagSchema("True where the answer of the batch had no room: for the entity or the result of a " +
+			"command that was carried out, or for the errors of the problem.")},
 	})
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"nexus/pkg/entity"
@@ -191,7 +190,7 @@ func rolloverPlan(ctx context.Context, s *Config, c call) (answer, error) {
 	if a.replayed = done.Replayed; len(done.Carried) > 0 {
 		a.traces = traceOfRevision(nil, c.user, done.Next.Head.RevID)
 	}
-	a.brief, err = json.Marshal(map[string]headView{memberPlan: viewOfHead(done.Next.Head)})
+	a.brief, err = encode(map[string]headView{memberPlan: viewOfHead(done.Next.Head)})
 	return a, err
 }
 
@@ -214,7 +213,7 @@ func completePlan(ctx context.Context, s *Config, c call) (answer, error) {
 	if done.PlanChanged {
 		a.traces = traceOfRevision(a.traces, c.user, done.Plan.Head.RevID)
 	}
-	a.brief, err = json.Marshal(map[string]headView{
+	a.brief, err = encode(map[string]headView{
 		memberPlan: viewOfHead(done.Plan.Head), memberValues: viewOfHead(done.Values),
 	})
 	return a, err

@@ -194,7 +194,7 @@ func (p *Problem) because(err error) *Problem {
 func (p *Problem) json() []byte {
 	bare := *p
 	bare.Current = nil
-	b, err := json.Marshal(&bare)
+	b, err := encode(&bare)
 	if err != nil {
 		panic(fmt.Sprintf("api: problem document: %v", err))
 	}
@@ -210,4 +210,11 @@ func (p *Problem) withoutCurrent() *Problem {
 	short := *p
 	short.Current, short.CurrentOmitted = nil, p.Current != nil
 	return &short
+}
+
+// withoutErrors returns the document for an answer that has no room for the faults either.
+func (p *Problem) withoutErrors() *Problem {
+	short := p.withoutCurrent()
+	short.Errors, short.Detail = nil, "The content breaks rules. Send the command alone to read which."
+	return short
 }

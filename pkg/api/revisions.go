@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -84,7 +83,7 @@ func listed[T any](list []T) []T {
 
 // viewAnswer returns the answer with a view as its body.
 func viewAnswer(status int, view any) (answer, error) {
-	body, err := json.Marshal(view)
+	body, err := encode(view)
 	if err != nil {
 		return answer{}, fmt.Errorf("answer: %w", err)
 	}
@@ -106,7 +105,7 @@ func madeAnswer(user, path string, head headView, view any, replayed bool) (answ
 	}
 	a.status, a.location, a.replayed = http.StatusCreated, path+"/revisions/"+head.RevID, replayed
 	a.traces = traceOfRevision(nil, user, head.RevID)
-	a.brief, err = json.Marshal(head)
+	a.brief, err = encode(head)
 	return a, err
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,9 +9,19 @@ import (
 	"strings"
 )
 
+// encode returns the JSON form of an answer's part. It escapes no character for HTML, which would take six bytes: no
+// answer is part of a page.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
 // appendText appends s as a JSON string.
 func appendText(out []byte, s string) []byte {
-	b, err := json.Marshal(s)
+	b, err := encode(s)
 	if err != nil {
 		panic(fmt.Sprintf("api: %q: %v", s, err)) // a string always has a JSON form
 	}
@@ -58,7 +69,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, m := range o {
 		out = append(appendText(appendComma(out, i), m.name), ':')
-		b, err := json.Marshal(m.value)
+		b, err := encode(m.value)
 		if err != nil {
 			return nil, fmt.Errorf("member %s: %w", m.name, err)
 		}

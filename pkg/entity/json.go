@@ -115,7 +115,8 @@ func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []b
 const hexDigits = "0123456789abcdef"
 
 // appendString quotes s for JSON (RFC 8259 §7): the quote, the backslash and control characters are escaped; invalid
-// UTF-8, which no validated item has, becomes U+FFFD.
+// UTF-8, which no validated item has, becomes U+FFFD. No character that a text may have takes more than twice its
+// bytes, so that a page of 1 MB fits into an answer.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
@@ -133,6 +134,8 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', c)
 		case c == '\n':
 			dst = append(dst, '\\', 'n')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
 		default:
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 		}
@@ -143,7 +146,7 @@ func appendString(dst []byte, s string) []byte {
 // plainLength counts the leading bytes that JSON takes unescaped.
 func plainLength(s string) int {
 	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
 			return i
 		}
 	}

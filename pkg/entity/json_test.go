@@ -2,6 +2,7 @@ package entity_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,4 +25,17 @@ func FuzzTextInJSON(f *testing.F) {
 		require.NoError(t, json.Unmarshal(quoted, &want))
 		require.Equal(t, want, got.Title)
 	})
+}
+
+// A page of 1 MB must fit into an answer, in which each byte may be escaped once more.
+func TestAppendJSON_takesAtMostTwiceTheBytesOfAText(t *testing.T) {
+	t.Parallel()
+	for c := rune(0); c < 0x3000; c++ {
+		if c < 0x20 && c != '\t' && c != '\n' {
+			continue // no text may have it
+		}
+		text := strings.Repeat(string(c), 100)
+		out := product.Note().AppendJSON(nil, item.Item{"body": item.String(text)})
+		require.LessOrEqual(t, len(out), 2*len(text)+len(`{"body":""}`), "%U", c)
+	}
 }

@@ -35,6 +35,10 @@ type ColumnQuery struct {
 // the ones that are archived in the table. In this way a cursor is always one place in one index, and a late timer is
 // rare.
 func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page, error) {
+	return s.column(ctx, user, q, maxPageBytes)
+}
+
+func (s *Service) column(ctx context.Context, user string, q ColumnQuery, room int) (Page, error) {
 	if err := checkUser(user); err != nil {
 		return Page{}, err
 	}
@@ -57,7 +61,7 @@ func (s *Service) Column(ctx context.Context, user string, q ColumnQuery) (Page,
 	}
 	l := list{
 		question: question{user, "column", []string{q.Status, strconv.FormatInt(q.Priority, 10)}},
-		typ:      t, filter: q.keeps(s.fold),
+		typ:      t, filter: q.keeps(s.fold), room: room,
 	}
 	for _, status := range q.statuses() {
 		l.legs = append(l.legs, columnLegs(status, q.Priority)...)
@@ -102,14 +106,14 @@ type BoardColumn struct {
 }
 
 // Board returns all columns in their order, each with its first limit tasks; [Service.Column] continues from the
-// cursors.
+// cursors. All columns together are about 1 MB at most.
 func (s *Service) Board(ctx context.Context, user string, limit int) ([]BoardColumn, error) {
 	statuses := product.TaskStatuses()
 	columns := make([]BoardColumn, len(statuses))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, status := range statuses {
 		g.Go(func() error {
-			page, err := s.Column(ctx, user, ColumnQuery{Status: status, Limit: limit})
+			page, err := s.column(ctx, user, ColumnQuery{Status: status, Limit: limit}, maxPageBytes/len(statuses))
 			columns[i] = BoardColumn{status, page}
 			return err
 		})

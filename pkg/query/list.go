@@ -22,6 +22,8 @@ type list struct {
 	// filter selects a part of the legs' items; nil for all of them. A page of a filtered list reads [maxScanned] rows at
 	// most.
 	filter func(seen item.Item) bool
+	// room ends a page of large items, in bytes as [weigh] counts them.
+	room int
 }
 
 // maxScanned bounds the rows read for one page of a filtered list, of which few or none may match.
@@ -43,7 +45,7 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 	}
 	now := s.now()
 	var out Page
-	scanned, reads := 0, maxReads
+	weight, scanned, reads := 0, 0, maxReads
 	if l.filter != nil {
 		reads += len(l.legs)
 	}
@@ -65,13 +67,17 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 		}
 		scanned += len(rows.Items)
 		for _, row := range rows.Items {
-			if len(out.Items) == limit {
+			seen, ok := l.typ.VisibleAt(row, now)
+			ok = ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) && l.passes(seen)
+			if ok {
+				weight += weigh(seen)
+			}
+			if len(out.Items) == limit || ok && len(out.Items) > 0 && weight > l.room {
 				out.Next = at.encode(l.question)
 				return out, nil
 			}
 			at.position = positionOf(row)
-			if seen, ok := l.typ.VisibleAt(row, now); ok && row.Str(entity.AttrType) == l.typ.Name && g.keeps(seen) &&
-				l.passes(seen) {
+			if ok {
 				out.Items = append(out.Items, Found{l.typ, seen})
 			}
 		}

@@ -53,6 +53,7 @@ func (s *Service) Notes(ctx context.Context, user string, q NotesQuery) (Page, e
 	}
 	l := list{
 		question: question{user, "notes", []string{string(q.State)}}, typ: t, descending: true, filter: q.keeps(s.fold),
+		room: maxPageBytes,
 	}
 	states := []product.NoteState{q.State}
 	if q.State == "" {

@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -190,6 +192,11 @@ func TestHandler_keepsStatusHeadersCookiesAndBytes(t *testing.T) {
 	require.True(t, a.IsBase64Encoded)
 	require.Equal(t, "/wA=", a.Body)
 	require.Equal(t, http.StatusOK, a.StatusCode)
+
+	quotes := bytes.Repeat([]byte{'"'}, httpapi.MaxAnswer/2)
+	a = respond(t, func(w http.ResponseWriter, r *http.Request) { write(t, w, quotes) })
+	require.True(t, a.IsBase64Encoded, "as a text it would be too long")
+	require.Equal(t, base64.StdEncoding.EncodeToString(quotes), a.Body)
 
 	a = respond(t, func(w http.ResponseWriter, r *http.Request) {})
 	require.Equal(t, http.StatusOK, a.StatusCode)

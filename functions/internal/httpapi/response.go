@@ -37,7 +37,8 @@ func (w *recorder) Write(b []byte) (int, error) {
 }
 
 // event returns the answer as Lambda passes it to the API, in payload format 2.0. The format has no header with
-// several values: cookies have a separate member, others are joined. A body that is no text is encoded in base64.
+// several values: cookies have a separate member, others are joined. A body that is no text is encoded in base64. So is
+// a text that would be too long: base64 adds a third to it, and escapes double a text of quotes.
 func (w *recorder) event() ([]byte, error) {
 	w.WriteHeader(http.StatusOK) // as a server answers for a handler that wrote nothing
 	out := strconv.AppendInt([]byte(`{"statusCode":`), int64(w.status), 10)
@@ -53,14 +54,18 @@ func (w *recorder) event() ([]byte, error) {
 		out = append(out, ']')
 	}
 	out = append(out, `,"body":`...)
-	if !utf8.Valid(w.body) {
-		out = append(base64.StdEncoding.AppendEncode(append(out, '"'), w.body), '"')
-		return append(out, `,"isBase64Encoded":true}`...), nil
+	const asText = `,"isBase64Encoded":false}`
+	if utf8.Valid(w.body) {
+		text, err := jsontext.AppendQuote(out, w.body)
+		if err != nil {
+			return nil, fmt.Errorf("body: %w", err)
+		}
+		if len(text)+len(asText) <= MaxAnswer {
+			return append(text, asText...), nil
+		}
 	}
-	if out, err = jsontext.AppendQuote(out, w.body); err != nil {
-		return nil, fmt.Errorf("body: %w", err)
-	}
-	return append(out, `,"isBase64Encoded":false}`...), nil
+	out = append(base64.StdEncoding.AppendEncode(append(out, '"'), w.body), '"')
+	return append(out, `,"isBase64Encoded":true}`...), nil
 }
 
 func (w *recorder) appendHeaders(out []byte) ([]byte, error) {
