@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
+	"nexus/pkg/stats"
 	"nexus/pkg/table"
 )
 
@@ -242,6 +243,9 @@ func (w *worker) mayPark(name string, body []byte) error {
 func (c *curse) mayPark(name string, parked consume.Parked) error {
 	if c.harm > condemned || c.consumer != "" && !strings.HasPrefix(name, consume.ParkedPrefix+c.consumer+"/") {
 		return errInnocent
+	}
+	if strings.HasPrefix(name, consume.ParkedPrefix+stats.Name+"/"+c.item+"/") {
+		return nil // the refused row is USER_META, which holds the sum of all that user's items
 	}
 	var record struct {
 		DynamoDB struct {
