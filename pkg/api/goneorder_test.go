@@ -13,6 +13,9 @@ func TestRefuseGone_comesInTheOrderOfTheContract(t *testing.T) {
 	reminder := "/v1/reminders/" +
 		b.want(201,
 			post("/v1/reminders", `{"title":"r","triggerUtc":"2026-03-03T09:00:00Z","tzid":"UTC"}`)).text("reminderId")
+	series := "/v1/series/" + b.want(201, post("/v1/series",
+		`{"title":"s","startUtc":"2026-03-03T09:00:00Z","startTzid":"UTC","rrule":"FREQ=DAILY"}`)).text("masterId")
+	b.want(204, del(series, 1))
 	b.want(204, del(note, 1))
 	b.want(204, del(reminder, 1))
 	for name, c := range map[string]struct {
@@ -27,6 +30,12 @@ func TestRefuseGone_comesInTheOrderOfTheContract(t *testing.T) {
 		"a wrong change without a tag":       {428, request{method: http.MethodPatch, path: note, body: `{"title":7}`}},
 		"a deletion without a tag":           {428, request{method: http.MethodDelete, path: note}},
 		"an action with a wrong field":       {422, post(reminder+"/snooze", `{"minutes":0}`)},
+		"an action of two meanings": {422,
+			post(reminder+"/snooze", `{"minutes":5,"untilUtc":"2026-03-03T09:00:00Z"}`)},
+		"an action without a field": {422, post(reminder+"/snooze", `{}`)},
+		"an action in the past":     {422, post(reminder+"/snooze", `{"untilUtc":"2020-01-01T00:00:00Z"}`)},
+		"an end that is no time":    {422, post(series+"/end", `{"untilUtc":"x"}`)},
+		"an end without a tag":      {428, post(series+"/end", `{"untilUtc":"2026-06-30T23:59:59"}`)},
 		"a link with a wrong field": {422,
 			request{method: http.MethodPut, path: note + "/links/TASK/task_x", body: `{"relation":""}`}},
 		"a wrong change":                       {410, patch(note, `{"title":7}`, 1)},

@@ -172,7 +172,7 @@ func (c call) writeException(
 			return Result{}, err
 		}
 	}
-	targets, err := c.checkTargets(newLinks(o.Exception, after), rows, pointerToTarget)
+	targets, err := c.checkTargets(newLinks(before, after), rows, pointerToTarget)
 	if err != nil {
 		return Result{}, err
 	}

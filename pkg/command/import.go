@@ -64,8 +64,8 @@ const (
 )
 
 // ImportResult is the outcome for one [Imported]. With Refused, Err says why: an [*entity.ValidationError],
-// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions], [ErrManyLives], [ErrUnstorable] or
-// [ErrDamaged]. Its text may be shown to the user.
+// [ErrOutdated], [ErrNoSeries], [ErrNoOccurrence], [ErrTwice], [ErrManyExceptions], [ErrManyDates], [ErrManyLives],
+// [ErrUnstorable] or [ErrDamaged]. Its text may be shown to the user.
 type ImportResult struct {
 	Outcome    Outcome
 	Err        error
@@ -84,6 +84,8 @@ var (
 	ErrTwice = errors.New("another one is for the same occurrence")
 	// ErrManyExceptions says that the series already has the maximum of exceptions.
 	ErrManyExceptions = fmt.Errorf("its series would have more than %d exceptions", maxExceptions)
+	// ErrManyDates says that occurrences of the series were changed on the maximum of dates.
+	ErrManyDates = fmt.Errorf("its series would have had changes on more than %d dates", maxInstances)
 	// ErrManyLives says that it was imported and deleted too often.
 	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", maxLives)
 	// ErrUnstorable says that the store refuses its rows for good.

@@ -57,7 +57,8 @@ func (r *importing) planNew(thing Imported, p place) work {
 	var steps []step
 	var gone []string
 	if p.other != nil {
-		if product.Revision(p.other) > thing.Sequence {
+		stored := product.Revision(p.other)
+		if stored > thing.Sequence || stored == thing.Sequence && product.IsOlder(thing.Stamp, p.other) {
 			return refusal(ErrOutdated)
 		}
 		links = p.other[entity.AttrLinks]

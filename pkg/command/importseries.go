@@ -149,6 +149,7 @@ type exceptions struct {
 	named  map[string]bool
 	steps  [][]step // for each occurrence
 	count  int      // of exceptions in force
+	made   int      // instances that had no row
 }
 
 func (e *exceptions) counts(date string) bool { _, ok := e.series.On(date); return ok }
@@ -191,6 +192,9 @@ func (e *exceptions) add(x Exception) ImportResult {
 	case isOwn && !wasOwn:
 		if e.count == maxExceptions {
 			return ImportResult{Outcome: Refused, Err: ErrManyExceptions}
+		}
+		if row == nil && len(e.known.rows)+e.made == maxInstances {
+			return ImportResult{Outcome: Refused, Err: ErrManyDates}
 		}
 		e.count++
 	case !isOwn:
@@ -287,6 +291,9 @@ func (e *exceptions) write(result ImportResult, row, fields item.Item, kept stri
 	}
 	if !it.Has(product.AttrKept) {
 		kept = ""
+	}
+	if row == nil {
+		e.made++
 	}
 	e.steps = append(e.steps, append([]step{{action: action}}, keepStep(row, it, kept)...))
 	return result

@@ -368,6 +368,19 @@ func TestImport_leavesNothingOfASeriesThatAnEventReplaces(t *testing.T) {
 	}
 }
 
+func TestImport_leavesAnItemOfAnotherTypeWithALaterStamp(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	event := thing(product.Event(), "a", `{`+standup+`}`)
+	id, before := b.takes(command.Created, event)
+	older := daily("a", "")
+	older.Stamp = noon.Add(-time.Hour)
+	require.ErrorIs(t, b.imports(older)[0].Err, command.ErrOutdated)
+	require.True(t, before.Equal(b.stored(product.Event(), id)))
+	b.takes(command.Created, daily("a", ""))
+	require.Nil(t, b.stored(product.Event(), id))
+}
+
 func TestImport_findsASeriesThatAnEventBecame(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

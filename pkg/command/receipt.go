@@ -82,8 +82,11 @@ func (c call) unwritten(res Result, done string) Result {
 }
 
 // recheck reads the receipt again after a refusal: a twin may have run between two reads, and its effect may be the
-// reason for the refusal.
+// reason for the refusal. Without a key the refusal stands.
 func (c call) recheck(ctx context.Context, refusal error) (Result, error) {
+	if c.receipt == nil {
+		return Result{}, refusal
+	}
 	row, err := table.Find(ctx, c.store, c.receipt.Key)
 	if err != nil {
 		return Result{}, err

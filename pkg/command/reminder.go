@@ -36,13 +36,12 @@ func (cmd SnoozeReminder) content() []any {
 func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 	until, wrong := cmd.until(c.now)
 	saw, wrongOccurrence := parseSeen(cmd.OccurrenceUtc)
-	wrong = append(wrong, wrongOccurrence...)
+	if err := entity.Invalid(wrong, wrongOccurrence); err != nil {
+		return c.recheck(ctx, err) // it was right when it was carried out, if it was
+	}
 	return c.act(ctx, cmd.ID, func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error) {
 		if !canBePutOff(before) {
 			return nil, nil, &StateError{ref, "is " + before.Str(entity.AttrStatus) + " and cannot be snoozed"}
-		}
-		if len(wrong) > 0 {
-			return nil, wrong, nil
 		}
 		present, err := c.present(ref, before, meta, saw)
 		if err != nil {
@@ -132,10 +131,10 @@ type ending struct {
 
 func (c call) end(ctx context.Context, e ending) (Result, error) {
 	saw, wrong := parseSeen(e.saw)
+	if err := entity.Invalid(wrong); err != nil {
+		return Result{}, err
+	}
 	return c.act(ctx, e.id, func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error) {
-		if len(wrong) > 0 {
-			return nil, wrong, nil
-		}
 		switch now := before.Str(entity.AttrStatus); now {
 		case e.status:
 			return before, nil, nil

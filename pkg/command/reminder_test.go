@@ -76,6 +76,23 @@ func TestSnoozeReminder_boundsItsEnd(t *testing.T) {
 	}
 }
 
+func TestSnoozeReminder_answersARepetitionOnceItsTimeHasPassed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(product.Reminder(), `{"title":"r","triggerUtc":"2025-12-01T11:00:00"}`)
+	snooze := command.SnoozeReminder{ID: id, UntilUtc: "2025-12-01T12:30:00Z"}
+	first := b.must(snooze, key("k"))
+	b.now = noon.Add(time.Hour)
+	again := b.must(snooze, key("k"))
+	require.True(t, again.Replayed)
+	require.Equal(t, first.Item.Int("version"), again.Item.Int("version"))
+	_, err := b.do(snooze, key("another"))
+	require.Equal(t, []string{"/untilUtc"}, pointers(t, err))
+	snooze.ID = "rem_missing"
+	_, err = b.do(snooze)
+	require.Equal(t, []string{"/untilUtc"}, pointers(t, err), "what is wrong by itself is refused first")
+}
+
 func TestDismissReminder_isRefusedWhereTheStateForbidsIt(t *testing.T) {
 	t.Parallel()
 	snooze := func(id string) command.Command { return command.SnoozeReminder{ID: id, Minutes: minutes(5)} }

@@ -22,6 +22,21 @@ func TestCheckTargets_takesATargetThatTheSameCommandWrites(t *testing.T) {
 		"the following series leads back")
 }
 
+func TestCheckTargets_asksForNoTargetOfALinkThatTheSeriesHas(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	deleted, other := b.create(product.Note(), `{"title":"n"}`), b.create(product.Note(), `{"title":"m"}`)
+	link := func(id string) string { return `{"targetType":"NOTE","targetId":"` + id + `"}` }
+	id := b.newSeries(`"rrule":"FREQ=DAILY","links":[` + link(deleted) + `]`)
+	b.must(command.Delete{Type: product.Note(), ID: deleted}, at(1))
+	own := b.except(id, "20251203", `{"links":[`+link(deleted)+`,`+link(other)+`]}`)
+	require.Len(t, entity.LinksOf(own), 2)
+	b.except(id, "20251204", `{"links":[]}`)
+	_, err := b.do(command.PutInstance{MasterID: id, Date: "20251204", Fields: doc(`{"links":[` + link(deleted) + `]}`)},
+		b.version(id, "20251204"))
+	requireNotFound(t, err, "/links/0/targetId")
+}
+
 func TestCheckTargets_refusesALinkToTheEventThatASeriesWas(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)

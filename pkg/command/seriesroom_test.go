@@ -14,7 +14,7 @@ import (
 func TestPutInstance_boundsRowsToFiveThousandDates(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
-	id := b.newSeries(`"rrule":"FREQ=DAILY"`)
+	id, _ := b.takes(command.Created, daily("a", ""))
 	b.except(id, "20251202", `{"title":"x"}`)
 	b.except(id, "20251202", `{}`)
 	undone := b.instance(id, "20251202")
@@ -30,6 +30,9 @@ func TestPutInstance_boundsRowsToFiveThousandDates(t *testing.T) {
 	require.NoError(t, b.store.Load(t.Context(), rows))
 	_, err := b.do(command.CancelInstance{MasterID: id, Date: item.CompactDate(noon.AddDate(0, 0, 6000))}, at(1))
 	requireState(t, err, "5000")
+	imported := b.imports(daily("a", "", differing(day(6000), `{"title":"x"}`), differing(day(3), `{"title":"x"}`)))[0]
+	require.ErrorIs(t, imported.Exceptions[0].Err, command.ErrManyDates)
+	require.Equal(t, command.Updated, imported.Exceptions[1].Outcome, "its date has a row")
 	b.must(command.CancelInstance{MasterID: id, Date: "20251203"}, at(1))
 }
 

@@ -74,7 +74,10 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 	}
 	t := c.masterType()
 	fields, broken := t.Parse(map[string]any{product.AttrRRuleUntil: cmd.UntilUtc})
-	merge := patch(t, fields, broken)
+	if err := entity.Invalid(broken); err != nil {
+		return Result{}, renamePointer(err, "/"+product.AttrRRuleUntil, "/"+attrUntilUtc)
+	}
+	merge := patch(t, fields, nil)
 	res, err := c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, pointer: pointerToTarget,
 		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
