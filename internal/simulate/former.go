@@ -39,7 +39,7 @@ type otherRelease struct {
 
 func newOtherRelease(h *history) *otherRelease {
 	o := &otherRelease{h: h, registry: oldentity.Product(), consumers: map[string]oldchange.Consumer{}}
-	store := before.Store{Of: storePort{h}}
+	store := before.Store{Of: storePort{h, nil}}
 	reminding := oldreminders.Config{
 		Store: store, Registry: o.registry, Scheduler: before.Scheduler{Of: h.schedules}, Bus: before.Bus{Of: h.bus},
 		Now: h.clock, Log: h.logOf(reminders.Name),

@@ -128,9 +128,10 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.oracle = newKnown(h.users)
 
 	h.system = h.assemble(system.Ports{
-		Store: func(string) table.Store { return storePort{h} }, Now: h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,
+		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
+		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,
 		Scheduler: h.schedules, Bus: h.bus, Copies: blobPort{h, h.copies}, Reminded: h.observed,
-		Wait: h.wait, Grace: time.Second, Walker: storePort{h}, Lister: h.schedules,
+		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
 	}, ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/bus"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/consume"
+	"nexus/pkg/deploy/access"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -17,8 +18,11 @@ import (
 // storeName is the store among the ports.
 const storeName = "store"
 
-// storePort is the workers' view of the table.
-type storePort struct{ h *history }
+// storePort is the workers' view of the table, with the rights of the functions that run them.
+type storePort struct {
+	h      *history
+	rights rights
+}
 
 var _ table.Store = storePort{}
 
@@ -64,14 +68,17 @@ func (h *history) trespass(op string, keys []item.Key) {
 }
 
 func (p storePort) Get(ctx context.Context, key item.Key) (item.Item, error) {
+	p.require(access.GetItem, table.Base, key)
 	return storeCall(p.h, "Get", nil, []item.Key{key}, func() (item.Item, error) { return p.h.store.Get(ctx, key) })
 }
 
 func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	p.require(access.BatchGetItem, table.Base, keys...)
 	return storeCall(p.h, "BatchGet", nil, keys, func() ([]item.Item, error) { return p.h.store.BatchGet(ctx, keys) })
 }
 
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	p.require(access.Query, q.Index, item.Key{PK: q.Partition})
 	if w := p.h.current; w != nil && q.Index != table.Base && w.kind != commanding {
 		p.h.violate("I10", "", w.name, "decides on an index, which may lag")
 	}
@@ -80,22 +87,26 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 }
 
 func (p storePort) Count(ctx context.Context, q table.Query) (int, error) {
+	p.require(access.Query, q.Index, item.Key{PK: q.Partition})
 	return storeCall(p.h, "Count", nil, []item.Key{{PK: q.Partition}},
 		func() (int, error) { return p.h.store.Count(ctx, q) })
 }
 
 func (p storePort) Put(ctx context.Context, in table.Put) error {
+	p.require(access.PutItem, table.Base, in.Target())
 	_, err := storeCall(p.h, "Put", []table.Action{in}, []item.Key{in.Target()},
 		func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
 	return err
 }
 
 func (p storePort) Update(ctx context.Context, u table.Update) (item.Item, error) {
+	p.require(access.UpdateItem, table.Base, u.Key)
 	return storeCall(p.h, "Update", []table.Action{u}, []item.Key{u.Key},
 		func() (item.Item, error) { return p.h.store.Update(ctx, u) })
 }
 
 func (p storePort) Delete(ctx context.Context, d table.Delete) error {
+	p.require(access.DeleteItem, table.Base, d.Key)
 	_, err := storeCall(p.h, "Delete", []table.Action{d}, []item.Key{d.Key},
 		func() (struct{}, error) { return struct{}{}, p.h.store.Delete(ctx, d) })
 	return err
@@ -105,6 +116,7 @@ func (p storePort) Transact(ctx context.Context, actions ...table.Action) error 
 	keys := make([]item.Key, len(actions))
 	for i, a := range actions {
 		keys[i] = a.Target()
+		p.require(actionOf(a), table.Base, keys[i])
 	}
 	_, err := storeCall(p.h, "Transact", actions, keys, func() (struct{}, error) {
 		return struct{}{}, p.h.store.Transact(ctx, actions...)
@@ -117,6 +129,7 @@ func (p storePort) Load(ctx context.Context, rows []item.Item) error {
 	for i, row := range rows {
 		keys[i] = row.Key()
 	}
+	p.require(access.BatchWriteItem, table.Base, keys...)
 	_, err := storeCall(p.h, "Load", []table.Action{}, keys, func() (struct{}, error) {
 		return struct{}{}, p.h.store.Load(ctx, rows)
 	})
