@@ -40,6 +40,17 @@ func wallOf(at time.Time, zone *time.Location) time.Time {
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
+// latestWallOf returns the last reading that a clock has shown by the instant: after a fall-back, that before it.
+func latestWallOf(at time.Time, zone *time.Location) time.Time {
+	wall := wallOf(at, zone)
+	if since, _ := at.In(zone).ZoneBounds(); !since.IsZero() {
+		if before := wallOf(since.Add(-time.Second), zone); before.After(wall) {
+			return before
+		}
+	}
+	return wall
+}
+
 // resolve returns the instant of a reading: the first of two; a reading in a gap moves forward by the gap.
 func resolve(reading time.Time, zone *time.Location) time.Time {
 	const day = 24 * time.Hour

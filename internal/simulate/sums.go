@@ -212,7 +212,7 @@ func (h *history) checkClock(s *userState) {
 	}
 	upcoming, overdue := 0, 0
 	zone := s.zone()
-	wall := wallOf(h.now, zone)
+	wall := latestWallOf(h.now, zone)
 	for _, it := range s.items {
 		switch it.Str(entity.AttrType) {
 		case product.TypeEvent:

@@ -61,7 +61,7 @@ func both(a, b func(item.Item) bool) func(item.Item) bool {
 }
 
 // isOverdue returns a test for overdue tasks, by the rule of the statistics: open ones whose due time has passed,
-// floating ones by the wall clock in the user's zone. It reads USER_META once.
+// floating ones by the latest reading of a clock in the user's zone. It reads USER_META once.
 func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.Item) bool, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Service) isOverdue(ctx context.Context, user string) (func(seen item.It
 		return nil, fmt.Errorf("%s: %w", meta.Key(), err)
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	wall := item.Wall(now, zone)
+	wall := item.LatestWall(now, zone)
 	return func(seen item.Item) bool {
 		if status := seen.Str(entity.AttrStatus); status != product.StatusBacklog && status != product.StatusInProgress {
 			return false

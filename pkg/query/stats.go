@@ -24,7 +24,8 @@ type Stats struct {
 }
 
 // Stats returns the statistics as of now, to the second: one read of USER_META, then four counts in parallel, each of
-// a range of small rows. Floating events and tasks are compared with the wall clock in the user's zone.
+// a range of small rows. Floating events and tasks are compared with the latest reading of a clock in the user's zone:
+// while readings repeat, what has come stays so.
 func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	meta, err := s.Me(ctx, user)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	}
 	now := s.now().UTC().Truncate(time.Second)
 	out := Stats{AsOf: now, Totals: product.WithAllStats(meta).Map(product.AttrStats)}
-	wall := item.Wall(now, zone)
+	wall := item.LatestWall(now, zone)
 	counts := []open{
 		upcoming(false, now), upcoming(true, wall),
 		overdue(false, now), overdue(true, wall),

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/query"
 )
 
 func TestMe_isOneReadWithDefaultsBeforeTheFirstChange(t *testing.T) {
@@ -88,5 +89,31 @@ func TestStats_countByTheUsersClock(t *testing.T) {
 			require.Equal(t, int64(3), stats.Totals.Int("totalTasks"))
 			require.True(t, stats.Totals.Has("totalEvents"))
 		})
+	}
+}
+
+// At the end of summer time New York's clocks show the hour from one to two twice. A reading means the first.
+func TestStats_whatHasComeStaysSoWhileReadingsRepeat(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	meta := product.NewUserMeta(ann, noon)
+	meta["defaultTzid"] = item.String("America/New_York")
+	b.put(meta)
+	b.add(ann, product.Task(), `{"title":"t","dueUtc":"2025-11-02T01:30:00"}`, nil)
+	b.add(ann, product.Event(), `{"title":"e","startUtc":"2025-11-02T01:30:00"}`, nil)
+	for at, has := range map[string]bool{
+		"2025-11-02T05:29:59Z": false, "2025-11-02T05:30:00Z": true, "2025-11-02T05:59:59Z": true,
+		"2025-11-02T06:00:00Z": true, "2025-11-02T06:29:59Z": true, "2025-11-02T07:00:00Z": true,
+	} {
+		var err error
+		b.now, err = time.Parse(time.RFC3339, at)
+		require.NoError(t, err)
+		stats, err := b.service.Stats(ctx, ann)
+		require.NoError(t, err)
+		require.Equal(t, has, stats.OverdueTasks == 1, at)
+		require.Equal(t, has, stats.UpcomingEvents == 0, at)
+		page, err := b.service.Column(ctx, ann, query.ColumnQuery{Overdue: true})
+		require.NoError(t, err)
+		require.Equal(t, has, len(page.Items) == 1, at)
 	}
 }
