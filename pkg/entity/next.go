@@ -30,7 +30,9 @@ func (t *Type) NextVersion(
 	setEdit(by, before, it)
 	it[AttrVersion] = item.Int(before.Int(AttrVersion) + 1)
 	delete(it, AttrTTL)
-	t.finish(user, Write{Type: t, Before: before, After: it, Now: now, Preferences: preferences})
+	t.finish(user, Write{
+		Type: t, By: by, Before: before, After: it, Now: now, Preferences: preferences,
+	})
 	if before.Str(AttrStatus) != it.Str(AttrStatus) { // by the change itself, or by what follows from it
 		delete(it, AttrRestoredAt)
 	}

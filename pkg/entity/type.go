@@ -66,6 +66,7 @@ func (t *Type) DuesDiffer(before, after item.Item) bool {
 // Write is one change of an entity on its way to the table.
 type Write struct {
 	Type        *Type
+	By          Writer
 	Before      item.Item // nil when the entity is created
 	After       item.Item // what will be stored; Derive changes it
 	Now         time.Time

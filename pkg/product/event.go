@@ -98,12 +98,13 @@ var (
 	}
 )
 
-// Revision returns the revision number of an entity in iCalendar. An entity without its own count uses its version.
+// Revision returns the revision number of an entity in iCalendar. An entity without its own count uses the version of
+// its last change by a user.
 func Revision(it item.Item) int64 {
 	if it.Has(AttrSequence) {
 		return it.Int(AttrSequence)
 	}
-	return it.Int(entity.AttrVersion) - 1
+	return entity.EditVersion(it) - 1
 }
 
 // deriveSequence counts the revisions of a task, reminder or exception that came from another calendar.
@@ -206,8 +207,12 @@ func ICalUID(id string) string { return id + "@" + icalDomain }
 // IDOfICalUID returns the id of the entity for which [ICalUID] made the UID; false if it was made elsewhere.
 func IDOfICalUID(uid string) (id string, ok bool) { return strings.CutSuffix(uid, "@"+icalDomain) }
 
-// isByClient reports whether a field that clients set changes.
+// isByClient reports whether a user changes a field that clients set. A delivery that moves a trigger, and a timer that
+// archives a task, do not.
 func isByClient(w entity.Write) bool {
+	if w.By == entity.BySystem {
+		return false
+	}
 	for i := range w.Type.Fields {
 		f := &w.Type.Fields[i]
 		if f.Origin == entity.FromClient && !item.Equal(w.Before[f.Name], w.After[f.Name]) {

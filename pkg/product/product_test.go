@@ -197,3 +197,38 @@ func TestReminder_losesRestoredAtWhenItsTriggerMoves(t *testing.T) {
 	require.Equal(t, "PENDING", moved.Str("status"))
 	require.False(t, moved.Has("restoredAt"), "its status has changed")
 }
+
+func TestRevision_countsChangesOfAUserAlone(t *testing.T) {
+	for typ, c := range map[*entity.Type]struct {
+		text   string
+		change func(it item.Item) // by the system
+		user   string
+	}{
+		product.Reminder(): {
+			`{"title":"r","triggerUtc":"2025-12-01T11:00:00Z","tzid":"UTC","rrule":"FREQ=DAILY"}`,
+			func(it item.Item) { it["triggerUtc"] = item.String("2025-12-02T11:00:00Z") }, `{"title":"s"}`,
+		},
+		product.Task(): {
+			`{"title":"t","status":"COMPLETED"}`,
+			func(it item.Item) { it["status"] = item.String("ARCHIVED") }, `{"status":"BACKLOG"}`,
+		},
+	} {
+		for _, imported := range []bool{true, false} {
+			it, errs := create(t, typ, c.text)
+			require.Empty(t, errs)
+			if imported {
+				it["sequence"] = item.Int(0)
+				product.SetStamp(it, noon)
+			}
+			after := it.Clone()
+			c.change(after)
+			after = typ.NextVersion(entity.BySystem, "ann", it, after, noon, nil)
+			require.Zero(t, product.Revision(after), typ.Name)
+			require.Equal(t, imported, after.Has(product.AttrStamp))
+			mine, errs := change(t, typ, after, c.user)
+			require.Empty(t, errs)
+			require.Positive(t, product.Revision(mine))
+			require.False(t, mine.Has(product.AttrStamp))
+		}
+	}
+}
