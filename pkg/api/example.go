@@ -14,8 +14,8 @@ import (
 // maxExampleRounds bounds how often an example is validated to find missing fields.
 const maxExampleRounds = 4
 
-// exampleOf returns the body of a create that the type accepts: its required fields, and those that the type's own
-// rules require, which validating finds. So a type of any product gets a true example.
+// exampleOf returns the body of a create that the type accepts: its required fields, those that the type's own rules
+// require, which validating finds, and those that place it in time. So a type of any product gets a true example.
 func exampleOf(t *entity.Type) map[string]any {
 	doc := map[string]any{}
 	for _, f := range t.Fields {
@@ -30,6 +30,15 @@ func exampleOf(t *entity.Type) map[string]any {
 		}
 		for _, f := range lacking {
 			doc[f.Name] = exampleValue(f)
+		}
+	}
+	for _, f := range t.Fields {
+		_, isIn := doc[f.Name]
+		switch zone, isZoned := t.Field(f.Zone); {
+		case f.Name == product.AttrRRule:
+			doc[f.Name] = exampleValue(f)
+		case isZoned && (isIn || f.Name == product.AttrEndUtc):
+			doc[f.Name], doc[zone.Name] = exampleInstant(f)+"Z", exampleValue(zone)
 		}
 	}
 	return doc
@@ -113,6 +122,8 @@ func exampleValue(f entity.Field) any {
 // of a window is after its beginning.
 func exampleInstant(f entity.Field) string {
 	switch {
+	case f.Name == product.AttrEndUtc:
+		return "2026-03-02T10:30:00"
 	case f.Zone != "":
 		return "2026-03-02T09:30:00"
 	case f.Name == "to":

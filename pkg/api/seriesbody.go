@@ -96,7 +96,7 @@ func appendSeries(master, instance *entity.Type, got query.Series) []byte {
 func endBody() *body {
 	until := form(entity.Field{Name: memberUntil, Kind: entity.Text, Required: true, Min: 1, Max: 64})
 	return &body{
-		form: until, required: true, example: map[string]any{memberUntil: "2026-06-30T23:59:59"},
+		form: until, required: true, example: map[string]any{memberUntil: "2026-06-30T23:59:59Z"},
 		schema: object{
 			{"type", "object"},
 			{"properties", object{{memberUntil, object{
