@@ -285,3 +285,24 @@ func TestExportFeed_showsOnlyTheTimeOfWhatIsPrivate(t *testing.T) {
 	_, err = b.calendar.ChangeFeed(t.Context(), bob, calendar.PrivateAsFull)
 	b.ErrorIs(err, calendar.ErrNoFeed)
 }
+
+// No text of a component may be so long, or so damaged, that the component becomes public.
+func TestExportFeed_showsNothingWhoseClassIsCrowdedOutOrUnreadable(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	crowd := slices.Repeat([]string{"X-N:yy"}, 4096) // with their line ends, all that is kept of a component
+	const due = "DUE:20251211T090000Z"
+	r := b.imports(ann, text(
+		vtodo("t", append(append([]string{"SUMMARY:Secret", due}, crowd...), "CLASS:PRIVATE")...),
+		vtodo("r", append(append([]string{"SUMMARY:Secret", due, "X-NEXUS-ENTITY:REMINDER"}, crowd...), "CLASS:PRIVATE")...),
+		vtodo("u", "SUMMARY:Secret", due, "CLASS;X:PRIVATE"),
+		vevent("e", starts, "SUMMARY:Secret", "CLASS;X:PRIVATE"),
+	))
+	b.Equal(2, r.Created)
+	b.Len(r.Refused, 2, "a line on which it depends cannot be read")
+	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
+	b.NoError(err)
+	out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+	b.NoError(err)
+	b.NotContains(string(out.Text), "Secret")
+}

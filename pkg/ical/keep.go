@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/text"
 )
 
@@ -25,7 +26,12 @@ func (m *mapper) keep(c *Component, d *Draft) {
 	if err != nil {
 		plain = &Component{} // a later step refuses a draft that cannot be written
 	}
-	inGroup := map[string]bool{}
+	if d.family() != product.TypeEvent { // which has a field for it
+		for _, p := range c.All("CLASS") {
+			k.property(*p) // before all that could leave no room: without it the to-do would be public
+		}
+	}
+	inGroup := map[string]bool{"CLASS": true}
 	for _, g := range d.groups(strings.TrimSpace(c.Text("LOCATION")) == "") {
 		for _, name := range g.names {
 			inGroup[name] = true

@@ -74,7 +74,7 @@ func calendarProblem(calendar *Component) error {
 // component.
 var decisive = map[string]bool{
 	"END": true, "DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "RDATE": true,
-	"EXDATE": true, "EXRULE": true, "RECURRENCE-ID": true, "UID": true, "STATUS": true,
+	"EXDATE": true, "EXRULE": true, "RECURRENCE-ID": true, "UID": true, "STATUS": true, "CLASS": true,
 }
 
 // take reads one component and records its draft or its refusal.
