@@ -63,3 +63,29 @@ func TestProjection_hasARowForEachLinkThatItsTargetFinds(t *testing.T) {
 		}
 	}
 }
+
+// A damaged item has a link whose target can be no part of a key. Its record is refused with that reason, and the
+// item's next record counts.
+func TestProjection_refusesALinkThatNoRowCanHold(t *testing.T) {
+	t.Parallel()
+	clock := func() time.Time { return noon }
+	store := memory.New(clock, memory.Options{})
+	consumer := projection.NewConsumer(links.Projection(), store, clock)
+	source := entity.Ref{Type: product.TypeNote, ID: "note_a"}
+	of := func(version int64, old, after item.Item) change.Change {
+		return change.Change{
+			Kind: change.Modified, Type: product.Note(), User: user, Key: after.Key(), Ref: source,
+			Old: old, New: after, Version: version, Created: noon,
+		}
+	}
+	for _, target := range []string{"", "a#b", "a\nb"} {
+		bad := note(1, "task_1", target)
+		outcome := consumer.Apply(t.Context(), []change.Change{of(1, nil, bad)})[0]
+		require.Equal(t, change.Poison, outcome.Verdict, "%q", target)
+		require.ErrorIs(t, outcome.Err, table.ErrInvalid)
+		require.Zero(t, store.Len())
+	}
+	outcome := consumer.Apply(t.Context(), []change.Change{of(2, note(1, "a#b"), note(2, "task_1"))})[0]
+	require.NoError(t, outcome.Err)
+	require.Equal(t, 2, store.Len(), "the ledger row and the link")
+}

@@ -66,7 +66,7 @@ func (p *Projection) Check(e Evidence) []Fault {
 	if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil { // its content is unknown
 		return []Fault{{Key: key, Is: err.Error(), Want: "verified by that release"}}
 	}
-	if err := p.refuses(e.User, e.Ref.ID, want); err != nil { // a repair leaves nothing of it, and the difference remains
+	if err := p.refuses(e.User, e.Ref, want); err != nil { // a repair leaves nothing of it, and the difference remains
 		return append([]Fault{{Key: key, Is: p.showLedger(e.Ledger), Want: err.Error()}}, p.shape.checkRows(e, "")...)
 	}
 	var faults []Fault

@@ -59,7 +59,7 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 
 // begin records the state before a record. The ledger never had a contribution that no row can hold.
 func (g *group) begin(p *Projection, version int64, from string) {
-	if p.refuses(g.user, g.ref.ID, from) != nil {
+	if p.refuses(g.user, g.ref, from) != nil {
 		from = ""
 	}
 	if version < g.lowest {
@@ -70,7 +70,7 @@ func (g *group) begin(p *Projection, version int64, from string) {
 
 // end records the state after a record.
 func (g *group) end(p *Projection, record int, version int64, to string) {
-	if err := p.refuses(g.user, g.ref.ID, to); err != nil {
+	if err := p.refuses(g.user, g.ref, to); err != nil {
 		g.refused = append(g.refused, &move{
 			user: g.user, ref: g.ref, version: version, records: []int{record}, state: poison, err: err,
 		})
@@ -194,14 +194,21 @@ const (
 
 // refuses returns why no ledger row can hold an item's contribution, and nil if one can. It runs before anything is
 // written: an entry that was counted first and then refused would block all later ones.
-func (p *Projection) refuses(user, it, c string) error {
-	if len(c)+len(it)+len(p.name) < maxFact-ledgerOverhead {
+func (p *Projection) refuses(user string, ref entity.Ref, c string) error {
+	if rows, isRows := p.shape.(*RowsSpec); isRows {
+		for _, edge := range edgesOf(c) {
+			if _, ok := rows.keyOf(user, ref, edge); !ok {
+				return fmt.Errorf("contribution of %d bytes: %w: no row can hold %.80q", len(c), table.ErrInvalid, edge)
+			}
+		}
+	}
+	if len(c)+len(ref.ID)+len(p.name) < maxFact-ledgerOverhead {
 		return nil // a deletion is always accepted, under every key
 	}
 	if len(c) > table.MaxItemBytes {
 		return tooMuch(c)
 	}
-	row := p.ledgerRow(&move{user: user, ref: entity.Ref{ID: it}, to: c}, time.Time{})
+	row := p.ledgerRow(&move{user: user, ref: ref, to: c}, time.Time{})
 	if err := table.CheckKeys(schema, row); err != nil {
 		return fmt.Errorf("contribution of %d bytes: %w", len(c), err)
 	}

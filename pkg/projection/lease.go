@@ -94,10 +94,11 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 // row, and the item cannot be older.
 func (l *Lease) Repair(ctx context.Context, e Evidence) error {
 	was := e.Ledger
+	if err := CheckForm(was); err != nil {
+		return err
+	}
 	if isStaged(was) {
 		e.Ledger = l.e.spec.plain(l.row, was)
-	} else if err := entity.CheckForm(was, entity.AttrForm); err != nil {
-		return err
 	}
 	m := l.e.repair(e)
 	l.tally.add(m.to)
@@ -109,6 +110,9 @@ func (l *Lease) Repair(ctx context.Context, e Evidence) error {
 
 // Drop removes a ledger row that belongs to no possible item, and does not count it.
 func (l *Lease) Drop(ctx context.Context, row item.Item) error {
+	if err := CheckForm(row); err != nil {
+		return err
+	}
 	_, from := l.e.spec.counted(l.row, row)
 	return l.fix(ctx, fix{row, &move{user: l.user, ref: entity.Ref{ID: l.e.itemOf(row.Key())}, row: row, from: from}})
 }

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/stats"
@@ -47,6 +48,18 @@ func TestLease_lastsAsLongAsItsRepairGoesOn(t *testing.T) {
 	h.now = h.now.Add(31 * time.Second)
 	_, err = h.consumer.AcquireLease(t.Context(), "ann", "another")
 	require.NoError(t, err, "it lapses")
+}
+
+// A stray row that a later release wrote ends the repair with that reason, before anything is written.
+func TestLease_dropsNoRowOfALaterRelease(t *testing.T) {
+	t.Parallel()
+	h := newHeld(t, 3)
+	lease, err := h.consumer.AcquireLease(t.Context(), "ann", "one")
+	require.NoError(t, err)
+	row := entity.LedgerKey("ann", stats.Name, "what").Item()
+	row[entity.AttrForm] = item.Int(9)
+	require.ErrorIs(t, lease.Drop(t.Context(), row), entity.ErrNewerForm)
+	require.NoError(t, lease.Release(t.Context()))
 }
 
 // repeating is a store whose client repeats each transaction, since the answer to the first was lost.

@@ -213,7 +213,7 @@ func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 		m.to = ""
 		return
 	}
-	if to := p.contribution(m.typ, it); p.refuses(m.user, m.ref.ID, to) == nil {
+	if to := p.contribution(m.typ, it); p.refuses(m.user, m.ref, to) == nil {
 		m.to, m.version = to, it.Int(entity.AttrVersion)
 		m.facts = m.facts.join(p.shape.facts(to))
 	}

@@ -136,7 +136,7 @@ type repairMove struct {
 func (p *Projection) repair(e Evidence) repairMove {
 	row, to := e.Ledger, p.contribution(e.Type, e.Item)
 	version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))
-	if p.refuses(e.User, e.Ref.ID, to) != nil {
+	if p.refuses(e.User, e.Ref, to) != nil {
 		to, version = "", row.Int(attrVersion)
 	}
 	return repairMove{

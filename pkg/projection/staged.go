@@ -59,6 +59,14 @@ func isStaged(row item.Item) bool {
 	return isStaged
 }
 
+// CheckForm returns an error for a row of a projection that a later release wrote. A staged row is of this one.
+func CheckForm(row item.Item) error {
+	if isStaged(row) {
+		return nil
+	}
+	return entity.CheckForm(row, entity.AttrForm)
+}
+
 // stage returns the row that a move of a repair leaves until the repair is complete. Its index key is that of the
 // item's new contribution, because counts at read time follow the items, not the sum.
 func (e *sumEngine) stage(m *move, repair int64) item.Item {
@@ -165,7 +173,8 @@ func (e *sumEngine) put(f fix) action {
 	return table.Put{Item: e.ledgerRow(f.move, e.now()), If: asRead(f.row)}
 }
 
-// asRead returns the condition that a ledger row is as it was read, staged or not; nil for a missing one.
+// asRead returns the condition that a ledger row is as it was read, staged or not; nil for a missing one. It leaves out
+// a damaged value that no condition can compare, so that a repair can replace the row.
 func asRead(row item.Item) table.Condition {
 	if row == nil {
 		return table.NotExists()
@@ -174,6 +183,14 @@ func asRead(row item.Item) table.Condition {
 	if isStaged(row) {
 		form = table.Equal(attrNext, row[attrNext])
 	}
-	return table.Exists(table.Equal(attrVersion, row[attrVersion]),
-		table.Equal(attrContribution, row[attrContribution]), form)
+	tests := []table.Test{form}
+	for _, attr := range []string{attrVersion, attrContribution} {
+		switch v := row[attr].(type) {
+		case nil:
+			tests = append(tests, table.Missing(attr))
+		case item.Number, item.String:
+			tests = append(tests, table.Equal(attr, v))
+		}
+	}
+	return table.Exists(tests...)
 }

@@ -68,7 +68,7 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 func (c *Consumer) readScopes(key item.Key, of item.Item) (map[string]scope, error) {
 	out := map[string]scope{}
 	for id := range of {
-		if !hasReminders(c.Registry.ByID(id)) {
+		if t := c.Registry.ByID(id); !hasReminders(t) || entity.CheckID(t.IDPrefix, id) != nil {
 			return nil, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, key, id)
 		}
 		s := scope{}

@@ -115,6 +115,8 @@ func readDelivery(registry *entity.Registry, row item.Item) (delivery, error) {
 	switch {
 	case !hasReminders(f.target.typ):
 		err = fmt.Errorf("%s %.40q has no reminders", attrItemType, row.Str(attrItemType))
+	case entity.CheckID(f.target.typ.IDPrefix, f.target.id) != nil:
+		err = fmt.Errorf("%s %.80q is no id of a %s", attrItemID, f.target.id, f.target.typ.Name)
 	case !knowsOccurrence || !knowsDue || !knowsFired:
 		err = errors.New("an instant is missing")
 	case f.deliveryID == "" || f.place() != row.Key():

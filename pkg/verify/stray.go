@@ -46,14 +46,11 @@ func (r *run) each(ctx context.Context, user string, f family, visit func(row it
 func (r *run) strays(ctx context.Context, user string) error {
 	for i, p := range r.Projections {
 		err := r.strayLedger(ctx, user, p, func(row item.Item) error {
-			if err := r.found(strayOf(user, row)); err != nil {
-				return err
-			}
-			if r.repairing && p.Summed() {
+			if r.repairing && p.Summed() && projection.CheckForm(row) == nil {
 				r.rebuild[i] = true
-				return nil
+				return r.found(strayOf(user, row))
 			}
-			return r.dropStray(ctx, row)
+			return r.stray(ctx, user, row)
 		})
 		if err == nil {
 			err = r.strayRows(ctx, user, p)
@@ -87,10 +84,7 @@ func (r *run) strayRows(ctx context.Context, user string, p *projection.Projecti
 				}
 			}
 		}
-		if err := r.found(strayOf(user, row)); err != nil {
-			return err
-		}
-		return r.dropStray(ctx, row)
+		return r.stray(ctx, user, row)
 	})
 }
 
@@ -107,19 +101,24 @@ func commonPrefix(was, text string) string {
 }
 
 func strayOf(user string, row item.Item) Difference {
-	return Difference{
+	d := Difference{
 		Kind: Stray, User: user, Key: row.Key().String(), Is: "there", ShouldBe: "no row: it can be no item's",
 	}
+	if err := projection.CheckForm(row); err != nil {
+		d.Is, d.ShouldBe = err.Error(), "verified by that release"
+	}
+	return d
 }
 
-func (r *run) dropStray(ctx context.Context, row item.Item) error {
-	if !r.repairing {
-		return nil
+// stray reports a row and, in a repair, deletes it. A row that a later release wrote remains.
+func (r *run) stray(ctx context.Context, user string, row item.Item) error {
+	err := r.found(strayOf(user, row))
+	if err != nil || !r.repairing || projection.CheckForm(row) != nil {
+		return err
 	}
-	if err := r.Store.Delete(ctx, table.Delete{Key: row.Key()}); err != nil {
-		return fmt.Errorf("delete %s: %w", row.Key(), err)
-	}
-	return nil
+	return r.forgive(ctx, user, row.Str(item.AttrSK), r.Store.Delete(ctx, table.Delete{
+		Key: row.Key(), If: table.OrNoRow(table.Missing(entity.AttrForm)),
+	}))
 }
 
 // walks finds cursors of walks that make no progress.
