@@ -38,16 +38,12 @@ const (
 // checked before ([CheckUserID], [CheckID]), so such a component is a programmer's mistake.
 func join(components ...string) string {
 	for _, c := range components {
-		if !IsComponent(c) {
+		if c == "" || strings.Contains(c, separator) {
 			panic(fmt.Sprintf("entity: key component %q is empty or contains %q", c, separator))
 		}
 	}
 	return strings.Join(components, separator)
 }
-
-// IsComponent reports whether a text can be a component of a key. A text from a row that may be damaged is checked
-// before a key is built of it.
-func IsComponent(text string) bool { return text != "" && !strings.Contains(text, separator) }
 
 // UserPK is the partition of everything that belongs to one user.
 func UserPK(user string) string { return join(userPrefix, user) }

@@ -154,6 +154,26 @@ func withoutRevision(c string) string {
 	return body
 }
 
+// edgesOf reads a contribution to rows.
+func edgesOf(c string) []string {
+	if c == "" {
+		return nil
+	}
+	return strings.Split(withoutRevision(c), "\n")
+}
+
+// keyOf returns the key of the row of an edge in a ledger row. A damaged ledger row may contain anything: not ok for
+// an edge without a possible row.
+func (s *RowsSpec) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	row := s.Row(user, source, edge)
+	return row.Key(), table.CheckKeys(schema, row) == nil
+}
+
 // amountsOf reads a contribution to a sum. One that cannot be read adds nothing; only this package writes the ledger.
 func amountsOf(c string) Amounts {
 	var amounts Amounts

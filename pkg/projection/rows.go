@@ -3,11 +3,8 @@ package projection
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"nexus/pkg/change"
-	"nexus/pkg/entity"
-	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -62,24 +59,4 @@ func (s *RowsSpec) actions(m *move) []action {
 		}
 	}
 	return actions
-}
-
-// edgesOf reads a contribution to rows.
-func edgesOf(c string) []string {
-	if c == "" {
-		return nil
-	}
-	return strings.Split(withoutRevision(c), "\n")
-}
-
-// keyOf returns the key of the row of an edge in a ledger row. A damaged ledger row may contain anything: not ok for
-// an edge without a possible row.
-func (s *RowsSpec) keyOf(user string, source entity.Ref, edge string) (key item.Key, ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	row := s.Row(user, source, edge)
-	return row.Key(), table.CheckKeys(schema, row) == nil
 }

@@ -97,7 +97,7 @@ func (e *sumEngine) readEntry(ctx context.Context, m *move, target item.Item) (r
 // pendingEntry returns the entry that is stored in the sum's row.
 func (s *SumSpec) pendingEntry(user string, target item.Item) (e pendingEntry, ok bool) {
 	m := target.Map(s.PendingAttr)
-	if !entity.IsComponent(m.Str(pendingItem)) {
+	if _, err := entity.ParseSortKey(entity.LedgerPrefix(s.Name) + m.Str(pendingItem)); err != nil {
 		return pendingEntry{}, false // there is none, or a damaged one: a recount finds what it added
 	}
 	return pendingEntry{user, m.Str(pendingItem), m.Int(pendingVersion), m.Str(pendingContribution)}, true

@@ -19,7 +19,7 @@ import (
 	"nexus/pkg/verify"
 )
 
-// wrongValues are what a damaged attribute holds: no value, and values that are no part of a key.
+// wrongValues returns values of a damaged attribute: none, and those that can be no part of a key.
 func wrongValues() []item.Value {
 	return []item.Value{
 		nil, item.String(""), item.String("a#b"), item.String("task_a#b"), item.String("x"), item.Number("7"),
