@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
+	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/idempotency"
@@ -76,6 +78,9 @@ func (s *Service) export(ctx context.Context, user string, part int, as Feed) (E
 				if as.PrivateAs != PrivateAsFull {
 					g.drafts = ical.Busy(g.drafts)
 				}
+				err = s.nameLaterLife(ctx, user, g.drafts)
+			}
+			if err == nil {
 				err = e.add(g)
 			}
 			if err != nil {
@@ -99,6 +104,43 @@ func (s *Service) export(ctx context.Context, user string, part int, as Feed) (E
 	}
 	out.Tag = idempotency.Digest(out.Text)[:32]
 	return out, nil
+}
+
+// nameLaterLife replaces the UID of an item if another item was imported under it before and is there again. An import
+// finds that one by the UID.
+func (s *Service) nameLaterLife(ctx context.Context, user string, drafts []ical.Draft) error {
+	if len(drafts) == 0 || drafts[0].UID == product.ICalUID(drafts[0].ID) {
+		return nil
+	}
+	d := drafts[0]
+	var earlier []item.Key
+	for k := 0; ; k++ {
+		id := ical.ID(s.Registry.ByName(d.Kind).IDPrefix, user, d.UID, k)
+		if id == d.ID {
+			break
+		}
+		if k == command.MaxLives {
+			return nil // its id was not made of its UID
+		}
+		earlier = append(earlier, entity.ItemKey(user, entity.Ref{Type: d.Kind, ID: id}))
+	}
+	if len(earlier) == 0 {
+		return nil
+	}
+	rows, err := s.Store.BatchGet(ctx, earlier)
+	if err != nil {
+		return fmt.Errorf("read the earlier lives of %s: %w", d.ID, err)
+	}
+	if slices.ContainsFunc(rows, func(it item.Item) bool { return !entity.Expired(it, s.Now()) }) {
+		rename(drafts, product.ICalUID(d.ID))
+	}
+	return nil
+}
+
+func rename(drafts []ical.Draft, uid string) {
+	for i := range drafts {
+		drafts[i].UID = uid
+	}
 }
 
 // exporter collects the items as text: as items they take several times the memory.
@@ -154,9 +196,7 @@ func (e *exporter) nameApart(drafts []ical.Draft) {
 		uid = own
 	}
 	e.uids[uid] = true
-	for i := range drafts {
-		drafts[i].UID = uid
-	}
+	rename(drafts, uid)
 }
 
 // weigh returns the length of a text as a JSON string.

@@ -1,11 +1,13 @@
 package calendar_test
 
 import (
+	"fmt"
 	"testing"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/product"
+	"nexus/pkg/table"
 )
 
 // Two components of different UIDs name one event: by its own UID, and by the UID made from its id.
@@ -85,5 +87,26 @@ func TestImporter_takesAComponentOfAnItemThatTheSameTextReplaces(t *testing.T) {
 		b.NotNil(b.item(product.Event(), "innocent", 0))
 		b = setup(t)
 		b.imports(ann, text(vevent("u", starts, "SUMMARY:A")))
+	}
+}
+
+// An item expired, its UID was imported again, and the archive brought it back. Two items have the UID.
+func TestImporter_changesNothingByAnExportOfTwoLivesOfOneUID(t *testing.T) {
+	t.Parallel()
+	for n := range 6 { // either life may be the first by its id
+		b := setup(t)
+		uid := fmt.Sprint("u", n)
+		b.imports(ann, text(vevent(uid, starts, "SUMMARY:A")))
+		first := b.item(product.Event(), uid, 0)
+		cold := entity.ColdKey(ann, first.Str(product.AttrEventID))
+		b.put(cold.Item())
+		b.NoError(b.store.Delete(t.Context(), table.Delete{Key: first.Key()}))
+		b.imports(ann, text(vevent(uid, starts, "SUMMARY:B", "SEQUENCE:1")))
+		b.Contains(string(b.export(ann).Text), "UID:"+uid+"\r\n", "it is the only one")
+		b.NoError(b.store.Delete(t.Context(), table.Delete{Key: cold}))
+		b.put(first)
+		before := b.rows()
+		b.Equal(2, b.imports(ann, b.export(ann).Text).Unchanged)
+		b.Equal(before, b.rows())
 	}
 }
