@@ -10,8 +10,6 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
-	"nexus/pkg/reminders"
-	"nexus/pkg/schedule/memory"
 )
 
 // crowd gives the first user more of something than fits into one page of a walk, one transaction, or one call.
@@ -68,67 +66,6 @@ func (h *history) crowd() {
 	}
 }
 
-// stumble makes the walk of the last change of a user's settings fail at its first write.
-func (h *history) stumble() {
-	h.absorb(nil)
-	if w := h.walkAgain(h.users[0]); w != nil {
-		w.trip = &trip{writes: true, kind: pick(h.luck, failBefore, failAfter)}
-		h.run(w, -1)
-	}
-}
-
-// walkAgain begins a delivery of the last change of a user's zone to the reminders; nil if there is none.
-func (h *history) walkAgain(user string) *worker {
-	for _, rec := range slices.Backward(h.stream.log) {
-		if rec.Key == entity.MetaKey(user) &&
-			rec.Old.Str(product.AttrDefaultTzid) != rec.New.Str(product.AttrDefaultTzid) {
-			return h.handleBeside(h.readerOf(reminders.Name), []*record{rec})
-		}
-	}
-	return nil
-}
-
-// twoWalks lets two workers carry out one change of a user's zone. The second comes to its end, and the user changes
-// items, while the first is at some call. The first dies after its next write.
-func (h *history) twoWalks(user string) {
-	h.endAll()
-	h.moveZone(h.oracle.users[user])
-	h.endAll()
-	h.absorb(nil)
-	own := slices.DeleteFunc(h.schedules.Entries(),
-		func(one memory.Entry) bool { return userOfPayload(one.Payload) != user })
-	if len(own) == 0 {
-		return
-	}
-	slow := h.walkAgain(user)
-	if slow == nil {
-		return
-	}
-	h.happened["two walks"]++
-	h.run(slow, h.luck.IntN(2*maxStart))
-	h.run(h.walkAgain(user), -1)
-	for range 3 {
-		b, ok := h.itemOfCall(own[h.luck.IntN(len(own))].Payload)
-		if !ok {
-			continue
-		}
-		a, it := author{h, h.oracle.users[user]}, h.oracle.users[user].items[b.ref.ID]
-		switch b.ref.Type {
-		case product.TypeTask:
-			h.change(b, pick(h.luck, `{"status":"COMPLETED"}`, a.moveDue(it)))
-		case product.TypeEvent:
-			h.change(b, pick(h.luck, `{"status":"CANCELLED"}`, a.move(it)))
-		default:
-			h.run(h.send(h.requestAbout(b)), -1)
-		}
-		h.overtakeInCourse(b, h.readerOf(reminders.Name))
-	}
-	if !slow.ended {
-		slow.trip = &trip{writes: true, kind: crashAfter}
-		h.run(slow, -1)
-	}
-}
-
 // firstDelivery is the key of an item's delivery of the earliest occurrence.
 func firstDelivery(s *userState, id string) (item.Key, bool) {
 	for _, sk := range slices.Sorted(maps.Keys(s.deliveries)) {
@@ -137,16 +74,6 @@ func firstDelivery(s *userState, id string) (item.Key, bool) {
 		}
 	}
 	return item.Key{}, false
-}
-
-// moveZone changes the zone of a user, so that every floating item is reconciled.
-func (h *history) moveZone(s *userState) {
-	version := s.meta.Int(entity.AttrVersion)
-	zone := pick(h.luck, zoneNames...)
-	h.begin(h.send(&request{name: "settings " + zone, Request: command.Request{
-		User: s.user, Command: command.UpdateMe{Patch: document(fmt.Sprintf(`{"defaultTzid":%q}`, zone))},
-		ExpectedVersion: &version,
-	}}))
 }
 
 // town is more items than a walk passes in one call.

@@ -41,6 +41,9 @@ func (s *schedules) around(op, name string, after bool) error {
 		}
 		return nil
 	}
+	if !isRead && s.h.current != nil {
+		s.h.current.schedule = name
+	}
 	s.struck = s.h.call("scheduler", op)
 	switch {
 	case isRead && (s.struck == failBefore || s.struck == failAfter):

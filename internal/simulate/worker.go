@@ -45,9 +45,11 @@ type worker struct {
 	copied   []string      // objects that it put
 
 	budget int // port calls until it hands back; below 0 without end
-	calls  int // made so far
-	dead   bool
-	failed bool // a consumer has not finished a change in one of its attempts
+	// until is the call before which it hands back, too; "" for none. schedule is the last that it wrote or deleted.
+	until, schedule string
+	calls           int // made so far
+	dead            bool
+	failed          bool // a consumer has not finished a change in one of its attempts
 	// overtaken says that another worker moved the cursor of a walk of its users while it worked, and that one of the two
 	// was of the release before.
 	overtaken bool
@@ -167,7 +169,8 @@ func (h *history) call(port, op string) fault {
 	if w == nil {
 		return noFault
 	}
-	if w.budget == 0 && !w.dead {
+	if (w.budget == 0 || op == w.until) && !w.dead {
+		w.until = ""
 		w.on.yield(struct{}{})
 	}
 	if w.dead {
