@@ -43,7 +43,8 @@ func (*recordCommand) Help() string {
 	)
 }
 
-// Run records. It removes a file that it could not finish.
+// Run records. It removes a file that it could not finish. A stream that it follows has no end, so what was written
+// of one stays.
 func (c *recordCommand) Run(ctx context.Context, out outputs) (err error) {
 	if c.Dev == "" && c.StreamARN == "" {
 		return wrongUsage("either --dev or --stream-arn is needed")
@@ -53,13 +54,13 @@ func (c *recordCommand) Run(ctx context.Context, out outputs) (err error) {
 	}
 	to := out.results
 	if c.Out != "" {
-		file, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return err
+		file, refused := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if refused != nil {
+			return refused
 		}
 		to = file
 		defer func() {
-			if err = errors.Join(err, file.Close()); err != nil {
+			if err = errors.Join(err, file.Close()); err != nil && !c.Follow {
 				err = errors.Join(err, os.Remove(c.Out))
 			}
 		}()

@@ -184,3 +184,15 @@ func TestReplayCommand_namesWhatConsumersRefuseAndFails(t *testing.T) {
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, messages, "main.go")
 }
+
+func TestRecordCommand_removesAFileThatItCouldNotFinish(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "stream.ndjson")
+	code, _, _ := nexus(t, "record", "--dev", "http://127.0.0.1:1", "--out", file)
+	require.Equal(t, exitFailed, code)
+	require.NoFileExists(t, file)
+	code, _, _ = nexus(t, "record", "--stream-arn", "arn:aws:dynamodb:eu-west-1:1:table/T/stream/x", "--endpoint",
+		"http://127.0.0.1:1", "--follow", "--out", file)
+	require.Equal(t, exitFailed, code)
+	require.FileExists(t, file)
+}
