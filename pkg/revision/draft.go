@@ -133,6 +133,7 @@ type draft struct {
 	startedAt time.Time
 }
 
+// readDraft reads a draft. If its time is damaged, that of the revision's id takes its place.
 func readDraft(row item.Item) (draft, error) {
 	parsed, err := repository.ParseRow(row.Key())
 	if err != nil || parsed.Kind != repository.DraftRow {
@@ -140,7 +141,9 @@ func readDraft(row item.Item) (draft, error) {
 	}
 	started, ok := row.Time(attrStartedAt)
 	if !ok {
-		return draft{}, fmt.Errorf("draft %s: %s is no instant", row.Key(), attrStartedAt)
+		if started, err = repository.RevisionTime(parsed.RevisionID); err != nil {
+			return draft{}, fmt.Errorf("draft %s: %s is no instant: %w", row.Key(), attrStartedAt, err)
+		}
 	}
 	return draft{parsed.Repository, parsed.RevisionID, row.Str(entity.AttrStatus) == draftSealed, started}, nil
 }

@@ -38,20 +38,27 @@ type Orphan struct {
 
 // Orphans returns the abandoned snapshots of a user, oldest names first, up to a thousand: remove them and ask again.
 // One Query, and one Count for each draft. It leaves out drafts whose writer may still run, and removed ones whose
-// draft only waits to be forgotten.
+// draft only waits to be forgotten. It goes past a row that it cannot read, and returns the error of each beside the
+// others.
 func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, fmt.Errorf("user: %w", err)
 	}
 	q := table.Query{Partition: repository.UserPK(user), Range: table.Range{Prefix: repository.DraftPrefix()}}
 	var found []Orphan
+	var unread error
 	for {
 		page, err := p.store.Query(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("read the drafts of %s: %w", user, err)
 		}
 		for _, row := range page.Items {
-			o, is, err := p.orphan(ctx, row)
+			d, err := readDraft(row)
+			if err != nil {
+				unread = errors.Join(unread, err)
+				continue
+			}
+			o, is, err := p.orphan(ctx, d)
 			if err != nil {
 				return nil, err
 			}
@@ -59,22 +66,18 @@ func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) 
 				found = append(found, o)
 			}
 			if len(found) == maxOrphans {
-				return found, nil
+				return found, unread
 			}
 		}
 		if len(page.Next) == 0 {
-			return found, nil
+			return found, unread
 		}
 		q.Start = page.Next
 	}
 }
 
 // orphan classifies one draft.
-func (p *Publisher) orphan(ctx context.Context, row item.Item) (Orphan, bool, error) {
-	d, err := readDraft(row)
-	if err != nil {
-		return Orphan{}, false, err
-	}
+func (p *Publisher) orphan(ctx context.Context, d draft) (Orphan, bool, error) {
 	age := p.now().Sub(d.startedAt)
 	if !d.sealed && age < Patience {
 		return Orphan{}, false, nil

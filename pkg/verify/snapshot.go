@@ -30,8 +30,8 @@ func (r *run) snapshots(ctx context.Context, user string) error {
 // abandoned names, and in a repair removes, the abandoned snapshots of a user.
 func (r *run) abandoned(ctx context.Context, user string) (found int, err error) {
 	orphans, err := r.Repositories.Orphans(ctx, user)
-	if err != nil {
-		return 0, r.forgive(ctx, user, "drafts of repositories", err)
+	if err := r.forgive(ctx, user, "drafts of repositories", err); err != nil {
+		return 0, err
 	}
 	for _, o := range orphans {
 		if err := r.orphan(ctx, o); err != nil {

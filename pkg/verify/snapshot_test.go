@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/entity/repository"
+	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -140,4 +141,36 @@ func TestVerifier_namesSnapshotsThatItCouldNotRepair(t *testing.T) {
 	w.fault = nil
 	_, sum = w.verify(verify.Options{Repair: true})
 	require.Zero(t, sum.Remaining)
+}
+
+// One draft has lost its time, and a row under a draft's prefix has no draft's key. The run finds and removes every
+// abandoned snapshot, and counts the row as unsettled.
+func TestVerifier_findsAbandonedSnapshotsBesideADamagedDraft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, err := w.commit(ann, "", 5)
+	require.NoError(t, err)
+	require.Positive(t, w.abandon(ann, first))
+	w.now = w.now.Add(time.Minute)
+	require.Positive(t, w.abandon(ann, first))
+	q := table.Query{Partition: repository.UserPK(ann), Range: table.Range{Prefix: repository.DraftPrefix()}}
+	drafts, err := w.store.Query(t.Context(), q)
+	require.NoError(t, err)
+	require.Len(t, drafts.Items, 2)
+	w.set(drafts.Items[0].Key(), "startedAt", item.String("x"))
+	w.now = w.now.Add(revision.Patience)
+	found, _ := w.verify(verify.Options{User: ann})
+	require.Len(t, found, 2)
+
+	foreign := item.Key{PK: q.Partition, SK: repository.DraftPrefix() + "!"}
+	w.put(foreign, nil)
+	found, summary := w.verify(verify.Options{User: ann, Repair: true})
+	require.Len(t, found, 2)
+	require.Zero(t, summary.Remaining)
+	require.Positive(t, summary.Unsettled)
+	require.NotNil(t, w.get(foreign))
+	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: foreign}))
+	found, summary = w.verify(verify.Options{User: ann})
+	require.Empty(t, found)
+	require.Zero(t, summary.Unsettled)
 }
