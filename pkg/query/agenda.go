@@ -98,6 +98,9 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 		return Agenda{}, err
 	}
 	k := r.known()
+	if w.zone == nil {
+		w.own = r.home.String()
+	}
 	return w.answer(r.entries(k), k), nil
 }
 
@@ -122,10 +125,10 @@ func (w window) answer(entries []*Entry, known known) Agenda {
 	if known.complete {
 		return Agenda{Entries: page}
 	}
-	return Agenda{Entries: page, Next: known.through.encode(w.question)}
+	return Agenda{Entries: page, Next: known.through.encode(w)}
 }
 
 // leadsOn returns a page that other entries follow.
 func (w window) leadsOn(page []Entry) Agenda {
-	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w.question)}
+	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w)}
 }

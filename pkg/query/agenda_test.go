@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -332,4 +333,43 @@ func TestAgenda_leadsOnFromAPageThatEndsWithTheWindow(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"x 2025-12-01T09:00:00Z"}, got)
+}
+
+// A user who travels changes the zone between two pages.
+func TestAgenda_pagesFitTogetherWhateverTheUsersZoneBecomes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	meta := product.NewUserMeta(ann, noon)
+	meta["defaultTzid"] = item.String("America/New_York")
+	b.put(meta)
+	for _, hour := range []string{"08", "12", "16", "20"} {
+		b.add(ann, product.Event(), `{"title":"`+hour+`","startUtc":"2025-12-01T`+hour+`:00:00"}`, nil)
+		b.add(ann, product.Event(), `{"title":"z`+hour+`","startUtc":"2025-12-01T`+hour+`:30:00Z","startTzid":"UTC"}`, nil)
+	}
+	q := query.AgendaQuery{From: noon.Add(-24 * time.Hour), To: noon.Add(48 * time.Hour), Limit: 2}
+	whole, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: q.From, To: q.To})
+	require.NoError(t, err)
+	var want, got []string
+	for _, e := range whole.Entries {
+		want = append(want, e.Item().Str("title"))
+	}
+	for _, zone := range []string{"Asia/Tokyo", "Pacific/Honolulu", "Europe/London", "Asia/Tokyo", "UTC"} {
+		page, err := b.service.Agenda(ctx, ann, q)
+		require.NoError(t, err)
+		for _, e := range page.Entries {
+			got = append(got, e.Item().Str("title"))
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+		require.NoError(t, err)
+		forged := q
+		forged.Cursor = base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(raw), "New_York", "Nowhere", 1)))
+		_, err = b.service.Agenda(ctx, ann, forged)
+		require.ErrorIs(t, err, query.ErrCursor)
+		b.set(meta, item.Item{"defaultTzid": item.String(zone)})
+	}
+	require.Empty(t, q.Cursor)
+	require.Equal(t, want, got)
 }

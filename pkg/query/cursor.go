@@ -33,7 +33,8 @@ func (q question) digest() string {
 }
 
 // cursor is a place in a question's answer. A list's place is a row of an index: Leg, SK and IndexSK; the partition is
-// never taken from a cursor. The agenda's place is in its own order: Start, ID.
+// never taken from a cursor. The agenda's place is in its own order: Start, ID. If the query names no zone, Zone is the
+// user's own as the first page read it: in another zone, floating times would have other places.
 type cursor struct {
 	Version  int    `json:"v"`
 	Question string `json:"q"`
@@ -42,6 +43,7 @@ type cursor struct {
 	IndexSK  string `json:"x,omitempty"`
 	Start    string `json:"t,omitempty"`
 	ID       string `json:"i,omitempty"`
+	Zone     string `json:"z,omitempty"`
 }
 
 func (c cursor) encode(q question) string {

@@ -17,8 +17,8 @@ func (p place) compare(other place) int {
 	return cmp.Or(p.start.Compare(other.start), cmp.Compare(p.id, other.id))
 }
 
-func (p place) encode(q question) string {
-	return cursor{Start: item.FormatInstant(p.start), ID: p.id}.encode(q)
+func (p place) encode(w window) string {
+	return cursor{Start: item.FormatInstant(p.start), ID: p.id, Zone: w.own}.encode(w.question)
 }
 
 // known says which part of the answer is certain: all of it, or all entries up to and including through.

@@ -37,7 +37,8 @@ const (
 type window struct {
 	user     string
 	from, to time.Time
-	zone     *time.Location // nil for the user's own
+	zone     *time.Location // nil for the user's own, which the first page reads
+	own      string         // the name of the user's own zone if the query names none; "" until it is read
 	types    []string
 	tags     []string
 	limit    int
@@ -66,7 +67,7 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 		return window{}, err
 	}
 	w.question = w.asQuestion(q.Zone)
-	w.after, err = s.placeIn(w, q.Cursor)
+	err = s.resume(&w, q.Cursor)
 	return w, err
 }
 
@@ -121,22 +122,29 @@ func (w window) asQuestion(zone string) question {
 	return question{w.user, "agenda", params}
 }
 
-// placeIn returns the place of the cursor; the zero place without one.
-func (s *Service) placeIn(w window, text string) (place, error) {
+// resume sets the place of the cursor, and the user's own zone as the first page read it.
+func (s *Service) resume(w *window, text string) error {
 	c, ok, err := decodeCursor(text, w.question)
 	if err != nil || !ok {
-		return place{}, err
+		return err
 	}
 	start, err := item.ParseInstant(c.Start)
 	if err != nil || !start.Before(w.to) {
-		return place{}, ErrCursor
+		return ErrCursor
 	}
 	if c.ID != "" {
 		if t := s.registry.ByID(c.ID); t == nil || entity.CheckID(t.IDPrefix, c.ID) != nil {
-			return place{}, ErrCursor
+			return ErrCursor
 		}
 	}
-	return place{start, c.ID}, nil
+	if w.zone == nil && c.Zone != "" { // a cursor of the release before has none
+		if w.zone, err = wallclock.LoadLocation(c.Zone); err != nil {
+			return ErrCursor
+		}
+		w.own = c.Zone
+	}
+	w.after = place{start, c.ID}
+	return nil
 }
 
 // earliest returns the beginning of the part still to be shown.
