@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -189,7 +190,8 @@ func (m *Mapping) news() (woken, changed <-chan struct{}) {
 }
 
 // ready registers new shards and returns readers for those that may start: the parent no longer exists or is finished
-// to its end.
+// to its end. A shard that is known and not finished exists also if it is no longer listed: its reader may still have
+// records of it, and finds its end.
 func (m *Mapping) ready(shards []change.Shard, checkpoints map[string]Checkpoint) []*reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,6 +199,11 @@ func (m *Mapping) ready(shards []change.Shard, checkpoints map[string]Checkpoint
 	listed := map[string]bool{}
 	for _, shard := range shards {
 		listed[shard.ID] = true
+	}
+	for id, state := range m.shards {
+		if !listed[id] && !state.done {
+			listed[id], shards = true, append(slices.Clip(shards), state.shard)
+		}
 	}
 	for _, shard := range parentsFirst(shards) {
 		state := m.shards[shard.ID]

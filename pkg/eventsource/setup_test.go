@@ -79,6 +79,16 @@ func (s *script) place(id, parent string) {
 	}
 }
 
+// trim removes closed shards with their records.
+func (s *script) trim(ids ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shards = slices.DeleteFunc(s.shards, func(had change.Shard) bool { return slices.Contains(ids, had.ID) })
+	for _, id := range ids {
+		delete(s.records, id)
+	}
+}
+
 func (s *script) failing(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -100,6 +100,36 @@ func TestMapping_startsAChildWhoseParentIsGone(t *testing.T) {
 	})
 }
 
+// A parent leaves the list of shards while one of its last batches is not finished. Its child waits for it, and so does
+// the child of a parent that has not been started.
+func TestMapping_finishesAParentThatIsNoLongerListed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := setup(t, eventsource.Config{Name: "m"})
+		s.source.add("p", "1")
+		s.source.split("p", "a")
+		s.source.add("a", "2")
+		s.source.split("a", "aa")
+		s.source.add("aa", "3")
+		release := make(chan struct{})
+		s.handle = func(got []string) ([]byte, error) {
+			if got[0] == "1" {
+				<-release
+			}
+			return nil, nil
+		}
+		s.run(t)
+		synctest.Wait()
+		s.source.trim("p", "a")
+		time.Sleep(3 * eventsource.DefaultDiscover)
+		synctest.Wait()
+		require.Empty(t, s.deliveries())
+		close(release)
+		s.waitUntilIdle(t)
+		require.Equal(t, [][]string{{"1"}, {"3"}}, s.batches(), "what is gone with its shard is not read")
+	})
+}
+
 func TestMapping_findsNewShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
