@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
 )
 
 // maxAdvance bounds one move of the clock.
@@ -16,6 +19,8 @@ var (
 	errRealTime = errors.New("time is real with --endpoint: the clock cannot be moved")
 	// errTooFar says that one move is bounded.
 	errTooFar = fmt.Errorf("one move of the clock is at most %d days", int(maxAdvance.Hours()/24))
+	// errNoLater says that no item can have a later time: every write would be refused, and time does not go back.
+	errNoLater = fmt.Errorf("the clock ends at %s", item.FormatInstant(entity.LastInstant()))
 	// errEnded says that the platform is being stopped, or a part of it has ended.
 	errEnded = errors.New("the platform has ended")
 )
@@ -46,6 +51,8 @@ func (p *Platform) stepTo(ctx context.Context, target time.Time) (steps int, err
 	switch now := p.clock.Now(); {
 	case target.Before(now):
 		return 0, fmt.Errorf("%w: it is %s already", errBackwards, now.Format(time.RFC3339))
+	case target.After(entity.LastInstant()):
+		return 0, errNoLater
 	case target.Sub(now) > maxAdvance:
 		return 0, errTooFar
 	}

@@ -97,7 +97,7 @@ func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		problem = &devProblem{http.StatusGatewayTimeout, err.Error()}
 	case errors.Is(err, errRealTime):
 		problem = &devProblem{http.StatusConflict, err.Error()}
-	case errors.Is(err, errBackwards), errors.Is(err, errTooFar):
+	case errors.Is(err, errBackwards), errors.Is(err, errTooFar), errors.Is(err, errNoLater):
 		problem = &devProblem{http.StatusUnprocessableEntity, err.Error()}
 	case errors.Is(err, errEnded):
 		problem = &devProblem{http.StatusServiceUnavailable, err.Error()}

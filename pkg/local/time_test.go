@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/local"
 	"nexus/pkg/local/engine/enginetest"
 )
@@ -58,6 +59,19 @@ func TestPostClock_addsUpAdvancesThatComeAtOnce(t *testing.T) {
 	all.Wait()
 	require.Equal(t, slices.Repeat([]int{200}, len(statuses)), statuses)
 	require.False(t, s.now().Before(start.Add(16*time.Hour)))
+}
+
+func TestPostClock_endsWithTheLastInstantOfAnItem(t *testing.T) {
+	t.Parallel()
+	machine := func() time.Time { return time.Date(entity.MaxYear, time.December, 30, 12, 0, 0, 0, time.UTC) }
+	s := startSystem(t, local.Options{Store: local.Memory, Machine: machine})
+	s.advance("12h")
+	for _, body := range []object{{"advance": "87840h"}, {"advance": "24h"}, {"set": "2200-01-01T00:00:00Z"}} {
+		status, problem := s.call("POST", "/dev/clock", body)
+		require.Equal(t, http.StatusUnprocessableEntity, status, body)
+		require.Contains(t, problem["detail"], "2199-12-31T23:59:59Z", body)
+	}
+	s.task("still accepted")
 }
 
 func TestPostClock_refusesWhatItCannotDo(t *testing.T) {
