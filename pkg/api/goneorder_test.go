@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -22,7 +23,11 @@ func TestRefuseGone_comesInTheOrderOfTheContract(t *testing.T) {
 		want    int
 		request request
 	}{
-		"an If-Match that is none":           {400, patch(note, `{"title":"x"}`, 1).with("If-Match", "one")},
+		"an If-Match that is none": {400, patch(note, `{"title":"x"}`, 1).with("If-Match", "one")},
+		"a key that is too long": {400,
+			post(reminder+"/snooze", `{"minutes":0}`).with("Idempotency-Key", strings.Repeat("k", 256))},
+		"such a key where none is needed": {400,
+			request{method: http.MethodPut, path: "/v1/me/feed"}.with("Idempotency-Key", strings.Repeat("k", 256))},
 		"a body that is no JSON":             {400, patch(note, `{"title":`, 1)},
 		"a body of another type":             {415, patch(note, `{"title":"x"}`, 1).with("Content-Type", "text/plain")},
 		"a body that is no JSON, and no tag": {400, request{method: http.MethodPatch, path: note, body: `{`}},

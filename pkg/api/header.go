@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 )
 
@@ -111,13 +112,13 @@ func isMark(s string) bool {
 	return s != "" && len(s) <= maxMark && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// idempotencyKey reads Idempotency-Key; "" if it is absent. Its user checks its form.
+// idempotencyKey reads Idempotency-Key; "" if it is absent.
 func idempotencyKey(h http.Header) (string, *Problem) {
 	values := h.Values(headerKey)
 	switch {
 	case len(values) == 0:
 		return "", nil
-	case len(values) > 1 || values[0] == "":
+	case len(values) > 1 || !idempotency.IsKey(values[0]):
 		return "", refuse(malformed, "%s must be one key of 1 to 255 printable characters.", headerKey)
 	}
 	return values[0], nil

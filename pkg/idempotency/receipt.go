@@ -59,7 +59,7 @@ func New(user, key string, request []any) (*Receipt, error) {
 	if key == "" {
 		return nil, nil
 	}
-	if !isPrintable(key) {
+	if !IsKey(key) {
 		return nil, ErrKey
 	}
 	content, err := json.Marshal(request)
@@ -69,8 +69,9 @@ func New(user, key string, request []any) (*Receipt, error) {
 	return &Receipt{Key: entity.ReceiptKey(user, Digest([]byte(key))), fingerprint: Digest(content)}, nil
 }
 
-func isPrintable(key string) bool {
-	if !utf8.ValidString(key) || utf8.RuneCountInString(key) > maxKeyLength {
+// IsKey reports whether a client may choose the key.
+func IsKey(key string) bool {
+	if key == "" || !utf8.ValidString(key) || utf8.RuneCountInString(key) > maxKeyLength {
 		return false
 	}
 	for _, r := range key {
