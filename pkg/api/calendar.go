@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 )
 
@@ -74,6 +75,9 @@ func calendarOperations() []*operation {
 			},
 			answers: []documented{{status: http.StatusOK, doc: "The address.", schema: feedSchema(true)}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				if _, err := idempotency.New(c.user, c.key, nil); err != nil {
+					return answer{}, err
+				}
 				address, f, err := s.Calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
 				return answer{status: http.StatusOK, body: feedBody(address, f)}, err
 			},
@@ -85,11 +89,9 @@ func calendarOperations() []*operation {
 				form: chosen, schema: formSchema(chosen), patch: true, required: true,
 				example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsFull},
 			},
-			answers: []documented{{status: http.StatusOK, doc: "How it is now.", schema: feedSchema(false)}}, finds: true,
-			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				f, err := s.Calendar.ChangeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
-				return answer{status: http.StatusOK, body: feedBody("", f)}, err
-			},
+			answers: []documented{{status: http.StatusOK, doc: "How it is now.", schema: feedSchema(false)}, goneAnswer},
+			finds:   true, conflicts: stillRunning,
+			run: changeFeed,
 		},
 		{
 			id: "getFeed", method: http.MethodGet, path: "/v1/me/feed", tag: "calendar",
@@ -103,12 +105,46 @@ func calendarOperations() []*operation {
 		{
 			id: "revokeFeed", method: http.MethodDelete, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
 			summary: "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
-			answers: []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
+			answers:   []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
+			conflicts: stillRunning,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				return answer{status: http.StatusNoContent}, s.Calendar.RevokeFeed(ctx, c.user)
+				replayed, err := s.once(ctx, c, func() error { return s.Calendar.RevokeFeed(ctx, c.user) }, "revokeFeed")
+				return answer{status: http.StatusNoContent, replayed: replayed}, err
 			},
 		},
 	}
+}
+
+// stillRunning says when a request under an idempotency key is refused with 409.
+const stillRunning = "The same request is still being carried out."
+
+// changeFeed answers a repetition with the address as it is now, or with 204 if it was revoked since.
+func changeFeed(ctx context.Context, s *Config, c call) (answer, error) {
+	privateAs := c.form.Str(calendar.AttrPrivateAs)
+	var f calendar.Feed
+	replayed, err := s.once(ctx, c, func() (err error) {
+		f, err = s.Calendar.ChangeFeed(ctx, c.user, privateAs)
+		return err
+	}, "changeFeed", privateAs)
+	if replayed {
+		if f, err = s.Calendar.Feed(ctx, c.user); errors.Is(err, calendar.ErrNoFeed) {
+			return answer{status: http.StatusNoContent, replayed: true}, nil
+		}
+	}
+	return answer{status: http.StatusOK, body: feedBody("", f), replayed: replayed}, err
+}
+
+// once makes the write unless it was made before under the same idempotency key. The request's values identify it.
+func (s *Config) once(ctx context.Context, c call, write func() error, request ...any) (replayed bool, err error) {
+	steps, err := s.Commands.BeginSteps(ctx, c.user, c.key, request...)
+	if err != nil || steps.Answer != nil {
+		return err == nil, err
+	}
+	if err := write(); err != nil {
+		_ = steps.Abandon(context.WithoutCancel(ctx)) // a key that is not released is free when its lease ends
+		return false, err
+	}
+	return false, steps.End(ctx, []byte("done"))
 }
 
 // importOperation returns the operation that imports a file of another calendar program.
@@ -127,7 +163,7 @@ func importOperation(text object) *operation {
 				"DTSTAMP:20260301T120000Z\r\nDTSTART:20260310T090000Z\r\nSUMMARY:Lunch\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 		},
 		answers:   []documented{{status: http.StatusOK, doc: "What became of each component.", schema: reportSchema()}},
-		conflicts: "The same request is still being carried out.",
+		conflicts: stillRunning,
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			report, replayed, err := calendar.NewImporter(s.Commands, s.Registry).Import(ctx, c.user, c.text, c.key)
 			var limit *ical.LimitError

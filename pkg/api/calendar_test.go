@@ -178,6 +178,40 @@ func TestCalendarOperations_letAnAddressHideWhatIsPrivate(t *testing.T) {
 		post("/v1/events", `{"title":"x","startUtc":"2026-03-10T09:00:00Z","startTzid":"UTC","transparency":"CLEAR"}`))
 }
 
+// The repetition of a lost request must not undo what the user has chosen since.
+func TestCalendarOperations_changeAnAddressOnceForAKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	feed := request{path: "/v1/me/feed"}
+	with := func(method, body, key string) request {
+		r := post(feed.path, body).with("Idempotency-Key", key)
+		r.method = method
+		return r
+	}
+	revoke := request{method: http.MethodDelete, path: feed.path}
+	b.want(404, with(http.MethodPatch, `{"privateAs":"FULL"}`, "full"))
+	b.want(200, request{method: http.MethodPut, path: feed.path})
+	b.Equal("FULL", b.want(200, with(http.MethodPatch, `{"privateAs":"FULL"}`, "full")).text("privateAs"))
+	b.want(200, with(http.MethodPatch, `{"privateAs":"BUSY"}`, "busy"))
+	again := b.want(200, with(http.MethodPatch, `{"privateAs":"FULL"}`, "full"))
+	b.Equal("BUSY", again.text("privateAs"), "as it is now")
+	b.Equal("true", again.Header().Get(replayed))
+	b.want(422, with(http.MethodPatch, `{"privateAs":"BUSY"}`, "full"))
+	b.want(422, revoke.with("Idempotency-Key", "full"))
+	b.want(204, revoke.with("Idempotency-Key", "away"))
+	b.want(204, with(http.MethodPatch, `{"privateAs":"FULL"}`, "full"))
+	b.want(200, request{method: http.MethodPut, path: feed.path})
+	b.Equal("true", b.want(204, revoke.with("Idempotency-Key", "away")).Header().Get(replayed))
+	b.Equal("BUSY", b.want(200, get(feed.path)).text("privateAs"))
+	for _, method := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		r := request{method: method, path: feed.path}
+		if method == http.MethodPatch {
+			r = with(method, `{"privateAs":"FULL"}`, "")
+		}
+		b.want(400, r.with("Idempotency-Key", strings.Repeat("k", 256)))
+	}
+}
+
 func TestBatchOperation_carriesNoCalendar(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
