@@ -70,7 +70,14 @@ func (s *Sweeper) Sweep(ctx context.Context, at time.Time) (int, error) {
 	if err != nil {
 		return count, fmt.Errorf("find expired rows: %w", err)
 	}
-	expired := expiredRemovals(rows, at)
+	var expired []Removal
+	for _, r := range expiredRemovals(rows, at) {
+		if !s.isPast(r) {
+			expired = append(expired, r)
+		} else if _, err := s.remove(ctx, r); err != nil { // it is there only if the table was set back
+			return count, fmt.Errorf("sweep %s again: %w", r.Key, err)
+		}
+	}
 	if len(expired) == 0 {
 		return count, nil
 	}
@@ -80,6 +87,14 @@ func (s *Sweeper) Sweep(ctx context.Context, at time.Time) (int, error) {
 	s.note(intended, expired...)
 	more, err := s.carryOut(ctx, expired)
 	return count + more, err
+}
+
+// isPast reports whether an item was swept at this version. No later row of the item has that version, so the cause of
+// the removal is known for good: the item may have come back since, and its user may have deleted it.
+func (s *Sweeper) isPast(r Removal) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.Version != "" && s.fates[r] == swept
 }
 
 func expiredRemovals(rows []item.Item, at time.Time) []Removal {

@@ -28,6 +28,8 @@ type sweep struct {
 	sweeper *engine.Sweeper
 	// onDelete is asked before and after each delete.
 	onDelete atomic.Pointer[func(memory.Call) error]
+	// former are rows as they were, which the search still returns.
+	former []item.Item
 }
 
 func setupSweep(t *testing.T) *sweep {
@@ -61,7 +63,7 @@ func (s *sweep) crash() {
 // expired returns every row: the sweeper has to see for itself which have expired.
 func (s *sweep) expired(ctx context.Context, _ time.Time) ([]item.Item, error) {
 	page, err := s.store.Query(ctx, table.Query{Partition: entity.UserPK("u1")})
-	return page.Items, err
+	return append(page.Items, s.former...), err
 }
 
 func (s *sweep) faultOnDelete(hook func(memory.Call) error) { s.onDelete.Store(&hook) }
@@ -143,6 +145,26 @@ func TestSweep_leavesARowThatChangedBeforeItsDelete(t *testing.T) {
 	require.Zero(t, s.run())
 	require.True(t, s.exists(seen.Key))
 	require.False(t, s.isSwept(seen))
+}
+
+// A sweep that fails in its middle leaves all rows to the next one, also those that it removed.
+func TestSwept_staysForAnItemThatCameBack(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]func(s *sweep){
+		"restored": func(*sweep) {},
+		"restored and deleted": func(s *sweep) {
+			require.NoError(t, s.userDeletes("task_1"))
+		},
+	} {
+		s := setupSweep(t)
+		removal := s.put("task_1", 1, sweepTime)
+		s.former, _ = s.expired(t.Context(), sweepTime)
+		require.Equal(t, 1, s.run(), name)
+		s.put("task_1", 3, time.Time{})
+		then(s)
+		require.Equal(t, 0, s.run(), name)
+		require.True(t, s.isSwept(removal), name)
+	}
 }
 
 func TestSwept_excludesAUsersDelete(t *testing.T) {
