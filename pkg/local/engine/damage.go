@@ -30,7 +30,7 @@ const checkBound = 2 * time.Minute
 const maxFindings = 3
 
 const restoreCopy = "Put a copy of its directory back, or move the data directory away to begin with an empty table; " +
-	"a copy may be older than the other files, that is noticed and put right"
+	"a copy may be older than the other files: the start notices and corrects that"
 
 // checkFile checks each page of the engine's file before an engine starts. An engine that reads a damaged page later
 // ends in the middle of its work. A missing file is a new one.
