@@ -40,8 +40,8 @@ func (cmd CustomCommand) run(ctx context.Context, c call) (Result, error) {
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
 		wantsMeta: cmd.Type.NeedsPreferences != nil, // whether Apply needs them is unknown before it runs
-		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
-			after, err := cmd.Apply(before, c.now)
+		apply: func(now time.Time, before, _ item.Item) (item.Item, []entity.FieldError, error) {
+			after, err := cmd.Apply(before, now)
 			return after, nil, err
 		},
 	})

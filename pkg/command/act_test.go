@@ -9,6 +9,8 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
 )
 
 func TestService_carriesOutACommandOfAnotherProduct(t *testing.T) {
@@ -55,4 +57,24 @@ func TestService_holdsACustomCommandAgainstThePreferences(t *testing.T) {
 		}})
 	b.took("BatchGet Update")
 	require.Equal(t, "2025-12-02T12:00:00Z", done.Item.Str("archiveAt"), "as a patch would set it")
+}
+
+func TestCustomCommand_hasTheTimeOfItsAttempt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create(product.Task(), `{"title":"t"}`)
+	b.busy = func() error {
+		b.now = b.now.Add(time.Second)
+		return nil
+	}
+	b.once("Update", memory.Before, func() error { return table.ErrConflict })
+	var times []time.Time
+	b.must(command.CustomCommand{Name: "raise", Type: product.Task(), ID: id,
+		Apply: func(before item.Item, now time.Time) (item.Item, error) {
+			times = append(times, now)
+			after := before.Clone()
+			after["priority"] = item.Int(1)
+			return after, nil
+		}})
+	require.Equal(t, []time.Time{noon, noon.Add(time.Second)}, times)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/idempotency"
@@ -38,7 +39,8 @@ type edit struct {
 	apply applied
 }
 
-type applied func(before, meta item.Item) (after item.Item, wrong []entity.FieldError, err error)
+// applied has the time of the attempt: an earlier one may have been before a delivery.
+type applied func(now time.Time, before, meta item.Item) (after item.Item, wrong []entity.FieldError, err error)
 
 func (c call) edit(ctx context.Context, e edit) (Result, error) {
 	if e.versioned && c.expected == nil {
@@ -72,7 +74,7 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	if e.wantsMeta {
 		meta = c.userMeta(rows)
 	}
-	merged, wrong, err := e.apply(before, meta)
+	merged, wrong, err := e.apply(c.now, before, meta)
 	if err != nil {
 		return Result{}, err
 	}
@@ -194,7 +196,7 @@ func (c call) userMeta(rows map[item.Key]item.Item) item.Item {
 
 // patch makes the apply of a merge patch (RFC 7396) whose document was read.
 func patch(t *entity.Type, fields item.Item, broken []entity.FieldError) applied {
-	return func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
+	return func(_ time.Time, before, _ item.Item) (item.Item, []entity.FieldError, error) {
 		after, unsettled := t.Merge(before, fields)
 		return after, append(slices.Clip(broken), unsettled...), nil
 	}

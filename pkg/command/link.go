@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"slices"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -38,7 +39,7 @@ func (cmd AddLink) run(ctx context.Context, c call) (Result, error) {
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
 		links: []entity.Link{link}, pointer: func(int) string { return pointerToTargetID },
-		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
+		apply: func(_ time.Time, before, _ item.Item) (item.Item, []entity.FieldError, error) {
 			links := entity.LinksOf(before)
 			if i := indexOf(links, cmd.Target); i >= 0 {
 				links[i] = link
@@ -71,7 +72,7 @@ func (cmd RemoveLink) run(ctx context.Context, c call) (Result, error) {
 	}
 	return c.edit(ctx, edit{
 		typ: cmd.Type, ref: ref,
-		apply: func(before, _ item.Item) (item.Item, []entity.FieldError, error) {
+		apply: func(_ time.Time, before, _ item.Item) (item.Item, []entity.FieldError, error) {
 			links := entity.LinksOf(before)
 			i := indexOf(links, cmd.Target)
 			if i < 0 {

@@ -39,24 +39,24 @@ func (cmd SnoozeReminder) run(ctx context.Context, c call) (Result, error) {
 	if err := entity.Invalid(wrong, wrongOccurrence); err != nil {
 		return c.recheck(ctx, err) // it was right when it was carried out, if it was
 	}
-	return c.act(ctx, cmd.ID, func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error) {
+	return c.act(ctx, cmd.ID, func(now time.Time, ref entity.Ref, before, meta item.Item) (item.Item, error) {
 		if !canBePutOff(before) {
-			return nil, nil, &StateError{ref, "is " + before.Str(entity.AttrStatus) + " and cannot be snoozed"}
+			return nil, &StateError{ref, "is " + before.Str(entity.AttrStatus) + " and cannot be snoozed"}
 		}
-		present, err := c.present(ref, before, meta, saw)
+		present, err := presentSeen(now, ref, before, meta, saw)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		after := before.Clone()
 		if _, err := present.pass(after); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		after[entity.AttrStatus] = item.String(product.StatusSnoozed)
 		snooze := item.Item{product.SnoozeCount: item.Int(present.count + 1)}
 		snooze.SetTime(product.SnoozeUntilUtc, until)
 		snooze.SetTime(product.SnoozeOccurrenceUtc, present.at)
 		after[product.AttrSnoozeState] = item.Map(snooze)
-		return after, nil, nil
+		return after, nil
 	})
 }
 
@@ -134,45 +134,45 @@ func (c call) end(ctx context.Context, e ending) (Result, error) {
 	if err := entity.Invalid(wrong); err != nil {
 		return Result{}, err
 	}
-	return c.act(ctx, e.id, func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error) {
-		switch now := before.Str(entity.AttrStatus); now {
+	return c.act(ctx, e.id, func(now time.Time, ref entity.Ref, before, meta item.Item) (item.Item, error) {
+		switch status := before.Str(entity.AttrStatus); status {
 		case e.status:
-			return before, nil, nil
+			return before, nil
 		case product.StatusCompleted, product.StatusDismissed:
-			return nil, nil, &StateError{ref, "is " + now + " already"}
+			return nil, &StateError{ref, "is " + status + " already"}
 		}
 		isOne := before.Has(product.AttrRRule) && !e.all // of several occurrences
 		var present presentTrigger
 		if isOne || !saw.IsZero() {
 			var err error
-			if present, err = c.present(ref, before, meta, saw); err != nil {
-				return nil, nil, err
+			if present, err = presentSeen(now, ref, before, meta, saw); err != nil {
+				return nil, err
 			}
 		}
 		after := before.Clone()
 		if isOne {
 			isLast, err := present.pass(after)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			if snoozeEnded(before, c.now) {
+			if snoozeEnded(before, now) {
 				after.SetTime(product.AttrFiredOccurrenceUtc, present.at) // its delivery may find nothing to record
 			}
 			if !isLast {
 				after[entity.AttrStatus] = item.String(product.StatusPending)
 				after.Set(product.AttrSnoozeState, nil)
-				return after, nil, nil
+				return after, nil
 			}
 		}
 		after[entity.AttrStatus] = item.String(e.status)
-		return after, nil, nil
+		return after, nil
 	})
 }
 
 // act makes an edit of a reminder that depends on its state rather than on its version.
 func (c call) act(
 	ctx context.Context, id string,
-	apply func(ref entity.Ref, before, meta item.Item) (item.Item, []entity.FieldError, error),
+	apply func(now time.Time, ref entity.Ref, before, meta item.Item) (item.Item, error),
 ) (Result, error) {
 	t := c.registry.ByName(product.TypeReminder)
 	ref, err := c.check(t, id)
@@ -181,8 +181,9 @@ func (c call) act(
 	}
 	return c.edit(ctx, edit{
 		typ: t, ref: ref, wantsMeta: true, // the user's zone decides which occurrence is the present one
-		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
-			return apply(ref, before, meta)
+		apply: func(now time.Time, before, meta item.Item) (item.Item, []entity.FieldError, error) {
+			after, err := apply(now, ref, before, meta)
+			return after, nil, err
 		},
 	})
 }
@@ -209,9 +210,9 @@ func parseSeen(occurrence string) (time.Time, []entity.FieldError) {
 	return at.Truncate(time.Second), nil
 }
 
-// present returns the present occurrence, or a [StateError] if the user saw another one.
-func (c call) present(ref entity.Ref, before, meta item.Item, saw time.Time) (presentTrigger, error) {
-	o, err := findPresent(before, meta, c.now)
+// presentSeen returns the present occurrence, or a [StateError] if the user saw another one.
+func presentSeen(now time.Time, ref entity.Ref, before, meta item.Item, saw time.Time) (presentTrigger, error) {
+	o, err := findPresent(before, meta, now)
 	if err == nil && !saw.IsZero() && !saw.Equal(o.at) {
 		err = &StateError{ref, "has the occurrence of " + item.FormatInstant(o.at) + " for its present one"}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -34,8 +35,8 @@ func (cmd UpdateSeries) run(ctx context.Context, c call) (Result, error) {
 	merge := patch(t, fields, broken)
 	return c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, links: entity.LinksOf(fields), pointer: pointerToTarget,
-		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
-			after, wrong, err := merge(before, meta)
+		apply: func(now time.Time, before, meta item.Item) (item.Item, []entity.FieldError, error) {
+			after, wrong, err := merge(now, before, meta)
 			if err == nil {
 				followStart(before, after, cmd.Patch)
 			}
@@ -80,8 +81,8 @@ func (cmd EndSeries) run(ctx context.Context, c call) (Result, error) {
 	merge := patch(t, fields, nil)
 	res, err := c.reshape(ctx, edit{
 		typ: t, ref: ref, versioned: true, pointer: pointerToTarget,
-		apply: func(before, meta item.Item) (item.Item, []entity.FieldError, error) {
-			after, wrong, err := merge(before, meta)
+		apply: func(now time.Time, before, meta item.Item) (item.Item, []entity.FieldError, error) {
+			after, wrong, err := merge(now, before, meta)
 			if err != nil || len(wrong) > 0 {
 				return after, wrong, err
 			}
