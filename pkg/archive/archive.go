@@ -29,6 +29,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 	"nexus/pkg/table"
 )
 
@@ -70,10 +71,8 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 }
 
 func verdictOf(err error) change.Verdict {
-	for _, lasting := range []error{table.ErrInvalid, blob.ErrInvalid, bus.ErrInvalid, entity.ErrID, errMalformedTimer} {
-		if errors.Is(err, lasting) {
-			return change.Poison
-		}
+	if errors.Is(err, port.ErrInvalid) || errors.Is(err, entity.ErrID) || errors.Is(err, errMalformedTimer) {
+		return change.Poison
 	}
 	return change.Retry
 }

@@ -65,8 +65,8 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return e.Argument + " " + e.Reason }
 
-// Is makes the error match ErrInvalid.
-func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+// Unwrap makes the error match ErrInvalid and its kind.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // CheckName returns an [*InvalidError] if the name breaks its rule. Every adapter calls it before anything else.
 func CheckName(name string) error {

@@ -72,8 +72,8 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("event %d: %s %s", e.Index, e.Field, e.Reason)
 }
 
-// Is makes the error match ErrInvalid.
-func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+// Unwrap makes the error match ErrInvalid and its kind.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // Check returns an [*InvalidError] for the first event and field that break a rule. Every adapter calls it before it
 // publishes anything.

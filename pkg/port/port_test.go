@@ -50,3 +50,12 @@ func TestSleep_endsWithItsTimeOrItsContext(t *testing.T) {
 		require.Equal(t, time.Minute+time.Second, time.Since(begun))
 	})
 }
+
+// A refusal that names the broken rule is of the same kind.
+func TestErrInvalid_isTheKindOfWhatBreaksARule(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{bus.Check([]bus.Event{{}}), blob.CheckName(""), schedule.Schedule{}.Check()} {
+		require.ErrorIs(t, err, port.ErrInvalid)
+		require.False(t, port.IsOutage(err))
+	}
+}

@@ -3,14 +3,11 @@ package reminders
 import (
 	"context"
 	"errors"
-	"slices"
 
-	"nexus/pkg/bus"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/schedule"
-	"nexus/pkg/table"
+	"nexus/pkg/port"
 )
 
 // Name is the consumer's one noun.
@@ -98,7 +95,4 @@ func outcomeOf(err error) change.Outcome {
 }
 
 // isHopeless reports whether no repetition can resolve the error.
-func isHopeless(err error) bool {
-	return slices.ContainsFunc([]error{errDamaged, table.ErrInvalid, schedule.ErrInvalid, bus.ErrInvalid},
-		func(hopeless error) bool { return errors.Is(err, hopeless) })
-}
+func isHopeless(err error) bool { return errors.Is(err, errDamaged) || errors.Is(err, port.ErrInvalid) }

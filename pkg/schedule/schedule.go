@@ -85,8 +85,8 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("schedule %s %s", e.Field, e.Reason) }
 
-// Is makes the error match ErrInvalid.
-func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+// Unwrap makes the error match ErrInvalid and its kind.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // Check returns an [*InvalidError] for the first field that breaks its rule. Every adapter calls it before anything
 // else.
