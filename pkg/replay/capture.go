@@ -54,6 +54,7 @@ func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error 
 		}
 	}
 	known := map[string]*progress{}
+	var all []*progress // also those that are no longer listed: the source says when they end
 	for {
 		shards, err := c.Source.Shards(ctx)
 		if err != nil {
@@ -62,18 +63,18 @@ func (c Capture) Run(ctx context.Context, emit func(change.Record) error) error 
 		for _, shard := range shards { // all of them first: a parent may be listed after its child
 			if known[shard.ID] == nil {
 				known[shard.ID] = &progress{Shard: shard}
+				all = append(all, known[shard.ID])
 			}
 		}
 		found, open := false, false
-		for _, shard := range shards {
-			p := known[shard.ID]
-			if parent := known[shard.Parent]; p.done || parent != nil && !parent.done {
+		for _, p := range all {
+			if parent := known[p.Parent]; p.done || parent != nil && !parent.done {
 				open = open || !p.done
 				continue
 			}
 			some, err := c.read(ctx, p, emit)
 			if err != nil {
-				return c.ended(ctx, fmt.Errorf("shard %s: %w", shard.ID, err))
+				return c.ended(ctx, fmt.Errorf("shard %s: %w", p.ID, err))
 			}
 			found, open = found || some, open || !p.done
 		}

@@ -2,7 +2,9 @@ package replay_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,4 +41,38 @@ func TestCapture_readsAShardAfterItsParentHoweverTheyAreListed(t *testing.T) {
 		}))
 		require.Equal(t, []string{"a", "b", "c"}, read, "listed as %v", listed)
 	}
+}
+
+// leaving is a stream whose first shard is listed once, and is gone after its first record.
+type leaving struct{ lists int }
+
+func (s *leaving) Shards(context.Context) ([]change.Shard, error) {
+	if s.lists++; s.lists == 1 {
+		return []change.Shard{{ID: "a"}, {ID: "b", Parent: "a"}}, nil
+	}
+	return []change.Shard{{ID: "b", Parent: "a"}}, nil
+}
+
+func (s *leaving) Read(ctx context.Context, shard, after string, limit int) (change.Slice, error) {
+	return closed{}.Read(ctx, shard, after, limit)
+}
+
+func TestCapture_finishesAShardThatIsNoLongerListed(t *testing.T) {
+	t.Parallel()
+	var read []string
+	waits := 0
+	capture := replay.Capture{
+		Registry: product.Registry(), Source: &leaving{}, All: true,
+		Wait: func(context.Context, time.Duration) error {
+			if waits++; waits > 10 {
+				return errors.New("it waits for ever")
+			}
+			return nil
+		},
+	}
+	require.NoError(t, capture.Run(t.Context(), func(r change.Record) error {
+		read = append(read, r.EventID)
+		return nil
+	}))
+	require.Equal(t, []string{"a", "b"}, read)
 }
