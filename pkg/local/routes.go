@@ -21,7 +21,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	guard := doors{p.options.AllowHosts}
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
-	mux.Handle("/", withLineEnds(surface))
+	mux.Handle("/", surface)
 	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
 }
 
