@@ -184,6 +184,9 @@ func (j *judge) holdBatch(list []attempt, named, never *visitor) {
 func hers(p pair) string     { return p.hers }
 func neverWas(p pair) string { return p.never }
 
+// namesOwner finds the owner in a text, and no user whose id only begins as the owner's.
+var namesOwner = regexp.MustCompile(regexp.QuoteMeta(owner) + `([^A-Za-z0-9_-]|$)`)
+
 // kept returns everything that the system keeps: all rows, and the schedules, events and objects that speak of the
 // owner.
 func (j *judge) kept(s *system) (rows map[item.Key]string, others map[string]string) {
@@ -202,7 +205,7 @@ func (j *judge) kept(s *system) (rows map[item.Key]string, others map[string]str
 					_, content := s.text("/dev/blobs/" + name)
 					text = append(text, content...)
 				}
-				if strings.Contains(string(text), owner) {
+				if namesOwner.Match(text) {
 					others[path+" "+string(text)] = ""
 				}
 			}

@@ -216,9 +216,9 @@ const (
 // written: an entry that was counted first and then refused would block all later ones.
 func (p *Projection) refuses(user string, ref entity.Ref, c string) error {
 	if rows, isRows := p.shape.(*RowsSpec); isRows {
-		for _, edge := range edgesOf(c) {
-			if _, ok := rows.keyOf(user, ref, edge); !ok {
-				return fmt.Errorf("contribution of %d bytes: %w: no row can hold %.80q", len(c), table.ErrInvalid, edge)
+		for i, edge := range edgesOf(c) {
+			if _, ok := rows.keyOf(user, ref, edge); !ok { // the edge may be a user's text, which no error names
+				return fmt.Errorf("contribution of %d bytes: %w: no row can hold edge %d", len(c), table.ErrInvalid, i+1)
 			}
 		}
 	}
