@@ -49,7 +49,7 @@ func (cmd Create) run(ctx context.Context, c call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return c.repeat(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
+	return c.decide(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
 }
 
 // checkType refuses a type that has no collection, or commands of its own.

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -181,4 +182,46 @@ func TestCreate_needsNothingForATypeOfAnotherProduct(t *testing.T) {
 	require.NotEmpty(t, task)
 	b.must(command.Delete{Type: habit, ID: id}, at(2))
 	require.Nil(t, b.stored(habit, id))
+}
+
+// torn reads the last key of a batch first, and lets others write before it reads the rest: a batch is no snapshot.
+type torn struct {
+	table.Store
+	between func()
+}
+
+func (s *torn) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	last, err := s.Store.BatchGet(ctx, keys[len(keys)-1:])
+	if between := s.between; between != nil {
+		s.between = nil
+		between()
+	}
+	rest, more := s.Store.BatchGet(ctx, keys[:len(keys)-1])
+	return append(rest, last...), errors.Join(err, more)
+}
+
+func TestCreate_answersATwinWhoseTargetWasDeletedSince(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	target := b.create(product.Note(), `{"title":"n"}`)
+	registry, err := entity.NewRegistry(product.Note(), product.UserMeta())
+	require.NoError(t, err)
+	store := &torn{Store: b.store}
+	service := command.New(command.Config{
+		Store: store, Registry: registry, Now: func() time.Time { return b.now }, Pause: b.pause,
+		NewID: func() string { return uuid(99) },
+	})
+	cmd := command.Create{Type: product.Note(),
+		Fields: doc(`{"title":"x","links":[{"targetType":"NOTE","targetId":"` + target + `"}]}`)}
+	request := command.Request{User: ann, Command: cmd, IdempotencyKey: "k"}
+	var twin command.Result
+	store.between = func() {
+		twin, err = service.Do(t.Context(), request)
+		require.NoError(t, err)
+		b.must(command.Delete{Type: product.Note(), ID: target}, at(1))
+	}
+	res, err := service.Do(t.Context(), request)
+	require.NoError(t, err)
+	require.True(t, res.Replayed)
+	require.Equal(t, twin.Ref, res.Ref)
 }

@@ -34,7 +34,7 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return c.repeat(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
+		return c.decide(ctx, func(c call) (Result, error) { return n.attempt(ctx, c) })
 	}
 	event := c.registry.ByName(product.TypeEvent)
 	ref, err := c.check(event, cmd.FromEventID)
@@ -51,13 +51,9 @@ func (cmd CreateSeries) run(ctx context.Context, c call) (Result, error) {
 	if !p.chosen {
 		p.id = t.IDPrefix + "_" + c.newID()
 	}
-	res, err := c.repeat(ctx, func(c call) (Result, error) {
+	return c.decide(ctx, func(c call) (Result, error) {
 		return p.attempt(ctx, c, append(wrongID, broken...))
 	})
-	if c.receipt != nil && isRefusal(err) {
-		return c.recheck(ctx, err)
-	}
-	return res, err
 }
 
 // promotion makes a series out of an event.

@@ -46,11 +46,7 @@ func (c call) edit(ctx context.Context, e edit) (Result, error) {
 	if e.versioned && c.expected == nil {
 		return Result{}, ErrNoVersion
 	}
-	res, err := c.repeat(ctx, func(c call) (Result, error) { return c.attempt(ctx, e) })
-	if c.receipt != nil && isRefusal(err) {
-		return c.recheck(ctx, err)
-	}
-	return res, err
+	return c.decide(ctx, func(c call) (Result, error) { return c.attempt(ctx, e) })
 }
 
 func (c call) attempt(ctx context.Context, e edit) (Result, error) {

@@ -33,11 +33,7 @@ func (c call) except(ctx context.Context, e exceptionEdit) (Result, error) {
 	if c.expected == nil {
 		return Result{}, ErrNoVersion
 	}
-	res, err := c.repeat(ctx, func(c call) (Result, error) { return c.attemptException(ctx, e) })
-	if c.receipt != nil && isRefusal(err) {
-		return c.recheck(ctx, err)
-	}
-	return res, err
+	return c.decide(ctx, func(c call) (Result, error) { return c.attemptException(ctx, e) })
 }
 
 // occurrence is one occurrence of a series with the rows that make it.

@@ -81,6 +81,15 @@ func (c call) unwritten(res Result, done string) Result {
 	return res
 }
 
+// decide is [call.repeat] for attempts that may be refused by what they have read.
+func (c call) decide(ctx context.Context, attempt func(c call) (Result, error)) (Result, error) {
+	res, err := c.repeat(ctx, attempt)
+	if isRefusal(err) {
+		return c.recheck(ctx, err)
+	}
+	return res, err
+}
+
 // recheck reads the receipt again after a refusal: a twin may have run between two reads, and its effect may be the
 // reason for the refusal. Without a key the refusal stands.
 func (c call) recheck(ctx context.Context, refusal error) (Result, error) {

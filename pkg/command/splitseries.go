@@ -51,13 +51,10 @@ func (cmd SplitSeries) run(ctx context.Context, c call) (Result, error) {
 		call: c, ref: ref, date: cmd.Date, changes: cmd.Changes, patch: patch,
 		id: c.masterType().IDPrefix + "_" + followerID(cmd.ID, *c.expected, cmd.Date), broken: broken,
 	}
-	res, err := c.repeat(ctx, func(c call) (Result, error) {
+	res, err := c.decide(ctx, func(c call) (Result, error) {
 		w.call = c
 		return w.attempt(ctx)
 	})
-	if c.receipt != nil && isRefusal(err) {
-		res, err = c.recheck(ctx, err)
-	}
 	if err == nil && res.Replayed {
 		if res.Ended, err = w.old(ctx); err != nil {
 			return Result{}, err
