@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -109,6 +110,10 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
 	steps = append(steps, n.checkIDUnused(c)...)
 	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, n.bare.Int(entity.AttrVersion)}); err != nil {
+		var missing *NotFoundError
+		if errors.As(err, &missing) && missing.Ref == p.ref {
+			missing.Pointer = pointerToEvent
+		}
 		return Result{}, err
 	}
 	return Result{Type: n.typ, Ref: ref, Item: n.bare, Created: true}, nil

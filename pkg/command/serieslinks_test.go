@@ -8,6 +8,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/table/memory"
 )
 
 func TestCheckTargets_takesATargetThatTheSameCommandWrites(t *testing.T) {
@@ -35,6 +36,18 @@ func TestCheckTargets_asksForNoTargetOfALinkThatTheSeriesHas(t *testing.T) {
 	_, err := b.do(command.PutInstance{MasterID: id, Date: "20251204", Fields: doc(`{"links":[` + link(deleted) + `]}`)},
 		b.version(id, "20251204"))
 	requireNotFound(t, err, "/links/0/targetId")
+}
+
+func TestCreateSeries_refusesAnEventThatIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	event := b.create(product.Event(), `{`+standup+`}`)
+	b.once("Transact", memory.Before, func() error {
+		b.must(command.Delete{Type: product.Event(), ID: event}, at(1))
+		return nil
+	})
+	_, err := b.do(command.CreateSeries{FromEventID: event, Fields: doc(`{"rrule":"FREQ=WEEKLY"}`)}, at(1))
+	requireNotFound(t, err, "/fromEventId")
 }
 
 func TestCheckTargets_refusesALinkToTheEventThatASeriesWas(t *testing.T) {
