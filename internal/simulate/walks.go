@@ -32,8 +32,12 @@ func (h *history) walkAgain(user string) *worker {
 }
 
 // twoWalks lets two workers carry out one change of a user's zone. The second comes to its end, and the user changes
-// items, while the first is at some call. The first dies after its next write.
+// items, while the first is at some call. The first dies after its next write. A history with the previous release has
+// no two walks: that release leaves nothing in the cursor for the repetition of a worker that it overtakes.
 func (h *history) twoWalks(user string) {
+	if h.mixture.former != nil {
+		return
+	}
 	h.endAll()
 	h.moveZone(h.oracle.users[user])
 	h.endAll()
