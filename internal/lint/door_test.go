@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"go/ast"
 	"go/doc"
 	"os"
 	"path"
@@ -217,5 +218,28 @@ func TestDecisions_sayWhenToLookAtThemAgain(t *testing.T) {
 		entry, _, _ = strings.Cut(entry, "\n\n")
 		words := strings.Join(strings.Fields(entry), " ")
 		require.Contains(t, words, "Revisit when: ", "a decision without the fact that would change it")
+	}
+}
+
+// runs finds what a command line in a document gives go test to choose tests by.
+var runs = regexp.MustCompile(`go test [^\n]*?-run +'?([\w|()]+)`)
+
+func TestDocuments_chooseTestsThatExist(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, p := range loaded(t).packages {
+		for _, f := range p.tests {
+			for _, declaration := range f.tree.Decls {
+				if f, ok := declaration.(*ast.FuncDecl); ok {
+					names = append(names, f.Name.Name)
+				}
+			}
+		}
+	}
+	for _, d := range loaded(t).documents {
+		for _, found := range runs.FindAllSubmatch(d.text, -1) {
+			pattern := regexp.MustCompile(string(found[1]))
+			require.True(t, slices.ContainsFunc(names, pattern.MatchString), "%s: no test for -run %s", d.path, pattern)
+		}
 	}
 }
