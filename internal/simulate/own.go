@@ -25,8 +25,8 @@ const (
 const (
 	// tooLong is longer than a key, or a text of which the greatest counts, may be.
 	tooLong = 2000
-	// manyTimes a title exceed a row.
-	manyTimes = 140_000
+	// tooMuch exceeds a row.
+	tooMuch = 410_000
 )
 
 // ownRevision is the revision of [ownAmounts].
@@ -50,7 +50,7 @@ func ownAmounts(t *entity.Type, it item.Item) projection.Amounts {
 	case strings.HasSuffix(title, "37"):
 		a.Max = map[string]string{"longest": strings.Repeat(title, tooLong)}
 	case strings.HasSuffix(title, "57"):
-		a.Add[strings.Repeat(title, manyTimes)] = 1
+		a.Add[strings.Repeat(title, tooMuch/len(title)+1)] = 1
 	case isRefused(it):
 		a.Open = strings.Repeat("x", tooLong)
 	default: // much, and not too much
