@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,7 +19,8 @@ import (
 // endless are more histories than any limit leaves time for.
 const endless = 100_000_000
 
-// Hunter builds nexus with a mistake in it and lets nexus simulate look for it.
+// Hunter builds nexus with a mistake in it and lets nexus simulate look for it. If the mistake names a test, the Hunter
+// runs that test with the mistake in the code.
 type Hunter struct {
 	Root string // of the module
 	// Folder is the build folder; its content is overwritten.
@@ -40,24 +42,34 @@ const (
 type Catch struct {
 	Caught    bool
 	Seed      uint64 // of the history that caught it
-	Invariant string // that broke there
+	Invariant string // that broke there, or the test that failed
 	Detail    string
 	Histories int           // played
 	Took      time.Duration // on two cores that have nothing else to do
 }
 
 func (c Catch) String() string {
-	if !c.Caught {
+	switch {
+	case !c.Caught:
 		return fmt.Sprintf("NOT CAUGHT in %d histories, %.1f s", c.Histories, c.Took.Seconds())
+	case c.Histories == 0:
+		return fmt.Sprintf("%s, %.1f s", c.Invariant, c.Took.Seconds())
 	}
 	return fmt.Sprintf("%-4s seed %-6d %5.1f s  %.90s", c.Invariant, c.Seed, c.Took.Seconds(), c.Detail)
 }
 
-// Build builds nexus with the mistake and returns the program's path.
+// Build builds nexus, or the tests of the mistake's package, with the mistake. It returns the program's path.
 func (h Hunter) Build(ctx context.Context, m Mistake) (string, error) {
 	overlay, err := m.Plant(h.Root, h.Folder)
 	if err != nil {
 		return "", err
+	}
+	if m.Test != (Test{}) {
+		program := filepath.Join(h.Folder, "tests")
+		if err := rig.BuildTests(ctx, h.Root, m.Test.Package, program, "-overlay", overlay); err != nil {
+			return "", fmt.Errorf("%s: %w", m.Name, err)
+		}
+		return program, nil
 	}
 	program := filepath.Join(h.Folder, "nexus")
 	if err := rig.Build(ctx, h.Root, program, "-overlay", overlay); err != nil {
@@ -66,11 +78,15 @@ func (h Hunter) Build(ctx context.Context, m Mistake) (string, error) {
 	return program, nil
 }
 
-// Hunt builds nexus with the mistake and simulates until a history breaks an invariant or the time is over.
+// Hunt builds nexus with the mistake and simulates until a history breaks an invariant or the time is over; or it
+// runs the mistake's test.
 func (h Hunter) Hunt(ctx context.Context, m Mistake) (Catch, error) {
 	program, err := h.Build(ctx, m)
 	if err != nil {
 		return Catch{}, err
+	}
+	if m.Test != (Test{}) {
+		return h.test(ctx, program, m.Test)
 	}
 	c, err := h.simulate(ctx, program)
 	if err != nil {
@@ -78,6 +94,32 @@ func (h Hunter) Hunt(ctx context.Context, m Mistake) (Catch, error) {
 	}
 	c.Caught = c.Caught && c.Took <= h.Limit
 	return c, nil
+}
+
+// patienceOfTests bounds one test by the clock.
+const patienceOfTests = 2 * time.Minute
+
+// test runs one test of the program in its package's folder. A test that fails or never ends has caught the mistake.
+func (h Hunter) test(ctx context.Context, program string, t Test) (Catch, error) {
+	cmd := exec.CommandContext(ctx, program, "-test.run", "^"+t.Name+"$", "-test.v", "-test.timeout",
+		patienceOfTests.String())
+	cmd.Dir = filepath.Join(h.Root, filepath.FromSlash(t.Package))
+	text, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return Catch{}, ctx.Err()
+	}
+	var took time.Duration
+	if cmd.ProcessState != nil {
+		took = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()) / cores
+	}
+	var ended *exec.ExitError
+	switch {
+	case !strings.Contains(string(text), "=== RUN   "+t.Name+"\n"):
+		return Catch{}, fmt.Errorf("%s has no %s: %w", t.Package, t.Name, errors.Join(err, ErrOutdated))
+	case errors.As(err, &ended):
+		return Catch{Caught: true, Invariant: t.Name, Took: took}, nil
+	}
+	return Catch{Took: took}, err
 }
 
 // simulate reads the answer of nexus simulate, which also comes when it is interrupted.

@@ -1,6 +1,6 @@
 // Package planted holds plausible mistakes, and plants them: each is a small edit of production code that breaks one
-// rule of docs/correctness.md. The simulation has to catch every one of them; a missed one shows a gap in the
-// simulation.
+// rule of docs/correctness.md. The simulation has to catch every one of them, or the test that the mistake names; a
+// missed one shows a gap there.
 //
 // A mistake is a file below mistakes, and is applied when a program is built, by an overlay. The package promises that
 // nothing in the tree is ever touched and that an outdated mistake is an error: the text to be replaced must occur
@@ -22,9 +22,17 @@ import (
 
 // Mistake is one edit of the code, or a few that belong together.
 type Mistake struct {
-	Name  string
-	Rule  string // which is broken, in the words of docs/correctness.md
+	Name string
+	Rule string // which is broken, in the words of docs/correctness.md
+	// Test has to catch the mistake; the zero Test for the simulation.
+	Test  Test
 	Edits []Edit
+}
+
+// Test is a test of the tree.
+type Test struct {
+	Package string // its folder from the module's root, with slashes
+	Name    string // of the function
 }
 
 // Edit replaces one text in one file.
@@ -54,12 +62,15 @@ func All() []Mistake {
 	return out
 }
 
-// parse reads a mistake: a line with the rule, then its edits. An edit begins with a line "--- " and the file. The
-// lines after it are those of a diff: a removed one begins with "-", an added one with "+", an unchanged one with " "
-// or is empty.
+// parse reads a mistake: a line with the rule, then its edits. Between them may be a line "test ", the package's folder
+// and the name of the test that has to catch the mistake. An edit begins with a line "--- " and the file. The lines
+// after it are those of a diff: a removed one begins with "-", an added one with "+", an unchanged one with " " or is
+// empty.
 func parse(name, text string) Mistake {
 	rule, edits, _ := strings.Cut(text, "\n--- ")
+	rule, catcher, _ := strings.Cut(rule, "\ntest ")
 	m := Mistake{Name: name, Rule: rule}
+	m.Test.Package, m.Test.Name, _ = strings.Cut(catcher, " ")
 	for edit := range strings.SplitSeq(edits, "\n--- ") {
 		file, hunk, _ := strings.Cut(edit, "\n")
 		e := Edit{File: file}

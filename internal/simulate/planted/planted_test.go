@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,53 @@ func TestMistake_eachFitsTheCodeAsItIs(t *testing.T) {
 			_, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
 			require.NoError(t, err, m.Name)
 		}
+		if m.Test != (planted.Test{}) {
+			require.True(t, hasTest(t, m.Test), "%s: there is no %v", m.Name, m.Test)
+		}
 	}
+}
+
+// hasTest reports whether the package's folder has a file with the test.
+func hasTest(t *testing.T, wanted planted.Test) bool {
+	files, err := filepath.Glob(filepath.Join(root(t), filepath.FromSlash(wanted.Package), "*_test.go"))
+	require.NoError(t, err)
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return strings.Contains(string(text), "\nfunc "+wanted.Name+"(t *testing.T)")
+	})
+}
+
+func TestHunter_runsTheTestOfAMistake(t *testing.T) {
+	t.Parallel()
+	module := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.24\n", "one.go": "package one\n\nfunc one() int { return 1 }\n",
+		"one_test.go": "package one\n\nimport \"testing\"\n\n" +
+			"func TestOne(t *testing.T) {\n\tif one() != 1 {\n\t\tt.Fatal(one())\n\t}\n}\n\n" +
+			"func TestBlind(t *testing.T) { one() }\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(module, name), []byte(text), 0o600))
+	}
+	hunter := planted.Hunter{Root: module, Folder: t.TempDir()}
+	m := planted.Mistake{Name: "m", Test: planted.Test{Package: ".", Name: "TestOne"}, Edits: []planted.Edit{
+		{"one.go", "return 1", "return 2"},
+	}}
+	c, err := hunter.Hunt(t.Context(), m)
+	require.NoError(t, err)
+	require.True(t, c.Caught)
+	require.Equal(t, "TestOne", c.Invariant)
+	require.Contains(t, planted.Table([]planted.Mistake{m}, map[string]planted.Catch{"m": c}, ""), "| TestOne |  |  | ")
+	m.Test.Name = "TestBlind"
+	c, err = hunter.Hunt(t.Context(), m)
+	require.NoError(t, err)
+	require.False(t, c.Caught)
+	m.Test.Name = "TestNone"
+	_, err = hunter.Hunt(t.Context(), m)
+	require.ErrorIs(t, err, planted.ErrOutdated)
+	m.Edits[0].New = "return two"
+	_, err = hunter.Hunt(t.Context(), m)
+	require.ErrorContains(t, err, "undefined: two", "what does not compile is no catch")
 }
 
 // quick are mistakes of each kind that a few histories show; make planted plants all.

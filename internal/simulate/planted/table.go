@@ -11,7 +11,7 @@ const head = "# Planted mistakes\n\n" +
 	"Written by `make planted`; [simulation.md](simulation.md) says what it is. A row has what the last\n" +
 	"run found that planted the mistake. *Histories* are those played until one of them broke an\n" +
 	"invariant. *Seconds* are processor time on two cores, without the build. On a busy machine they are\n" +
-	"about twice as many.\n\n" +
+	"about twice as many. A mistake that a test has to catch has no seed and no histories.\n\n" +
 	"| mistake | rule it breaks | file | caught by | seed | histories | seconds |\n" +
 	"| --- | --- | --- | --- | ---: | ---: | ---: |\n"
 
@@ -35,12 +35,15 @@ func Table(mistakes []Mistake, caught map[string]Catch, former string) string {
 }
 
 func (m Mistake) row(c Catch) string {
-	by, seed := c.Invariant, fmt.Sprint(c.Seed)
+	by, seed, histories := c.Invariant, fmt.Sprint(c.Seed), fmt.Sprint(c.Histories)
 	if !c.Caught {
 		by, seed = "**nothing**", ""
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %.1f |\n",
-		m.Name, strings.ReplaceAll(m.Rule, "|", `\|`), strings.Join(m.files(), ", "), by, seed, c.Histories, c.Took.Seconds())
+	if m.Test != (Test{}) {
+		seed, histories = "", ""
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.1f |\n", m.Name, strings.ReplaceAll(m.Rule, "|", `\|`),
+		strings.Join(m.files(), ", "), by, seed, histories, c.Took.Seconds())
 }
 
 // files are the mistake's, below pkg.

@@ -58,10 +58,20 @@ func Overlay(folder string, files map[string][]byte) (string, error) {
 // Build builds nexus from the tree at the root as a program, with more flags of go build.
 func Build(ctx context.Context, root, program string, flags ...string) error {
 	args := append([]string{"build", "-buildvcs=false", "-o", program}, flags...)
-	build := exec.CommandContext(ctx, "go", append(args, "./cmd/nexus")...)
+	return build(ctx, root, append(args, "./cmd/nexus")...)
+}
+
+// BuildTests builds the tests of the package in this folder of the tree as a program, with more flags of go test.
+func BuildTests(ctx context.Context, root, folder, program string, flags ...string) error {
+	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", program}, flags...)
+	return build(ctx, root, append(args, "./"+folder)...)
+}
+
+func build(ctx context.Context, root string, args ...string) error {
+	build := exec.CommandContext(ctx, "go", args...)
 	build.Dir = root
 	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build nexus: %w\n%s", err, text)
+		return fmt.Errorf("build %s: %w\n%s", args[len(args)-1], err, text)
 	}
 	return nil
 }
