@@ -10,7 +10,7 @@ import (
 )
 
 // Prefixes of the sort keys of rows that are no entities and belong to consumers and commands. The prefix of an
-// entity's row is its type's name.
+// entity's row is its type's name. Package device has those of the rows for devices.
 const (
 	RowLink    = "LINK"
 	RowLedger  = "LEDGER"
@@ -244,6 +244,7 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 var sortKeyShapes = map[string]int{
 	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
 	RowSeries: 2, RowFeed: 1,
+	"CHANGE": 1, "WATCH": 1, // package device builds these
 	RowKept: 2, // or 3: those of its item
 }
 

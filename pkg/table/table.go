@@ -4,7 +4,7 @@
 // expression text exists outside the DynamoDB adapter. Guarantees of every adapter:
 //   - A write is applied whole or not at all; so is a transaction, over all its actions.
 //   - A failed condition returns a [*ConditionError] with the action's position and the row that was there.
-//   - Reads of the table itself are strongly consistent; reads of an index may lag.
+//   - Reads of the table itself are strongly consistent, unless a [Query] says otherwise. Reads of an index may lag.
 //   - An error other than those of this package's sentinels leaves the outcome unknown: repeat the call.
 package table
 
@@ -69,7 +69,9 @@ type Walker interface {
 
 // Query selects the rows of one partition, of the table or of an index.
 type Query struct {
-	Index     Index // Base is the table itself, and then the read is strongly consistent
+	Index Index // Base is the table itself, and then the read is strongly consistent
+	// Eventual makes a read of the table itself eventually consistent: it may lag, and costs half.
+	Eventual  bool
 	Partition string
 	Range     Range
 	// AnyTag selects rows with one of these tags. It is the only filter, and costs the read of every row in the range.

@@ -30,9 +30,9 @@ func complete(c wiretest.Call) []string {
 	switch c.Operation {
 	case "GetItem", "Scan":
 		want("ConsistentRead", c.Input, true)
-	case "Query":
-		if c.Input["IndexName"] == nil {
-			want("ConsistentRead", c.Input, true)
+	case "Query": // of the table says how it reads
+		if _, says := c.Input["ConsistentRead"]; says == (c.Input["IndexName"] != nil) {
+			found = append(found, "a query without the ConsistentRead that Nexus needs, or of an index with one")
 		}
 	case "BatchGetItem":
 		for _, request := range c.Input["RequestItems"].(map[string]any) {

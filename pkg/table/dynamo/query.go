@@ -113,7 +113,7 @@ func (s *Store) queryInput(q table.Query) (*dynamodb.QueryInput, error) {
 		ReturnConsumedCapacity:    reportCapacity,
 	}
 	if q.Index == table.Base {
-		in.ConsistentRead = aws.Bool(true)
+		in.ConsistentRead = aws.Bool(!q.Eventual)
 	} else {
 		in.IndexName = aws.String(string(q.Index))
 	}

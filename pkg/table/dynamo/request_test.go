@@ -70,6 +70,16 @@ func TestStore_sendsTheRequestThatThePortPromises(t *testing.T) {
 			"ExpressionAttributeNames":{"#n0":"PK","#n1":"SK"},"ExpressionAttributeValues":{":v0":{"S":"p"},":v1":{"S":"a"}},
 			"ConsistentRead":true,"ScanIndexForward":false,"Limit":7,"ReturnConsumedCapacity":"INDEXES"}`,
 		},
+		"a query of the table is not where the caller says so": {
+			func(ctx context.Context, s *dynamo.Store) error {
+				_, err := s.Query(ctx, table.Query{Partition: "p", Eventual: true})
+				return err
+			},
+			"Query",
+			`{"TableName":"Data","KeyConditionExpression":"#n0 = :v0","ExpressionAttributeNames":{"#n0":"PK"},
+			"ExpressionAttributeValues":{":v0":{"S":"p"}},"ConsistentRead":false,"ScanIndexForward":true,
+			"ReturnConsumedCapacity":"INDEXES"}`,
+		},
 		"a query of an index is not, and filters by tags": {
 			func(ctx context.Context, s *dynamo.Store) error {
 				_, err := s.Query(ctx, table.Query{

@@ -24,6 +24,7 @@ type queryPlan struct {
 	anyTagOr   string
 	limit      int
 	descending bool
+	consistent bool
 	start      place
 	started    bool
 }
@@ -51,6 +52,7 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 		index: index, which: -1, partition: q.Partition,
 		prefix: q.Range.Prefix, from: q.Range.From, to: q.Range.To,
 		tags: s.schema.Tags, anyTag: slices.Clone(q.AnyTag), anyTagOr: q.AnyTagOr, limit: q.Limit, descending: q.Descending,
+		consistent: q.Index == table.Base && !q.Eventual,
 	}
 	if q.Index != table.Base {
 		p.which = slices.IndexFunc(s.schema.Indexes, func(i table.IndexSchema) bool { return i.Name == q.Index })

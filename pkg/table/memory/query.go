@@ -120,7 +120,7 @@ func (s *Store) partitionsOf(which int) partitions {
 }
 
 func (p queryPlan) usage(op string, page page) table.Consumption {
-	return table.Consumption{Op: op, Rows: len(page.rows), ReadUnits: readUnits(page.bytes, p.which < 0)}
+	return table.Consumption{Op: op, Rows: len(page.rows), ReadUnits: readUnits(page.bytes, p.consistent)}
 }
 
 // keeps applies the tag filter.

@@ -1,0 +1,47 @@
+package device_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/device"
+	"nexus/pkg/item"
+)
+
+func TestChangeKey_sortsAsItCounts(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, item.Key{PK: "USER#ann", SK: "CHANGE#000000000009"}, device.ChangeKey("ann", 9))
+	require.Less(t, device.ChangeKey("ann", 9).SK, device.ChangeKey("ann", 10).SK)
+	for _, n := range []int64{1, 10, device.MaxChange} {
+		got, err := device.ParseChange(device.ChangeKey("ann", n).SK)
+		require.NoError(t, err)
+		require.Equal(t, n, got)
+	}
+	require.Panics(t, func() { device.ChangeKey("ann", 0) })
+	require.Panics(t, func() { device.ChangeKey("ann", device.MaxChange+1) })
+}
+
+func TestParseChange_refusesWhatIsNoRowOfALog(t *testing.T) {
+	t.Parallel()
+	for _, sk := range []string{
+		"", "CHANGE", "CHANGE#", "CHANGE#1", "CHANGE#000000000000", "CHANGE#00000000000a", "CHANGE#-00000000001",
+		"CHANGE#0000000000001", "CHANGE#000000000001#1", "WATCH#000000000001", "TASK#000000000001",
+	} {
+		_, err := device.ParseChange(sk)
+		require.Error(t, err, sk)
+	}
+}
+
+func TestRowChange_isOfARowAndNoEntity(t *testing.T) {
+	t.Parallel()
+	for prefix, key := range map[string]item.Key{
+		device.RowChange: device.ChangeKey("ann", 1), device.RowWatch: device.WatchKey("ann"),
+	} {
+		sk, err := entity.ParseSortKey(key.SK)
+		require.NoError(t, err)
+		require.True(t, sk.IsRow())
+		require.Equal(t, prefix, sk.Prefix)
+	}
+}
