@@ -77,13 +77,26 @@ func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, 
 	return storeCall(p.h, "BatchGet", nil, keys, func() ([]item.Item, error) { return p.h.store.BatchGet(ctx, keys) })
 }
 
+func (p storePort) Peek(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	p.require(access.BatchGetItem, table.Base, keys...)
+	p.mayLag()
+	return storeCall(p.h, "Peek", nil, keys, func() ([]item.Item, error) { return p.h.store.Peek(ctx, keys) })
+}
+
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	p.require(access.Query, q.Index, item.Key{PK: q.Partition})
-	if w := p.h.current; w != nil && q.Index != table.Base && w.kind != commanding {
-		p.h.violate("I10", "", w.name, "decides on an index, which may lag")
+	if q.Index != table.Base || q.Eventual {
+		p.mayLag()
 	}
 	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}},
 		func() (table.Page, error) { return p.h.store.Query(ctx, q) })
+}
+
+// mayLag reports a worker that decides on a read which may lag.
+func (p storePort) mayLag() {
+	if w := p.h.current; w != nil && w.kind != commanding {
+		p.h.violate("I10", "", w.name, "decides on a read that may lag")
+	}
 }
 
 func (p storePort) Count(ctx context.Context, q table.Query) (int, error) {

@@ -4,7 +4,8 @@
 // expression text exists outside the DynamoDB adapter. Guarantees of every adapter:
 //   - A write is applied whole or not at all; so is a transaction, over all its actions.
 //   - A failed condition returns a [*ConditionError] with the action's position and the row that was there.
-//   - Reads of the table itself are strongly consistent, unless a [Query] says otherwise. Reads of an index may lag.
+//   - Reads of the table itself are strongly consistent, unless a [Query] says otherwise or it is a Peek. Reads of an
+//     index may lag.
 //   - An error other than those of this package's sentinels leaves the outcome unknown: repeat the call.
 package table
 
@@ -39,6 +40,8 @@ type Reader interface {
 	// BatchGet returns the rows that exist, in the order of keys without the missing ones. Each read is strongly
 	// consistent; together they are no snapshot. A repeated key is returned once.
 	BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error)
+	// Peek is BatchGet for half its units: each row, or its absence, may be that of a moment ago.
+	Peek(ctx context.Context, keys []item.Key) ([]item.Item, error)
 	// Query returns one page in sort-key order.
 	Query(ctx context.Context, q Query) (Page, error)
 	// Count returns the number of rows the query would return over all its pages; Limit and Start are ignored.

@@ -8,7 +8,7 @@ import (
 // Consumption is the capacity that one call to the store consumed. One call is one round trip, retries inside the SDK
 // included.
 type Consumption struct {
-	Op         string // the port's operation: Get, BatchGet, Query, Count, Put, Update, Delete, Transact, Load, Walk
+	Op         string // the port's operation: Get, BatchGet, Peek, Query, Count, Put, Update, Delete, Transact, Load, Walk
 	Rows       int    // rows read, or actions written
 	ReadUnits  float64
 	WriteUnits float64

@@ -52,10 +52,19 @@ func (s *Store) get(ctx context.Context, key item.Key) (item.Item, error) {
 // BatchGet implements [table.Reader]. A list of more than [table.MaxBatchGet] keys takes several round trips, one after
 // another.
 func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	return s.batches(ctx, "BatchGet", true, keys)
+}
+
+// Peek implements [table.Reader], as BatchGet does.
+func (s *Store) Peek(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	return s.batches(ctx, "Peek", false, keys)
+}
+
+func (s *Store) batches(ctx context.Context, op string, consistent bool, keys []item.Key) ([]item.Item, error) {
 	found := make(map[item.Key]item.Item, len(keys))
 	unique := distinct(keys)
 	for chunk := range slices.Chunk(unique, table.MaxBatchGet) {
-		if err := s.batchGet(ctx, chunk, found); err != nil {
+		if err := s.batchGet(ctx, op, consistent, chunk, found); err != nil {
 			return nil, fmt.Errorf("batch get of %d rows from %s: %w", len(chunk), chunk[0], err)
 		}
 	}
@@ -70,7 +79,9 @@ func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, err
 
 // batchGet adds the rows that exist to found. The service leaves keys unprocessed beyond 16 MB, which is progress, and
 // when it throttles.
-func (s *Store) batchGet(ctx context.Context, keys []item.Key, found map[item.Key]item.Item) error {
+func (s *Store) batchGet(
+	ctx context.Context, op string, consistent bool, keys []item.Key, found map[item.Key]item.Item,
+) error {
 	rest := make([]map[string]types.AttributeValue, len(keys))
 	for i, key := range keys {
 		attributes, err := keyAttributes(key)
@@ -83,19 +94,19 @@ func (s *Store) batchGet(ctx context.Context, keys []item.Key, found map[item.Ke
 	for len(rest) > 0 {
 		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{
-				s.schema.Name: {Keys: rest, ConsistentRead: aws.Bool(true)},
+				s.schema.Name: {Keys: rest, ConsistentRead: aws.Bool(consistent)},
 			},
 			ReturnConsumedCapacity: reportCapacity,
 		})
 		if err != nil {
-			s.reportRead("BatchGet", 0)
+			s.reportRead(op, 0)
 			return translate(ctx, err, &attempts{})
 		}
 		items, err := fromRows(out.Responses[s.schema.Name])
 		if err != nil {
 			return err
 		}
-		s.reportRead("BatchGet", len(items), out.ConsumedCapacity...)
+		s.reportRead(op, len(items), out.ConsumedCapacity...)
 		for _, it := range items {
 			found[it.Key()] = it
 		}

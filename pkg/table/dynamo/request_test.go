@@ -60,6 +60,14 @@ func TestStore_sendsTheRequestThatThePortPromises(t *testing.T) {
 			"BatchGetItem",
 			`{"RequestItems":{"Data":{"Keys":[` + key + `],"ConsistentRead":true}},"ReturnConsumedCapacity":"INDEXES"}`,
 		},
+		"a peek is not": {
+			func(ctx context.Context, s *dynamo.Store) error {
+				_, err := s.Peek(ctx, []item.Key{rowKey(1)})
+				return err
+			},
+			"BatchGetItem",
+			`{"RequestItems":{"Data":{"Keys":[` + key + `],"ConsistentRead":false}},"ReturnConsumedCapacity":"INDEXES"}`,
+		},
 		"a query of the table is consistent": {
 			func(ctx context.Context, s *dynamo.Store) error {
 				_, err := s.Query(ctx, table.Query{Partition: "p", Range: table.Range{Prefix: "a"}, Limit: 7, Descending: true})

@@ -101,6 +101,13 @@ func (s *Store) BatchGet(ctx context.Context, keys []item.Key) (rows []item.Item
 	return rows, err
 }
 
+// Peek implements [table.Reader].
+func (s *Store) Peek(ctx context.Context, keys []item.Key) (rows []item.Item, err error) {
+	err = s.step(call{op: "Peek", keys: keys},
+		func() (err error) { rows, err = s.store.Peek(ctx, keys); return err })
+	return rows, err
+}
+
 // Query implements [table.Reader].
 func (s *Store) Query(ctx context.Context, q table.Query) (page table.Page, err error) {
 	err = s.step(queryOf("Query", q), func() (err error) { page, err = s.store.Query(ctx, q); return err })

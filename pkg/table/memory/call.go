@@ -19,12 +19,12 @@ const (
 	After
 )
 
-// Call is one round trip to the store, as a fault hook receives it. The service splits some operations (BatchGet and
-// Load by their number of rows, Count and Walk by pages). They make several calls, and a fault in one leaves the
+// Call is one round trip to the store, as a fault hook receives it. The service splits some operations (BatchGet, Peek
+// and Load by their number of rows, Count and Walk by pages). They make several calls, and a fault in one leaves the
 // earlier ones done. The hook runs outside the store's locks: it may call the store, and so act between a caller's
 // read and write.
 type Call struct {
-	// Op is the port's operation: Get, BatchGet, Query, Count, Put, Update, Delete, Transact, Load, Walk.
+	// Op is the port's operation: Get, BatchGet, Peek, Query, Count, Put, Update, Delete, Transact, Load, Walk.
 	Op    string
 	Stage Stage
 	// Keys are the rows named, a transaction's in the order of its actions; none for Query, Count and Walk.

@@ -43,7 +43,15 @@ func (s *Store) row(key item.Key) *row {
 
 // BatchGet implements [table.Reader].
 func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
-	const op = "BatchGet"
+	return s.batches(ctx, "BatchGet", true, keys)
+}
+
+// Peek implements [table.Reader]. It reads the present rows, as a service without a lag does.
+func (s *Store) Peek(ctx context.Context, keys []item.Key) ([]item.Item, error) {
+	return s.batches(ctx, "Peek", false, keys)
+}
+
+func (s *Store) batches(ctx context.Context, op string, consistent bool, keys []item.Key) ([]item.Item, error) {
 	distinct := make([]item.Key, 0, len(keys))
 	seen := make(map[item.Key]bool, len(keys))
 	for _, key := range keys {
@@ -63,7 +71,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, err
 			usage := table.Consumption{Op: op}
 			for _, key := range batch {
 				r := s.row(key)
-				usage.ReadUnits += readUnits(size(r), true)
+				usage.ReadUnits += readUnits(size(r), consistent)
 				if r != nil {
 					found = append(found, r)
 				}

@@ -145,6 +145,10 @@ func TestReadUnits_areCountedBy4KB(t *testing.T) {
 	b.Equal(table.Consumption{Op: "BatchGet", Rows: 2, ReadUnits: 4}, read(err))
 	_, err = b.store.Query(b.ctx, table.Query{Partition: entity.UserPK("u")})
 	b.Equal(table.Consumption{Op: "Query", Rows: 3, ReadUnits: 2}, read(err), "rounded once for the page")
+	_, err = b.store.Peek(b.ctx, []item.Key{noteKey("a"), noteKey("b"), noteKey("missing")})
+	b.Equal(table.Consumption{Op: "Peek", Rows: 2, ReadUnits: 2}, read(err))
+	_, err = b.store.Query(b.ctx, table.Query{Partition: entity.UserPK("u"), Eventual: true})
+	b.Equal(table.Consumption{Op: "Query", Rows: 3, ReadUnits: 1}, read(err))
 	agenda := table.Query{Index: table.YearView, Partition: entity.AgendaPK("u", 2030)}
 	_, err = b.store.Query(b.ctx, agenda)
 	b.Equal(table.Consumption{Op: "Query", Rows: 3, ReadUnits: 1}, read(err))

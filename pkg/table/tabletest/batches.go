@@ -50,6 +50,20 @@ func batchCases() []testCase {
 			f.NoError(err)
 			f.sameRows([]item.Item{row}, got)
 		}},
+		{"a peek comes to see what was written before, in the order of its keys", func(f *fixture) {
+			rows := f.load(3, nil)
+			f.await([]string{"002", "000"}, func() []string {
+				got, err := f.store.Peek(f.ctx, []item.Key{rows[2].Key(), f.key("missing"), rows[0].Key(), rows[2].Key()})
+				f.NoError(err)
+				return names(got)
+			})
+		}},
+		{"a query of the table that may lag comes to see what was written before", func(f *fixture) {
+			f.load(3, nil)
+			q := f.mine()
+			q.Eventual = true
+			f.eventually(q, "000", "001", "002")
+		}},
 		{"a load writes hundreds of rows", func(f *fixture) {
 			rows := f.load(260, func(i int) item.Item { return item.Item{attrText: item.String(fmt.Sprint("row ", i))} })
 			f.sameRows(rows, f.rows(f.mine()))
