@@ -92,6 +92,31 @@ func TestEventBridge_holdsEveryConstraintOfARequest(t *testing.T) {
 	require.Contains(t, faults(wiretest.EventBridge(), r, whole), "content type")
 }
 
+func TestAppSync_holdsEveryConstraintOfARequest(t *testing.T) {
+	t.Parallel()
+	whole := `{"channel":"/user/ann-1","events":["{\"next\":\"t\"}","1"]}`
+	send := func(body string) *http.Request {
+		return sent(http.MethodPost, "/event", "appsync", body, "Content-Type: application/json")
+	}
+	requireEachFound(t, wiretest.AppSync(), whole, send, []broken{
+		{`/user/ann-1`, `/user/ann_1`, "channel"},
+		{`/user/ann-1`, `/user/*`, "channel"},
+		{`/user/ann-1`, `/user/-ann`, "channel"},
+		{`/user/ann-1`, `/user/` + strings.Repeat("a", 51), "channel"},
+		{`/user/ann-1`, `/a/b/c/d/e/f`, "channel"},
+		{`"channel"`, `"Channel"`, "channel is missing"},
+		{`"1"`, `1`, "events"},
+		{`"1"`, `"ann"`, "not the text of a JSON value"},
+		{`"1"`, `"1","2","3","4","5"`, "6 elements"},
+		{`"1"`, `"` + strings.Repeat("1", 240<<10+1) + `"`, "events"},
+	})
+	r := send(whole)
+	r.Header.Set("Content-Type", "text/plain")
+	require.Contains(t, faults(wiretest.AppSync(), r, whole), "content type")
+	r = sent(http.MethodPost, "/events", "appsync", whole, "Content-Type: application/json")
+	require.Contains(t, faults(wiretest.AppSync(), r, whole), "no operation")
+}
+
 func TestS3_holdsEveryConstraintOfARequest(t *testing.T) {
 	t.Parallel()
 	const body, hash = "123456789", "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"
