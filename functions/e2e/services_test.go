@@ -22,7 +22,8 @@ type services struct {
 	schedules map[string]scheduled
 	published []published
 	objects   map[string]string // by bucket/name
-	// what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking
+	hinted    []hinted
+	// what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking, hints
 	down map[string]bool
 }
 
@@ -43,10 +44,16 @@ type published struct {
 	EventBusName, Source, DetailType, Detail string
 }
 
+// hinted is one request to publish at the event API.
+type hinted struct {
+	Channel string   `json:"channel"`
+	Events  []string `json:"events"`
+}
+
 func newServices(t *testing.T) (*services, string) {
 	t.Helper()
 	s := &services{schedules: map[string]scheduled{}, objects: map[string]string{}, down: map[string]bool{}}
-	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3())
+	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3(), wiretest.AppSync())
 }
 
 func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -66,6 +73,8 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.schedule(w, r, name, body)
 	case r.Header.Get("X-Amz-Target") == "AWSEvents.PutEvents":
 		s.publish(w, body)
+	case r.URL.Path == "/event":
+		s.hint(w, body)
 	case s.down["objects"], s.down["parking"] && strings.HasPrefix(r.URL.Path, "/"+parking+"/"):
 		refuseObject(w, http.StatusForbidden, "AccessDenied")
 	default:
@@ -110,6 +119,18 @@ func (s *services) publish(w http.ResponseWriter, body []byte) {
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	_ = json.NewEncoder(w).Encode(map[string]any{"FailedEntryCount": 0, "Entries": results})
+}
+
+func (s *services) hint(w http.ResponseWriter, body []byte) {
+	var in hinted
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.Unmarshal(body, &in); err != nil || s.down["hints"] {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"errors":[{"errorType":"UnauthorizedException","message":"not now"}]}`)
+		return
+	}
+	s.hinted = append(s.hinted, in)
+	fmt.Fprint(w, `{"failed":[],"successful":[{"identifier":"a","index":0}]}`)
 }
 
 func (s *services) object(w http.ResponseWriter, r *http.Request, name, body string) {

@@ -98,6 +98,10 @@ func needs(c wiretest.Call) []need {
 		return []need{{action: action, variable: variable, within: name}}
 	case "events":
 		return []need{{action: action, variable: env.BusName}}
+	case "appsync":
+		channel, _ := c.Input["channel"].(string)
+		namespace, _, _ := strings.Cut(strings.TrimPrefix(channel, "/"), "/")
+		return []need{{action: access.EventPublish, variable: env.HintsHost, within: "channelNamespace/" + namespace}}
 	}
 	name, _ := c.Input["Name"].(string)
 	out := []need{{action: action, variable: env.ScheduleGroup, within: name}}
@@ -186,6 +190,7 @@ func TestFunctions_failARequestOutsideTheirRights(t *testing.T) {
 	}
 	require.Empty(t, permitted(call(env.Query, "dynamodb", "Query", index)))
 	require.Empty(t, permitted(call(env.Query, "dynamodb", "GetItem", row(entity.UserPK(user)))))
+	require.Empty(t, permitted(call(env.Projections, "appsync", "Publish", map[string]any{"channel": "/user/ann"})))
 	for name, refused := range map[string]wiretest.Call{
 		"another action":    call(env.Query, "dynamodb", "DeleteItem", row(entity.UserPK(user))),
 		"another partition": call(env.Query, "dynamodb", "GetItem", row("elsewhere")),
@@ -194,6 +199,8 @@ func TestFunctions_failARequestOutsideTheirRights(t *testing.T) {
 		"another bucket":    call(env.Command, "s3", "GetObject", map[string]any{"Bucket": parking, "Key": "archive/a"}),
 		"another prefix":    call(env.Command, "s3", "GetObject", map[string]any{"Bucket": archive, "Key": "parked/a"}),
 		"the bus":           call(env.Command, "events", "PutEvents", nil),
+		"a hint":            call(env.Command, "appsync", "Publish", map[string]any{"channel": "/user/ann"}),
+		"another namespace": call(env.Projections, "appsync", "Publish", map[string]any{"channel": "/all/ann"}),
 		"a schedule": call(env.Projections, "scheduler", "CreateSchedule", map[string]any{
 			"Name": "a", "Target": map[string]any{},
 		}),

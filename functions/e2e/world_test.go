@@ -38,6 +38,8 @@ const (
 	targetARN    = "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify"
 	roleARN      = "arn:aws:iam::123456789012:role/nexus-scheduler"
 	deadLetter   = "arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered"
+	hintsHost    = "x7.appsync-api.eu-central-1.amazonaws.com"
+	realtimeHost = "x7.appsync-realtime-api.eu-central-1.amazonaws.com"
 	instantForm  = "2006-01-02T15:04:05Z"
 	scheduleForm = "at(2006-01-02T15:04:05)"
 )
@@ -68,7 +70,7 @@ func setup(t *testing.T) *fixture {
 			"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT_URL_DYNAMODB": guardedTable(t, endpoint),
 			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName,
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
-			env.ScheduleDeadLetterARN: deadLetter,
+			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

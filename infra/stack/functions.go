@@ -93,6 +93,10 @@ func (d *deployment) value(variable string) *string {
 		return d.parking.BucketName()
 	case env.BusName:
 		return d.bus.EventBusName()
+	case env.HintsHost:
+		return d.hints.AttrDnsHttp()
+	case env.HintsRealtimeHost:
+		return d.hints.AttrDnsRealtime()
 	case env.ScheduleGroup:
 		return d.group.Ref()
 	case env.ScheduleTargetARN:

@@ -22,6 +22,8 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.ArchiveBucket:         t.named("Archive", "AWS::S3::Bucket").ref(),
 			env.ParkingBucket:         t.named("Parking", "AWS::S3::Bucket").ref(),
 			env.BusName:               t.one("AWS::Events::EventBus").ref(),
+			env.HintsHost:             t.one(eventAPI).attribute("Dns.Http"),
+			env.HintsRealtimeHost:     t.one(eventAPI).attribute("Dns.Realtime"),
 			env.ScheduleGroup:         t.one("AWS::Scheduler::ScheduleGroup").ref(),
 			env.ScheduleTargetARN:     notify,
 			env.ScheduleRoleARN:       t.named("Caller", "AWS::IAM::Role").attribute("Arn"),

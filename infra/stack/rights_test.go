@@ -159,6 +159,8 @@ func granted(t *template, g access.Grant) right {
 			"ForAllValues:StringEquals": map[string]any{"events:source": bus.Source},
 			"Null":                      map[string]any{"events:source": "false"},
 		}}
+	case env.HintsHost:
+		return right{g.Actions, within(arn("appsync", "apis/"+t.one("AWS::AppSync::Api").attribute("ApiId"))), nil}
 	case env.ScheduleGroup:
 		return right{
 			g.Actions, within(arn("scheduler", "schedule/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name"))), nil,

@@ -59,6 +59,9 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 		resources = within(*d.parking.BucketArn(), g.Within)
 	case env.BusName:
 		resources, conditions = []string{*d.bus.EventBusArn()}, only("events:source", bus.Source)
+	case env.HintsHost:
+		api := d.arn("appsync", "apis", *d.hints.AttrApiId(), awscdk.ArnFormat_SLASH_RESOURCE_NAME)
+		resources = within(api, g.Within)
 	case env.ScheduleGroup:
 		resources = within(d.arn("scheduler", "schedule", groupName, awscdk.ArnFormat_SLASH_RESOURCE_NAME), g.Within)
 	case env.ScheduleRoleARN:

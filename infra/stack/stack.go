@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsappsync"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
@@ -37,6 +38,7 @@ type deployment struct {
 	group     awsscheduler.CfnScheduleGroup
 	queues    map[string]awssqs.Queue // by their names in pkg/deploy/alarm
 	caller    awsiam.Role             // that of the scheduler
+	hints     awsappsync.CfnApi
 	functions map[env.Function]awslambda.Function
 	mappings  map[string]awslambda.EventSourceMapping // by their functions' names
 	api       string                                  // id of the HTTP API
@@ -81,6 +83,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 	d.addTable()
 	d.addStorage()
 	d.addReminding()
+	d.addHints()
 	for _, f := range env.Functions() {
 		d.addFunction(f)
 	}

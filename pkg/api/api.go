@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/watch"
 )
 
 // Side is the part of the surface that a handler serves; it answers 404 for the rest.
@@ -27,7 +28,7 @@ const (
 )
 
 // Config holds the dependencies of an [API]. All but Part, Origins, Docs and Observe are required. Commands are
-// required for the command side, Queries and Document for the rest.
+// and Watches are required for the command side, Queries and Document for the rest.
 type Config struct {
 	Registry *entity.Registry
 	Commands *command.Service
@@ -36,7 +37,9 @@ type Config struct {
 	Calendar *calendar.Service
 	Values   *values.Service
 	Plans    *plan.Service
-	Side     Side
+	// Watches records open apps; the command side requires it.
+	Watches *watch.Service
+	Side    Side
 	// Authenticate returns the id of the user who sent the request, and false without one. A malformed id counts as none.
 	Authenticate func(*http.Request) (userID string, ok bool)
 	// Origins are the origins whose pages may call the API from a browser, each as [CheckOrigin] accepts it; empty allows
@@ -81,7 +84,8 @@ func New(c Config) *API {
 	case c.Registry == nil || c.Archive == nil || c.Calendar == nil || c.Values == nil || c.Plans == nil,
 		c.Authenticate == nil || c.Log == nil || c.Now == nil || c.NewID == nil:
 		panic("api: a part of the Config is missing")
-	case c.Side != SideQueries && c.Commands == nil, c.Side != SideCommands && (c.Queries == nil || c.Document == nil):
+	case c.Side != SideQueries && (c.Commands == nil || c.Watches == nil),
+		c.Side != SideCommands && (c.Queries == nil || c.Document == nil):
 		panic("api: the service of a part that is served is missing")
 	}
 	for _, origin := range c.Origins {

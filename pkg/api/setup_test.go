@@ -26,12 +26,14 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/product"
+	"nexus/pkg/push"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/watch"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -119,6 +121,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 	publisher := revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
 	c.Values = values.New(publisher, b.newID)
 	c.Plans = plan.New(publisher, c.Values, b.clock, b.newID)
+	c.Watches = watch.New(b.store, push.Place{URL: "wss://r.example/event/realtime", Host: "h.example"}, b.clock)
 	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Fold: fold.String})
 	b.api = api.New(c)
 	b.exchange = b.inProcess

@@ -35,6 +35,7 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/metrics", methods{http.MethodGet: p.getMetrics}},
 		{"/dev/info", methods{http.MethodGet: p.getInfo}},
 		{"/dev/stream", methods{http.MethodGet: p.getStream}},
+		{"/dev/hints", methods{http.MethodPost: p.postHints}},
 		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},
 		{"/dev/verify", methods{http.MethodPost: p.postVerify}},
 		{"/dev/records", methods{http.MethodGet: p.getRecords}},

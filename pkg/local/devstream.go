@@ -10,7 +10,7 @@ import (
 const heartbeat = 15 * time.Second
 
 // getStream sends events of the platform as server-sent events, from now on: each record that a reader finished
-// (change), each effect (schedule, event, parked, blob), and the moves of the clock. A listener that is too slow
+// (change), each effect (schedule, event, hint, parked, blob), and the moves of the clock. A listener that is too slow
 // receives lost and is disconnected, so that it delays no one.
 func (p *Platform) getStream(w http.ResponseWriter, r *http.Request) error {
 	happenings, end := p.hub.subscribe()

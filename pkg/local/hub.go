@@ -4,7 +4,7 @@ import "sync"
 
 // happening is one event of the platform, as GET /dev/stream shows it.
 type happening struct {
-	Kind string // change, schedule, event, parked, blob, clock
+	Kind string // change, schedule, event, hint, parked, blob, clock
 	Data []byte // one line of JSON
 }
 

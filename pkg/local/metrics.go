@@ -50,8 +50,12 @@ func (p *Platform) getMetrics(w http.ResponseWriter, _ *http.Request) error {
 		Since     time.Time                 `json:"since"` // by the machine's clock
 		Consumers []consumerShown           `json:"consumers"`
 		Reminders map[reminders.Outcome]int `json:"reminders"`
+		Hints     hintsShown                `json:"hints"`
 		Store     map[string]useShown       `json:"store"` // by consumer; api, notify and verify
-	}{Since: p.started.UTC().Truncate(time.Second), Reminders: p.reminded.all(), Store: p.meters.all()}
+	}{
+		Since: p.started.UTC().Truncate(time.Second), Reminders: p.reminded.all(), Hints: p.hints.shown(),
+		Store: p.meters.all(),
+	}
 	for _, r := range p.readers {
 		out.Consumers = append(out.Consumers, r.consumersShown()...)
 	}

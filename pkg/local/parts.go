@@ -24,6 +24,8 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/port"
+	"nexus/pkg/push"
+	pushlocal "nexus/pkg/push/local"
 	"nexus/pkg/reminders"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
@@ -147,6 +149,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
+		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
 		Bus:                observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
 		Wait: port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
 	}, p.options.Projections...)

@@ -44,6 +44,7 @@ type Platform struct {
 	blobs     blob.Store
 	scheduler *schedulelocal.Scheduler
 	hub       *hub
+	hints     *hints
 	readers   []*reader
 	schedules *schedulerDriver
 	sweeps    *sweepDriver
@@ -93,6 +94,7 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 	if options.Expose {
 		p.token = exposedToken()
 	}
+	p.hints = p.newHints()
 	if err := p.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the local platform: %w", err), p.Stop(context.WithoutCancel(ctx)))
 	}
@@ -224,6 +226,7 @@ func (p *Platform) onStop(f func(context.Context) error) { p.closers = append(p.
 func (p *Platform) Stop(ctx context.Context) error {
 	p.stopping.Do(func() {
 		p.hub.close()
+		p.hints.service.Close()
 		var errs []error
 		if p.server != nil {
 			errs = append(errs, p.shutServer(ctx))

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
+	pushlocal "nexus/pkg/push/local"
 )
 
 // routes returns the whole surface: the API as it is deployed, its documentation page, and /dev/.
@@ -21,6 +22,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	guard := doors{p.options.AllowHosts}
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
+	mux.Handle(pushlocal.Path, p.hints.service)
 	mux.Handle("/", surface)
 	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
+	"nexus/pkg/push"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -40,6 +41,9 @@ type Ports struct {
 	LoadInTransactions bool
 	// Random is the source of secret calendar addresses: it must be fit for cryptography.
 	Random io.Reader
+
+	// Hints is where apps subscribe to live hints; the zero Place says that there are none.
+	Hints push.Place
 
 	Scheduler schedule.Scheduler
 	Bus       bus.Bus

@@ -37,15 +37,17 @@ import (
 	"nexus/pkg/table"
 	"nexus/pkg/text/fold"
 	"nexus/pkg/verify"
+	"nexus/pkg/watch"
 )
 
 // System is the assembled product. A part is nil if a port that it needs is missing. Like its parts, it is safe for
 // concurrent use if its ports are.
 type System struct {
 	Queries  *query.Service
-	Archive  *archive.Archive    // without Copies, it lists and restores nothing
-	Commands *command.Service    // needs NewID and Pause
-	Calendar *calendar.Service   // needs Random
+	Archive  *archive.Archive  // without Copies, it lists and restores nothing
+	Commands *command.Service  // needs NewID and Pause
+	Calendar *calendar.Service // needs Random
+	Watches  *watch.Service
 	Values   *values.Service     // needs NewRevisionID
 	Plans    *plan.Service       // needs NewRevisionID
 	Notifier *reminders.Notifier // needs Scheduler and Bus
@@ -94,6 +96,7 @@ func (s *System) addServices(store table.Store) {
 	p, r := &s.ports, s.registry
 	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String})
 	s.Archive = archive.New(s.archiving(store))
+	s.Watches = watch.New(store, p.Hints, p.Now)
 	if p.NewID != nil && p.Pause != nil {
 		s.Commands = command.New(command.Config{Store: store, Registry: r, Now: p.Now, NewID: p.NewID, Pause: p.Pause})
 	}
@@ -196,6 +199,6 @@ func (s *System) newPublisher(store table.Store) *revision.Publisher {
 func (s *System) API(c api.Config) http.Handler {
 	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.Log(PartAPI), s.ports.NewID
 	c.Commands, c.Queries, c.Archive, c.Calendar = s.Commands, s.Queries, s.Archive, s.Calendar
-	c.Values, c.Plans = s.Values, s.Plans
+	c.Values, c.Plans, c.Watches = s.Values, s.Plans, s.Watches
 	return api.New(c)
 }

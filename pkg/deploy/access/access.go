@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
+	"nexus/pkg/push"
 	"nexus/pkg/table"
 )
 
@@ -23,8 +24,8 @@ type Grant struct {
 	Index table.Index
 	// Actions are those of IAM (Service Authorization Reference).
 	Actions []string
-	// Within are patterns of partitions, of the table or of the index, or of the names of objects or schedules: a star
-	// matches anything. Without patterns the grant covers the whole thing.
+	// Within are patterns of partitions, of the table or of the index, or of the names of objects, schedules or
+	// namespaces: a star matches anything. Without patterns the grant covers the whole thing.
 	Within []string
 }
 
@@ -45,7 +46,7 @@ const (
 	DescribeTable = "dynamodb:DescribeTable"
 )
 
-// Actions on objects, schedules and the bus.
+// Actions on objects, schedules, the bus and live hints.
 const (
 	GetObject    = "s3:GetObject"
 	PutObject    = "s3:PutObject"
@@ -57,6 +58,8 @@ const (
 	UpdateSchedule = "scheduler:UpdateSchedule"
 	DeleteSchedule = "scheduler:DeleteSchedule"
 	PassRole       = "iam:PassRole"
+	// EventPublish is the right to publish in a namespace of an event API.
+	EventPublish = "appsync:EventPublish"
 )
 
 // anything matches every value of a key's part or of a name's rest.
@@ -84,6 +87,7 @@ func Grants(f env.Function) []Grant {
 			// The first and the last are for what a crash leaves: rows that a repair staged, an entry that the store refuses.
 			rows(items(), GetItem, BatchGetItem, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			rows(nil, DescribeTable),
+			{Variable: env.HintsHost, Actions: []string{EventPublish}, Within: []string{"channelNamespace/" + push.Namespace}},
 			parking(),
 		}
 	case env.Effects:

@@ -33,6 +33,10 @@ const (
 	ParkingBucket = "PARKING_BUCKET"
 	// BusName is the name or ARN of the event bus.
 	BusName = "BUS_NAME"
+	// HintsHost is the host that publishes live hints: the HTTP domain of the event API.
+	HintsHost = "HINTS_HOST"
+	// HintsRealtimeHost is the host at which apps subscribe to them: the API's real-time domain.
+	HintsRealtimeHost = "HINTS_REALTIME_HOST"
 	// ScheduleGroup is the schedule group of all schedules.
 	ScheduleGroup = "SCHEDULE_GROUP"
 	// ScheduleTargetARN is the target of every schedule: the notify function.
@@ -64,9 +68,10 @@ const (
 	S3          Service = "S3"
 	EventBridge Service = "EVENTBRIDGE"
 	Scheduler   Service = "SCHEDULER"
+	AppSync     Service = "APPSYNC"
 )
 
-func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler} }
+func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler, AppSync} }
 
 // Variables returns the names of the variables that the deployment has to set for the function, sorted. All are
 // required, and there are no others.
@@ -75,9 +80,9 @@ func (f Function) Variables() []string {
 	names := []string{TableName}
 	switch f {
 	case Command:
-		names = append(names, ArchiveBucket) // to restore from
+		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost)
 	case Projections:
-		names = append(names, ParkingBucket)
+		names = append(names, ParkingBucket, HintsHost)
 	case Effects:
 		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
 	case Notify:

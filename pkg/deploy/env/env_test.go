@@ -20,7 +20,15 @@ func values() map[string]string {
 		env.ScheduleTargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify:live",
 		env.ScheduleRoleARN:       "arn:aws:iam::123456789012:role/service/nexus-scheduler",
 		env.ScheduleDeadLetterARN: "arn:aws-cn:sqs:cn-north-1:123456789012:undelivered",
+		env.HintsHost:             "x7.appsync-api.eu-central-1.amazonaws.com",
+		env.HintsRealtimeHost:     "x7.appsync-realtime-api.eu-central-1.amazonaws.com",
 	}
+}
+
+// reader returns a function that reads the variable.
+func reader(variable string) env.Function {
+	i := slices.IndexFunc(env.Functions(), func(f env.Function) bool { return slices.Contains(f.Variables(), variable) })
+	return env.Functions()[max(i, 0)]
 }
 
 func read(f env.Function, values map[string]string) (env.Settings, error) {
@@ -35,7 +43,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 		require.Equal(t, f, s.Function)
 		for name, value := range map[string]string{
 			env.TableName: s.TableName, env.ArchiveBucket: s.ArchiveBucket, env.ParkingBucket: s.ParkingBucket,
-			env.BusName:       s.BusName,
+			env.BusName: s.BusName, env.HintsHost: s.HintsHost, env.HintsRealtimeHost: s.HintsRealtimeHost,
 			env.ScheduleGroup: s.ScheduleGroup, env.ScheduleTargetARN: s.ScheduleTargetARN,
 			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,
@@ -87,11 +95,13 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.ScheduleTargetARN:     {"nexus-notify", "arn:aws:lambda:eu-central-1:1234:function:x"},
 		env.ScheduleRoleARN:       {"nexus", "arn:aws:iam::123456789012:user/x"},
 		env.ScheduleDeadLetterARN: {"https://sqs.eu-central-1.amazonaws.com/123456789012/x"},
+		env.HintsHost:             {"https://x7.example", "x7.example/event", "X7.example", "x7.example."},
+		env.HintsRealtimeHost:     {"wss://x7.example/event/realtime"},
 	} {
 		for _, text := range texts {
 			bad := values()
 			bad[name] = text
-			_, err := read(env.Effects, bad)
+			_, err := read(reader(name), bad)
 			require.ErrorContains(t, err, name, "%s", text)
 		}
 	}
@@ -106,6 +116,8 @@ var forms = map[string]string{
 	env.ScheduleGroup:         `^[A-Za-z0-9_.-]{1,64}$`,
 	env.ScheduleTargetARN:     `^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:function:[A-Za-z0-9_-]+(:[A-Za-z0-9_$-]+)?$`,
 	env.ScheduleRoleARN:       `^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`,
+	env.HintsHost:             `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
+	env.HintsRealtimeHost:     `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }
 
@@ -143,7 +155,7 @@ func TestRead_takesWhatTheServicesPatternTakes(t *testing.T) {
 			}
 			changed := values()
 			changed[name] = text
-			_, err := read(env.Effects, changed)
+			_, err := read(reader(name), changed)
 			require.Equal(t, form.MatchString(text), err == nil, "%s %q: %v", name, text, err)
 		}
 	}
@@ -158,6 +170,6 @@ func TestEndpoint_prefersTheServicesOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[env.Service]string{
 		env.DynamoDB: "http://127.0.0.1:2", env.S3: "http://127.0.0.1:1", env.EventBridge: "http://127.0.0.1:1",
-		env.Scheduler: "http://127.0.0.1:1",
+		env.Scheduler: "http://127.0.0.1:1", env.AppSync: "http://127.0.0.1:1",
 	}, s.AWS.Endpoints)
 }

@@ -24,6 +24,11 @@ func busForm(s string) bool {
 
 func busName(s string) bool { return 1 <= len(s) && len(s) <= 256 && only(s, word, "./-") }
 
+// hostForm accepts a domain as a service names it, in small letters.
+func hostForm(s string) bool {
+	return len(s) <= 253 && some(s, lowerOrDigit, ".-") && only(s[:1]+s[len(s)-1:], lowerOrDigit, "")
+}
+
 func groupForm(s string) bool { return 1 <= len(s) && len(s) <= 64 && only(s, word, ".-") }
 
 // lambdaForm accepts a function, or one of its versions or aliases.

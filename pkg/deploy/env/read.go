@@ -15,6 +15,8 @@ type Settings struct {
 	ArchiveBucket         string
 	ParkingBucket         string
 	BusName               string
+	HintsHost             string
+	HintsRealtimeHost     string
 	ScheduleGroup         string
 	ScheduleTargetARN     string
 	ScheduleRoleARN       string
@@ -122,6 +124,9 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ParkingBucket }},
 		{name: BusName, what: "an event bus's name or ARN", form: busForm,
 			field: func(s *Settings) *string { return &s.BusName }},
+		{name: HintsHost, what: "a host's name", form: hostForm, field: func(s *Settings) *string { return &s.HintsHost }},
+		{name: HintsRealtimeHost, what: "a host's name", form: hostForm,
+			field: func(s *Settings) *string { return &s.HintsRealtimeHost }},
 		{name: ScheduleGroup, what: "a schedule group's name", form: groupForm,
 			field: func(s *Settings) *string { return &s.ScheduleGroup }},
 		{name: ScheduleTargetARN, what: "a function's ARN", form: lambdaForm,
