@@ -110,7 +110,7 @@ async function batch() {
   const taskId = `task_${uuid()}`;
   const commands: Schemas["Command"][] = [
     { id: "b1", type: "CreateTask", data: { taskId, title: "On the train" } },
-    { id: "b2", type: "UpdateTask", expectedVersion: 1, data: { taskId, status: "COMPLETED" } },
+    { id: "b2", type: "UpdateTask", expectedAfter: "b1", data: { taskId, status: "COMPLETED" } },
     { id: "b3", type: "DeleteTask", expectedVersion: 1, data: { taskId } },
   ];
   const { results } = answered("carry out a batch", 200, await client.POST("/v1/commands", { body: { commands } }));
@@ -118,6 +118,7 @@ async function batch() {
   const task = results[1]!.entity;
   assert(task?.entityType === "TASK");
   assert.equal(task.status, "COMPLETED");
+  assert.equal(results[1]!.version, 2);
   assert.equal(results[2]!.problem?.currentVersion, 2);
 }
 

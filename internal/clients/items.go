@@ -106,17 +106,17 @@ func (f *flow) settings(ctx context.Context) error {
 
 // batch creates and changes in one request; a failed command has a reason beside the successful ones.
 func (f *flow) batch(ctx context.Context) error {
-	id := "task_" + f.uuid()
+	id, first, stale := "task_"+f.uuid(), "b1", 1
 	commands := make([]nexus.Command, 3)
 	if err := errors.Join(
 		commands[0].FromCreateTaskCommand(nexus.CreateTaskCommand{
 			Id: "b1", Data: nexus.TaskCreate{TaskId: &id, Title: "On the train"},
 		}),
-		commands[1].FromUpdateTaskCommand(nexus.UpdateTaskCommand{Id: "b2", ExpectedVersion: 1, Data: nexus.UpdateTaskData{
+		commands[1].FromUpdateTaskCommand(nexus.UpdateTaskCommand{Id: "b2", ExpectedAfter: &first, Data: nexus.UpdateTaskData{
 			TaskId: id, Status: nullable.NewNullableWithValue(nexus.UpdateTaskDataStatusCOMPLETED),
 		}}),
 		commands[2].FromDeleteTaskCommand(nexus.DeleteTaskCommand{
-			Id: "b3", ExpectedVersion: 1, Data: nexus.DeleteTaskData{TaskId: id},
+			Id: "b3", ExpectedVersion: &stale, Data: nexus.DeleteTaskData{TaskId: id},
 		}),
 	); err != nil {
 		return err
@@ -141,6 +141,7 @@ func (f *flow) batch(ctx context.Context) error {
 	}
 	return errors.Join(
 		equal("the task's status", nexus.TaskStatusCOMPLETED, task.Status),
+		equal("the version that the change made", 2, *res.JSON200.Results[1].Version),
 		equal("the version now", 2, *res.JSON200.Results[2].Problem.CurrentVersion),
 	)
 }

@@ -200,7 +200,7 @@ func (a author) isNew() bool { return len(a.items) == 0 }
 
 func (a author) restore(typ *entity.Type, id string) command.Command {
 	return command.DelegatedCommand{Name: "restore", Type: typ, ID: id,
-		Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
+		Write: func(ctx context.Context, more ...func(item.Item) table.Action) (item.Item, error) {
 			return a.system.Archive.Restore(ctx, typ, a.userState.user, id, more...)
 		}}
 }

@@ -53,7 +53,7 @@ func orderOf(r command.Request) *expectedWrite {
 }
 
 // checkOrder checks a write of the command: it changes the edit that its user saw, and no other. An unchanged
-// occurrence has the series' version.
+// occurrence has the series' version, with that of the row that an undone exception left.
 func (h *history) checkOrder(s *userState, o *expectedWrite, r *record, ref entity.Ref) {
 	if o == nil {
 		return
@@ -65,15 +65,15 @@ func (h *history) checkOrder(s *userState, o *expectedWrite, r *record, ref enti
 	if ref.ID != o.id || r.New != nil && r.Old.Int(entity.AttrVersion) == r.New.Int(entity.AttrVersion) {
 		return
 	}
-	seen := r.Old
+	seen, left := r.Old, int64(0)
 	if ref.Type == entity.TypeInstance && !r.Old.Has(product.AttrModifiedFields) {
 		masterID, _, err := entity.ParseInstanceID(ref.ID)
 		if err != nil {
 			h.violate("I11", s.user, ref.ID, "%v", err)
 		}
-		seen = s.items[masterID]
+		seen, left = s.items[masterID], r.Old.Int(entity.AttrVersion)
 	}
-	edit, is := s.edits[seen.Key()], seen.Int(entity.AttrVersion)
+	edit, is := s.edits[seen.Key()]+left, seen.Int(entity.AttrVersion)+left
 	if o.expected < edit || o.expected > is {
 		h.violate("I11", s.user, ref.ID, "was changed at version %d, last edited at %d, by a user who saw %d", is, edit,
 			o.expected)

@@ -247,7 +247,7 @@ func (h *history) checkVersion(s *userState, r *record, ref entity.Ref) {
 	}
 	before, after := r.Old.Int(entity.AttrVersion), r.New.Int(entity.AttrVersion)
 	undone := ref.Type == entity.TypeInstance && !r.Old.Has(product.AttrModifiedFields)
-	if after == before+1 || undone && after > before { // an undone one had the series' version in between
+	if after == before+1 || undone && after > before { // an undone one had the series' version, too
 		return
 	}
 	a, b := r.Old.Clone(), r.New.Clone()

@@ -115,8 +115,10 @@ func (a author) date(master item.Item) string {
 // series is a change of a series or of one of its occurrences.
 func (a author) series(id string, master item.Item, expected *int64) (command.Command, *int64, string) {
 	date := a.date(master)
-	ofOccurrence := expected
-	if row := a.items[entity.InstanceID(id, date)]; row.Has(product.AttrModifiedFields) {
+	row := a.items[entity.InstanceID(id, date)]
+	both := *expected + row.Int(entity.AttrVersion)
+	ofOccurrence := &both
+	if row.Has(product.AttrModifiedFields) {
 		ofOccurrence = a.version(row)
 	}
 	put := func(text string) (command.Command, *int64, string) {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/product"
 	"nexus/pkg/text"
 )
@@ -29,6 +30,9 @@ const (
 
 	batchID       = "runCommands"
 	memberOmitted = "omitted"
+
+	memberExpected = "expectedVersion"
+	memberAfter    = "expectedAfter"
 )
 
 // batchOperation returns POST /v1/commands. The surface answers it by itself, because it needs the whole table.
@@ -36,9 +40,9 @@ func batchOperation() *operation {
 	return &operation{
 		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true,
 		summary: "Carry out a batch of commands",
-		detail: "In order; each goes on whether or not one before it failed. The result's place is the command's. A " +
-			"pointer in a problem leads into its command. " +
-			"Idempotency-Key is not needed: each command's id is its own key.",
+		detail: "In order; each goes on whether or not one before it failed, unless its expectedAfter names that one. The " +
+			"result's place is the command's. A pointer in a problem leads into its command. " +
+			"Idempotency-Key is not needed: each command's id is its own key, and is remembered for 90 days.",
 		body: &body{
 			required: true, limit: maxBatch,
 			schema: object{
@@ -105,8 +109,9 @@ func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (an
 	var traces []string
 	out := []byte(`{"results":[`)
 	sent := 0
+	done := outcomes{}
 	for i, raw := range list {
-		result, one, cause := a.runOne(ctx, user, raw, maxSent-sent)
+		result, one, cause := a.runOne(ctx, user, raw, done, maxSent-sent)
 		sent += sentSize(result)
 		out = append(appendComma(out, i), result...)
 		traces = append(traces, one...)
@@ -144,10 +149,13 @@ func sentSize(text []byte) int {
 // not see it. The result has its entity, or the faults and the present entity of a refusal, as far as they fit into the
 // remaining room.
 func (a *API) runOne(
-	ctx context.Context, user string, raw any, room int,
+	ctx context.Context, user string, raw any, done outcomes, room int,
 ) (result []byte, traces []string, cause error) {
 	id, o, c, p := a.readCommand(user, raw)
 	var out answer
+	if p == nil && c.after != "" {
+		p = done.resolve(o, &c)
+	}
 	if p == nil {
 		var err error
 		if out, err = a.perform(ctx, o, c); err != nil {
@@ -155,6 +163,7 @@ func (a *API) runOne(
 			prefixPointers(p)
 		}
 	}
+	done.add(id, o, c, out, p)
 	result = appendText([]byte(`{"id":`), text.Clip(id, maxShownID))
 	fits := func(content []byte) bool { return sentSize(result)+sentSize(content) < room }
 	if p != nil {
@@ -169,6 +178,9 @@ func (a *API) runOne(
 		return append(append(append(result, `,"problem":`...), content...), '}'), nil, p.cause
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
+	if out.made > 0 {
+		result = strconv.AppendInt(append(result, `,"version":`...), out.made, 10)
+	}
 	body := out.json()
 	if out.brief != nil {
 		body = out.brief
@@ -230,9 +242,9 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 	var wrong findings
 	for _, name := range sortedNames(frame) {
 		switch name {
-		case "id", "type", "data", "expectedVersion":
+		case "id", "type", "data", memberExpected, memberAfter:
 		default:
-			wrong.addUnknown("", name, []string{"id", "type", "data", "expectedVersion"})
+			wrong.addUnknown("", name, []string{"id", "type", "data", memberExpected, memberAfter})
 		}
 	}
 	if id, _ = frame["id"].(string); id == "" {
@@ -248,8 +260,11 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 		wrong.add("/type", "must be a command such as CreateTask%s", text.DidYouMean(near))
 		return id, nil, call{}, refuseFields(wrong...)
 	}
-	c = call{user: user, key: id, path: map[string]string{}, doc: maps.Clone(data)}
-	c.expected = o.readVersion(frame["expectedVersion"], &wrong)
+	c = call{
+		user: user, key: id, retention: idempotency.BatchRetention, path: map[string]string{}, doc: maps.Clone(data),
+	}
+	c.expected = o.readVersion(frame[memberExpected], &wrong)
+	c.after = o.readAfter(frame, &wrong)
 	o.takePathValues(&c, &wrong)
 	if len(wrong) > 0 {
 		return id, nil, call{}, refuseFields(wrong...)
@@ -266,11 +281,29 @@ func (o *operation) readVersion(raw any, wrong *findings) *int64 {
 	version, ok := parseVersion(string(number))
 	switch {
 	case !ok:
-		wrong.add("/expectedVersion", "must be a version")
+		wrong.add("/"+memberExpected, "must be a version")
 	case o.precondition == withoutVersion:
-		wrong.add("/expectedVersion", "has no meaning for %s", o.commandType())
+		wrong.add("/"+memberExpected, "has no meaning for %s", o.commandType())
 	}
 	return &version
+}
+
+// readAfter reads the member that names an earlier command in place of a version; "" if it is absent.
+func (o *operation) readAfter(frame map[string]any, wrong *findings) string {
+	raw := frame[memberAfter]
+	if raw == nil {
+		return ""
+	}
+	id, _ := raw.(string)
+	switch {
+	case id == "":
+		wrong.add("/"+memberAfter, "must be the id of an earlier command of the batch")
+	case o.precondition == withoutVersion:
+		wrong.add("/"+memberAfter, "has no meaning for %s", o.commandType())
+	case frame[memberExpected] != nil:
+		wrong.add("/"+memberAfter, "must not come together with %s", memberExpected)
+	}
+	return id
 }
 
 // takePathValues moves the path's values out of the data; the rest is the body.

@@ -46,11 +46,16 @@ func (o *operation) frameSchema(data object) object {
 		{"data", data},
 	}
 	if o.precondition != withoutVersion {
+		doc := "Stands for If-Match."
+		if o.precondition == needsVersion {
+			doc += " Either this or " + memberAfter + " is required."
+		}
 		members = append(members,
-			member{"expectedVersion", object{{"type", "integer"}, {"minimum", 0}, {"description", "Stands for If-Match."}}})
-	}
-	if o.precondition == needsVersion {
-		required = append(required, "expectedVersion")
+			member{memberExpected, object{{"type", "integer"}, {"minimum", 0}, {"description", doc}}},
+			member{memberAfter, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"description",
+				"The id of an earlier command of the batch about the same entity: the version that it made stands for " +
+					memberExpected + ". A command about an occurrence may name one about its series. If that one was not carried " +
+					"out, neither is this one: 424, or 503 behind a 503."}}})
 	}
 	return append(object{{"description", o.summary + "."}}, closed(required, members)...)
 }
@@ -89,6 +94,9 @@ func commandResult(r *entity.Registry) object {
 	return record([]string{"id", "status"}, object{
 		{"id", textSchema("The command's id; empty if it had none.")},
 		{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
+		{"version", object{{"type", "integer"}, {"minimum", 1}, {"description", "The version that the command made of the " +
+			"entity that it names, or found if it changed nothing; of a deletion that of the removal, of a split that of the " +
+			"series that ended. A repetition has the same one, whatever became of the entity since."}}},
 		{"entity", schemaRef(anyEntity)},
 		{"result", append(object{
 			{"description", "The answer of a command that answers more than one entity, as SplitSeries does, or none: one " +

@@ -75,7 +75,7 @@ func calendarOperations() []*operation {
 			},
 			answers: []documented{{status: http.StatusOK, doc: "The address.", schema: feedSchema(true)}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				if _, err := idempotency.New(c.user, c.key, nil); err != nil {
+				if _, err := idempotency.New(c.user, c.key, 0, nil); err != nil {
 					return answer{}, err
 				}
 				address, f, err := s.Calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))

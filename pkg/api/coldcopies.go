@@ -43,7 +43,7 @@ func archiveOperations() []*operation {
 				}
 				return s.do(ctx, c, command.DelegatedCommand{
 					Name: "restore", Type: t, ID: id,
-					Write: func(ctx context.Context, more ...table.Action) (item.Item, error) {
+					Write: func(ctx context.Context, more ...func(item.Item) table.Action) (item.Item, error) {
 						return s.Archive.Restore(ctx, t, c.user, id, more...)
 					},
 				})

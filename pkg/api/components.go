@@ -24,7 +24,7 @@ func headerParameters() object {
 	}
 	return object{
 		{headerKey, param(headerKey, "Makes a repetition of the request harmless for 24 hours: same key and same request "+
-			"get the first status again, with the entity as it is now.",
+			"get the first status again, with the entity as it is now. The id of a command in a batch does so for 90 days.",
 			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
 		{"If-Match",
 			param("If-Match", "The ETag that the client has seen, or its version in quotes; * for whatever version there is.",
@@ -45,7 +45,8 @@ func answerHeaders() object {
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"ETag", header("The entity's version in quotes, what If-Match takes; with a mark behind a hyphen where it leaves "+
+		{"ETag", header("The entity's version in quotes, what If-Match takes; of a deletion the version that the removal "+
+			"counts as; with a mark behind a hyphen where it leaves "+
 			"the table at a time, or where time alone has archived it; of a repository the revision's id in quotes; of a list "+
 			"a digest, which only If-None-Match takes.", text)},
 		{"Last-Modified", header("When something was last changed, added or removed.", text)},
@@ -71,8 +72,9 @@ func refusals() object {
 	for _, k := range problemKinds() {
 		name := strconv.Itoa(k.status)
 		known := slices.ContainsFunc(out, func(m member) bool { return m.name == name })
-		// No operation answers the first, and each documents its conflicts itself.
-		if known || k.status == http.StatusMethodNotAllowed || k.status == http.StatusConflict {
+		// No operation answers the first two, and each documents its conflicts itself.
+		if known || k.status == http.StatusMethodNotAllowed || k.status == http.StatusFailedDependency ||
+			k.status == http.StatusConflict {
 			continue
 		}
 		var docs []string

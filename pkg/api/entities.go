@@ -51,7 +51,7 @@ func entityOperations(t *entity.Type) []*operation {
 		{
 			id: "delete" + entityNoun(t), method: http.MethodDelete, path: one, tag: t.Plural, writes: true,
 			precondition: needsVersion, summary: "Delete " + article(word), detail: "For good: its id is never used again.",
-			answers: []documented{{status: http.StatusNoContent, doc: "The " + word + " is deleted."}}, finds: true,
+			answers: []documented{deletedAnswer(word)}, finds: true,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.Delete{Type: t, ID: c.path[t.IDAttr]})
 			},
@@ -66,6 +66,11 @@ var goneAnswer = documented{
 		"since.",
 }
 
+// deletedAnswer is the answer of a deletion; its tag is the version of the removal.
+func deletedAnswer(word string) documented {
+	return documented{status: http.StatusNoContent, doc: "The " + word + " is deleted.", entity: true}
+}
+
 func entityAnswer(status int, t *entity.Type, doc string) documented {
 	return documented{status: status, doc: doc, schema: schemaRef(entityNoun(t)), entity: true}
 }
@@ -73,7 +78,8 @@ func entityAnswer(status int, t *entity.Type, doc string) documented {
 // request returns the command as a request of the call.
 func (c call) request(cmd command.Command) command.Request {
 	return command.Request{
-		User: c.user, ExpectedVersion: c.expected, AnyVersion: c.anyVersion, IdempotencyKey: c.key, Command: cmd,
+		User: c.user, ExpectedVersion: c.expected, AnyVersion: c.anyVersion, VersionOfSeries: c.ofSeries,
+		IdempotencyKey: c.key, Retention: c.retention, Command: cmd,
 	}
 }
 
@@ -83,15 +89,18 @@ func (s *Config) do(ctx context.Context, c call, cmd command.Command) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{status: http.StatusOK, typ: res.Type, item: res.Item, replayed: res.Replayed}
-	a.traces = appendTrace(a.traces, c.user, res.Ref, res.Item.Int(entity.AttrVersion))
+	a := answer{status: http.StatusOK, typ: res.Type, item: res.Item, made: res.Version, replayed: res.Replayed}
+	written := res.Item.Int(entity.AttrVersion)
+	if res.Type.Name == entity.TypeInstance {
+		written = res.Row
+	}
 	switch {
 	case res.Deleted:
-		a = answer{status: http.StatusNoContent, replayed: res.Replayed}
-		a.traces = appendTrace(a.traces, c.user, res.Ref, res.Removal)
+		a.status, a.typ, a.item, a.version, written = http.StatusNoContent, nil, nil, res.Removal, res.Removal
 	case res.Created:
 		a.status, a.location = http.StatusCreated, "/v1/"+res.Type.Plural+"/"+res.Ref.ID
 	}
+	a.traces = appendTrace(a.traces, c.user, res.Ref, written)
 	return a, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
@@ -93,8 +94,11 @@ type call struct {
 	form       item.Item      // the body, if the operation has a form for it
 	text       []byte         // the body, if it is no JSON
 	expected   *int64
-	anyVersion bool   // If-Match: *
-	key        string // of idempotency; "" for none
+	anyVersion bool          // If-Match: *
+	key        string        // of idempotency; "" for none
+	retention  time.Duration // of the key; 0 for the usual one
+	after      string        // the id of an earlier command of the batch, whose version stands for expected; "" for none
+	ofSeries   bool          // expected is the version of the occurrence's series
 }
 
 // answer is the result of an operation.
@@ -106,6 +110,7 @@ type answer struct {
 	body     []byte // JSON, if the answer is no entity
 	tagged   []byte // the input of such an answer's entity tag; nil for the body
 	version  int64  // the version of the entity that such an answer concerns; 0 for none
+	made     int64  // the version that a command made of the entity that it names; 0 for none
 	revID    string // the revision that such an answer contains whole; "" for none
 	brief    []byte // replaces the body of such an answer in a batch; nil for the body
 	location string
@@ -186,6 +191,39 @@ func (o *operation) pathNames() []string {
 		}
 	}
 	return names
+}
+
+// names returns the id of the entity that a command of a batch is about, and so of the version that it makes; "" for
+// none. An event that becomes a series is another entity than the series.
+func (o *operation) names(c call) string {
+	path := o.pathNames()
+	switch {
+	case o.isAboutOccurrence():
+		return entity.InstanceID(c.path[product.AttrMasterID], c.path[memberDate])
+	case len(path) > 0:
+		return c.path[path[0]]
+	case o.body != nil && o.body.creates != nil:
+		id, _ := c.doc[o.body.creates.IDAttr].(string)
+		return id
+	}
+	return o.id
+}
+
+// isAboutOccurrence reports whether the operation is about one occurrence of a series.
+func (o *operation) isAboutOccurrence() bool {
+	return slices.Equal(o.pathNames(), []string{product.AttrMasterID, memberDate})
+}
+
+// asks returns the id of the entity whose version a command of a batch expects; "" if it expects none.
+func (o *operation) asks(c call) string {
+	switch o.precondition {
+	case withoutVersion:
+		return ""
+	case mayNeedVersion:
+		id, _ := c.doc[memberFromEvent].(string)
+		return id
+	}
+	return o.names(c)
 }
 
 // reads reports whether GET and HEAD carry the operation out.

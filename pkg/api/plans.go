@@ -175,7 +175,7 @@ func diffPlan(ctx context.Context, s *Config, c call) (answer, error) {
 }
 
 func rolloverPlan(ctx context.Context, s *Config, c call) (answer, error) {
-	done, err := s.Plans.Rollover(ctx, c.user, c.path[memberDate], c.key)
+	done, err := s.Plans.Rollover(ctx, c.user, c.path[memberDate], c.key, c.retention)
 	if err != nil {
 		return answer{}, err
 	}
@@ -195,7 +195,7 @@ func rolloverPlan(ctx context.Context, s *Config, c call) (answer, error) {
 }
 
 func completePlan(ctx context.Context, s *Config, c call) (answer, error) {
-	done, err := s.Plans.Complete(ctx, c.user, c.path[memberDate], c.form.Str(memberActionID), c.key)
+	done, err := s.Plans.Complete(ctx, c.user, c.path[memberDate], c.form.Str(memberActionID), c.key, c.retention)
 	if err != nil {
 		return answer{}, err
 	}

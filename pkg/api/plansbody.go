@@ -35,7 +35,7 @@ func readCommitOfPlan(c call) (plan.Commit, *Problem) {
 	r := &reading{doc: c.doc, wrong: &wrong}
 	commit := plan.Commit{
 		ParentRevID: r.text(memberParentRevID), Message: r.text(memberMessage), Reason: r.text(memberReason),
-		IdempotencyKey: c.key,
+		IdempotencyKey: c.key, Retention: c.retention,
 	}
 	var hasTodos, hasBlocks bool
 	commit.Plan.Todos, hasTodos = readList(r, memberTodos, readTodo)

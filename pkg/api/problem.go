@@ -108,7 +108,13 @@ var (
 	}
 	keyReused = problemKind{
 		"idempotency-key-reused", http.StatusUnprocessableEntity, "Idempotency key used before",
-		"The idempotency key was used for another request in the last 24 hours.",
+		"The idempotency key was used for another request: in the last 24 hours, or as the id of a command in a batch in " +
+			"the last 90 days.",
+	}
+	dependencyFailed = problemKind{
+		"dependency-failed", http.StatusFailedDependency, "The command that it follows failed", "Only in the results of a " +
+			"batch: the command that expectedAfter names was not carried out, so this one was not tried. Behind one that was " +
+			"not carried out for the time being, the answer is 503.",
 	}
 	preconditionNeeded = problemKind{
 		"precondition-required", http.StatusPreconditionRequired, "Precondition required",
@@ -127,7 +133,7 @@ var (
 func problemKinds() []problemKind {
 	return []problemKind{
 		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, preconditionFailed, tooLarge,
-		unsupportedMedia, invalid, keyReused, preconditionNeeded, internal, unavailable,
+		unsupportedMedia, invalid, keyReused, dependencyFailed, preconditionNeeded, internal, unavailable,
 	}
 }
 

@@ -320,6 +320,6 @@ func TestRoutes_includeATypeOfAnotherProduct(t *testing.T) {
 	b.Equal(200, served(get("/v1/recipes/"+other+"/backlinks")).Code)
 	batch := served(post("/v1/commands",
 		`{"commands":[{"id":"1","type":"DeleteRecipeCard","data":{"recipeId":"`+other+`"},"expectedVersion":1}]}`))
-	b.Equal(`{"results":[{"id":"1","status":204}]}`, batch.Body.String())
+	b.Equal(`{"results":[{"id":"1","status":204,"version":2}]}`, batch.Body.String())
 	b.Equal(404, served(get("/v1/tasks")).Code)
 }

@@ -148,7 +148,7 @@ func seriesOperations(t *entity.Type) []*operation {
 		{
 			id: "deleteSeries", method: http.MethodDelete, path: one, tag: t.Plural, writes: true, precondition: needsVersion,
 			summary: "Delete a series", detail: "For good, with all of its exceptions.",
-			answers: []documented{{status: http.StatusNoContent, doc: "The series is deleted."}}, finds: true,
+			answers: []documented{deletedAnswer("series")}, finds: true,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.DeleteSeries{ID: id(c)})
 			},

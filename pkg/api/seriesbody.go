@@ -150,7 +150,7 @@ func splitSeries(t *entity.Type) func(context.Context, *Config, call) (answer, e
 			return answer{}, err
 		}
 		if res.Deleted {
-			return answer{status: http.StatusNoContent, replayed: res.Replayed}, nil
+			return answer{status: http.StatusNoContent, made: res.Version, replayed: res.Replayed}, nil
 		}
 		ended := entity.Ref{Type: t.Name, ID: cmd.ID}
 		out := []byte{'{'}
@@ -161,6 +161,7 @@ func splitSeries(t *entity.Type) func(context.Context, *Config, call) (answer, e
 		following := res.Item.Int(entity.AttrVersion)
 		return answer{
 			status: http.StatusCreated, body: out, location: "/v1/" + t.Plural + "/" + res.Ref.ID, replayed: res.Replayed,
+			made:   res.Version,
 			traces: appendTrace(appendTrace(nil, c.user, ended, res.Ended.Int(entity.AttrVersion)), c.user, res.Ref, following),
 		}, nil
 	}

@@ -100,10 +100,13 @@ func TestFailuresFrom_namesTheActionThatFailedWithARestore(t *testing.T) {
 		taken, free := entity.ReceiptKey(ann, "taken").Item(), entity.ReceiptKey(ann, "free").Item()
 		w.put(taken)
 		before := w.everything()
-		for position, more := range [][]table.Action{
-			{table.Put{Item: taken, If: table.NotExists()}, table.Put{Item: free, If: table.NotExists()}},
-			{table.Put{Item: free, If: table.NotExists()}, table.Put{Item: taken, If: table.NotExists()}},
-		} {
+		put := func(row item.Item) func(item.Item) table.Action {
+			return func(restored item.Item) table.Action {
+				require.True(t, restored.Has(entity.AttrRestoredAt), "it is told of the item to come")
+				return table.Put{Item: row, If: table.NotExists()}
+			}
+		}
+		for position, more := range [][]func(item.Item) table.Action{{put(taken), put(free)}, {put(free), put(taken)}} {
 			_, err := w.archive.Restore(t.Context(), typ, ann, id, more...)
 			var failed *table.ConditionError
 			require.ErrorAs(t, err, &failed, name)
@@ -112,7 +115,7 @@ func TestFailuresFrom_namesTheActionThatFailedWithARestore(t *testing.T) {
 			require.Equal(t, taken, failed.Failures[0].Old, name)
 			require.Equal(t, before, w.everything(), name)
 		}
-		back, err := w.archive.Restore(t.Context(), typ, ann, id, table.Put{Item: free, If: table.NotExists()})
+		back, err := w.archive.Restore(t.Context(), typ, ann, id, put(free))
 		require.NoError(t, err, name)
 		require.Equal(t, back, w.get(task.Key()), name)
 		require.NotNil(t, w.get(entity.ReceiptKey(ann, "free")), name)
@@ -135,7 +138,9 @@ func TestRestore_readsAgainWhenAnotherOvertakesIt(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}}
-	_, err := archive.New(cfg).Restore(t.Context(), typ, ann, id, table.Put{Item: entity.ReceiptKey(ann, "r").Item()})
+	_, err := archive.New(cfg).Restore(t.Context(), typ, ann, id, func(item.Item) table.Action {
+		return table.Put{Item: entity.ReceiptKey(ann, "r").Item()}
+	})
 	require.ErrorIs(t, err, archive.ErrAlive)
 	require.Nil(t, w.get(entity.ReceiptKey(ann, "r")), "and what went with it did not happen")
 }

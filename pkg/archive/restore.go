@@ -65,10 +65,10 @@ func (a *Archive) List(
 }
 
 // Restore restores an item from its cold copy and returns it. More actions, such as the receipt of an idempotent
-// request, join the same transaction as its last. A failure of one returns a [*table.ConditionError] with its position
-// among them.
+// request, join the same transaction as its last. Each is made of the item as it is to be restored. A failure of one
+// returns a [*table.ConditionError] with its position among them.
 func (a *Archive) Restore(
-	ctx context.Context, t *entity.Type, user, id string, more ...table.Action,
+	ctx context.Context, t *entity.Type, user, id string, more ...func(restored item.Item) table.Action,
 ) (item.Item, error) {
 	key := entity.ItemKey(user, entity.Ref{Type: t.Name, ID: id})
 	for range maxRounds {
@@ -76,7 +76,11 @@ func (a *Archive) Restore(
 		if err != nil {
 			return nil, err
 		}
-		err = a.Store.Transact(ctx, append(plan.actions, more...)...)
+		actions := plan.actions
+		for _, action := range more {
+			actions = append(actions, action(plan.restored))
+		}
+		err = a.Store.Transact(ctx, actions...)
 		var failed *table.ConditionError
 		switch {
 		case err == nil:

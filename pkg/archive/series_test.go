@@ -43,11 +43,10 @@ func (w *fixture) touchSeries() {
 	}
 	m := masters[w.random.IntN(len(masters))]
 	id, date := m.Str(product.AttrMasterID), fmt.Sprintf("202506%02d", 10+w.random.IntN(3))
-	exception := m // the version of an occurrence that does not differ
-	if row := w.get(entity.ItemKey(ann, entity.Ref{
-		Type: entity.TypeInstance, ID: entity.InstanceID(id, date),
-	})); row.Has(product.AttrModifiedFields) {
-		exception = row
+	exception := w.get(entity.ItemKey(ann, entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(id, date)}))
+	if !exception.Has(product.AttrModifiedFields) {
+		sum := exception.Int(entity.AttrVersion) + m.Int(entity.AttrVersion)
+		exception = item.Item{entity.AttrVersion: item.Int(sum)}
 	}
 	switch w.random.IntN(7) {
 	case 0:

@@ -17,12 +17,14 @@ type call struct {
 	*Service
 	user     string
 	expected *int64
+	// ofSeries says that expected is the series' version, of an occurrence that has none of its own.
+	ofSeries bool
 	now      time.Time            // in whole seconds, as in every stored row
 	receipt  *idempotency.Receipt // nil without an idempotency key
 }
 
 func (s *Service) newCall(r Request) (call, error) {
-	c := call{Service: s, user: r.User, expected: r.ExpectedVersion, now: s.second()}
+	c := call{Service: s, user: r.User, expected: r.ExpectedVersion, ofSeries: r.VersionOfSeries, now: s.second()}
 	if r.IdempotencyKey == "" {
 		return c, nil
 	}
@@ -31,7 +33,7 @@ func (s *Service) newCall(r Request) (call, error) {
 		parts = append(parts, "*")
 	}
 	var err error
-	c.receipt, err = idempotency.New(r.User, r.IdempotencyKey, parts)
+	c.receipt, err = idempotency.New(r.User, r.IdempotencyKey, r.Retention, parts)
 	return c, err
 }
 

@@ -19,9 +19,20 @@ type step struct {
 
 // effect describes what a command did, for the receipt.
 type effect struct {
-	done    string
-	ref     entity.Ref
+	done string
+	ref  entity.Ref
+	// version is the one that the command made of the entity, as its user sees it, or found if it changed nothing.
 	version int64
+	// ended is the version that a split made of the series that it names; 0 for any other command.
+	ended int64
+}
+
+// made returns what the command made of the entity that it names.
+func (e effect) made() int64 {
+	if e.ended != 0 {
+		return e.ended
+	}
+	return e.version
 }
 
 // commit writes the steps and the receipt, all or none. It returns the row that an update left, if the store returns
@@ -52,7 +63,7 @@ func (c call) write(ctx context.Context, steps []step, e effect) (item.Item, err
 		actions = append(actions, s.action)
 	}
 	if c.receipt != nil {
-		actions = append(actions, c.receiptOf(e.done, e.ref, e.version))
+		actions = append(actions, c.receiptOf(e))
 	}
 	if len(actions) == 1 {
 		// A single write costs half of a transaction with one action.

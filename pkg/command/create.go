@@ -129,10 +129,11 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	ref := n.typ.Ref(it)
 	steps := append([]step{n.put(ref, it)}, targets...)
 	steps = append(steps, n.checkIDUnused(c)...)
-	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, it.Int(entity.AttrVersion)}); err != nil {
+	version := it.Int(entity.AttrVersion)
+	if _, err := c.commit(ctx, steps, effect{done: doneCreate, ref: ref, version: version}); err != nil {
 		return Result{}, err
 	}
-	return Result{Type: n.typ, Ref: ref, Item: it, Created: true}, nil
+	return Result{Type: n.typ, Ref: ref, Item: it, Version: version, Created: true}, nil
 }
 
 func (n creation) put(ref entity.Ref, it item.Item) step {

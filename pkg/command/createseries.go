@@ -109,14 +109,15 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
 	steps = append(steps, n.checkIDUnused(c)...)
-	if _, err := c.commit(ctx, steps, effect{doneCreate, ref, n.bare.Int(entity.AttrVersion)}); err != nil {
+	version := n.bare.Int(entity.AttrVersion)
+	if _, err := c.commit(ctx, steps, effect{done: doneCreate, ref: ref, version: version}); err != nil {
 		var missing *NotFoundError
 		if errors.As(err, &missing) && missing.Ref == p.ref {
 			missing.Pointer = pointerToEvent
 		}
 		return Result{}, err
 	}
-	return Result{Type: n.typ, Ref: ref, Item: n.bare, Created: true}, nil
+	return Result{Type: n.typ, Ref: ref, Item: n.bare, Version: version, Created: true}, nil
 }
 
 // creation returns the series that replaces the event.

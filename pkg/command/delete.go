@@ -46,11 +46,11 @@ func (c call) remove(ctx context.Context, t *entity.Type, ref entity.Ref) (Resul
 	return c.repeat(ctx, func(c call) (Result, error) {
 		steps := []step{r.item(c), r.gone(c)}
 		steps = append(steps, r.kept(c)...)
-		// A removal counts as a version.
-		if _, err := c.commit(ctx, steps, effect{doneDelete, ref, r.version + 1}); err != nil {
+		removal := r.version + 1 // it counts as a version
+		if _, err := c.commit(ctx, steps, effect{done: doneDelete, ref: ref, version: removal}); err != nil {
 			return Result{}, err
 		}
-		return Result{Type: t, Ref: ref, Deleted: true, Removal: r.version + 1}, nil
+		return Result{Type: t, Ref: ref, Version: removal, Deleted: true, Removal: removal}, nil
 	})
 }
 

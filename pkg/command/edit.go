@@ -80,9 +80,9 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 		}
 		return Result{}, fmt.Errorf("change %s: the command left no entity", e.ref)
 	}
-	res := Result{Type: e.typ, Ref: e.ref, Item: before}
+	res := Result{Type: e.typ, Ref: e.ref, Item: before, Version: before.Int(entity.AttrVersion)}
 	if len(wrong) == 0 && merged.Equal(before) {
-		return res, c.remember(ctx, effect{doneChange, e.ref, before.Int(entity.AttrVersion)})
+		return res, c.remember(ctx, effect{done: doneChange, ref: e.ref, version: res.Version})
 	}
 	after, err := c.next(e, before, merged, meta, wrong)
 	if err != nil {
@@ -99,7 +99,8 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 		}
 	}
 	steps = append([]step{c.change(e, stored, after, tests...)}, steps...)
-	row, err := c.commit(ctx, steps, effect{doneChange, e.ref, after.Int(entity.AttrVersion)})
+	res.Version = after.Int(entity.AttrVersion)
+	row, err := c.commit(ctx, steps, effect{done: doneChange, ref: e.ref, version: res.Version})
 	if err != nil {
 		return Result{}, err
 	}

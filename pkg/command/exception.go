@@ -94,7 +94,7 @@ func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, er
 		return Result{}, err
 	}
 	before := o.series.Item(o.Occurrence)
-	if err := c.expects(c.instanceType(), o.ref, before); err != nil {
+	if err := c.expectsOccurrence(o, before); err != nil {
 		return Result{}, err
 	}
 	after, wrong, err := c.nextException(e, o)
@@ -105,6 +105,18 @@ func (c call) attemptException(ctx context.Context, e exceptionEdit) (Result, er
 		return Result{}, err
 	}
 	return c.writeException(ctx, e, o, before, after, rows)
+}
+
+// expectsOccurrence is [call.expects] for an occurrence. The version of its series holds only if it has none of its
+// own.
+func (c call) expectsOccurrence(o occurrence, before item.Item) error {
+	switch {
+	case !c.ofSeries:
+		return c.expects(c.instanceType(), o.ref, before)
+	case o.Virtual() && entity.HoldsAt(o.master, *c.expected):
+		return nil
+	}
+	return &StaleError{Ref: o.ref, Current: before.Int(entity.AttrVersion), Type: c.instanceType(), Item: before}
 }
 
 // nextException returns the new row of an occurrence, checked as a whole; nil if it needs none.
@@ -152,10 +164,10 @@ func (c call) writeException(
 		now.series = s
 		now.Occurrence, _ = s.On(e.date)
 	}
-	res := Result{Type: t, Ref: o.ref, Item: now.series.Item(now.Occurrence)}
+	res := Result{Type: t, Ref: o.ref, Item: now.series.Item(now.Occurrence), Row: after.Int(entity.AttrVersion)}
 	if sameOccurrence(t, before, res.Item) {
-		res.Item = before
-		return res, c.remember(ctx, effect{doneChange, o.ref, before.Int(entity.AttrVersion)})
+		res.Item, res.Version, res.Row = before, before.Int(entity.AttrVersion), o.row.Int(entity.AttrVersion)
+		return res, c.remember(ctx, effect{done: doneChange, ref: o.ref, version: res.Version})
 	}
 	if duesMoved(o.Occurrence, before, now.Occurrence, res.Item) {
 		after.SetTime(product.AttrDueSetAt, c.now)
@@ -173,7 +185,8 @@ func (c call) writeException(
 		return Result{}, err
 	}
 	steps := withTargetChecks([]step{putRow(o.row, after), countException(o.master)}, targets)
-	if _, err := c.commit(ctx, steps, effect{doneChange, o.ref, after.Int(entity.AttrVersion)}); err != nil {
+	res.Version = res.Item.Int(entity.AttrVersion)
+	if _, err := c.commit(ctx, steps, effect{done: doneChange, ref: o.ref, version: res.Version}); err != nil {
 		return Result{}, err
 	}
 	return res, nil
@@ -285,6 +298,6 @@ func (c call) replayInstance(ctx context.Context, res Result) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res.Item = o.series.Item(o.Occurrence)
+	res.Item, res.Row = o.series.Item(o.Occurrence), o.row.Int(entity.AttrVersion)
 	return res, nil
 }

@@ -19,9 +19,10 @@ type DelegatedCommand struct {
 	Name string
 	Type *entity.Type
 	ID   string
-	// Write carries the command out in one transaction and returns the resulting entity. More are actions that must be
-	// the last of that transaction; if one of them fails, the [*table.ConditionError] counts from the first of them.
-	Write func(ctx context.Context, more ...table.Action) (item.Item, error)
+	// Write carries the command out in one transaction and returns the resulting entity. More make actions, of the entity
+	// as it is to be written, that must be the last of that transaction; if one of them fails, the
+	// [*table.ConditionError] counts from the first of them.
+	Write func(ctx context.Context, more ...func(planned item.Item) table.Action) (item.Item, error)
 }
 
 func (cmd DelegatedCommand) content() []any {
@@ -54,17 +55,17 @@ func (cmd DelegatedCommand) run(ctx context.Context, c call) (Result, error) {
 }
 
 func (cmd DelegatedCommand) attempt(ctx context.Context, c call, ref entity.Ref) (Result, error) {
-	var more []table.Action
+	var more []func(item.Item) table.Action
 	if c.receipt != nil {
-		// The version is known only once the write is planned; 0 lets a replay accept any version that it reads, and it
-		// reads later.
-		more = append(more, c.receiptOf(doneChange, ref, 0))
+		more = append(more, func(planned item.Item) table.Action {
+			return c.receiptOf(effect{done: doneChange, ref: ref, version: planned.Int(entity.AttrVersion)})
+		})
 	}
 	it, err := cmd.Write(ctx, more...)
 	var failed *table.ConditionError
 	switch {
 	case err == nil:
-		return Result{Type: cmd.Type, Ref: ref, Item: it}, nil
+		return Result{Type: cmd.Type, Ref: ref, Item: it, Version: it.Int(entity.AttrVersion)}, nil
 	case !errors.As(err, &failed):
 		return Result{}, fmt.Errorf("%s %s: %w", cmd.Name, ref, err)
 	}

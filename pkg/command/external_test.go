@@ -18,13 +18,16 @@ import (
 
 // rename is a command of another package: it gives a task another title, in a transaction of its own.
 func (b *fixture) rename(id, title string) command.DelegatedCommand {
-	write := func(ctx context.Context, more ...table.Action) (item.Item, error) {
+	write := func(ctx context.Context, more ...func(item.Item) table.Action) (item.Item, error) {
 		row := b.stored(product.Task(), id)
 		after := row.Clone()
 		after[entity.AttrTitle] = item.String(title)
 		after[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + 1)
-		own := table.Diff(row, after, table.AtVersion(row.Int(entity.AttrVersion)))
-		err := b.store.Transact(ctx, append([]table.Action{own}, more...)...)
+		actions := []table.Action{table.Diff(row, after, table.AtVersion(row.Int(entity.AttrVersion)))}
+		for _, action := range more {
+			actions = append(actions, action(after))
+		}
+		err := b.store.Transact(ctx, actions...)
 		var failed *table.ConditionError
 		if !errors.As(err, &failed) {
 			return after, err
@@ -110,12 +113,12 @@ func TestService_checksTheReceiptAfterAFailedExternalWrite(t *testing.T) {
 	id := b.create(product.Task(), `{"title":"t"}`)
 	refused := errors.New("refused")
 	cmd := b.rename(id, "u")
-	cmd.Write = func(context.Context, ...table.Action) (item.Item, error) { return nil, refused }
+	cmd.Write = func(context.Context, ...func(item.Item) table.Action) (item.Item, error) { return nil, refused }
 	for _, options := range [][]option{{key("k")}, nil} {
 		_, err := b.do(cmd, options...)
 		require.ErrorIs(t, err, refused)
 	}
-	cmd.Write = func(context.Context, ...table.Action) (item.Item, error) {
+	cmd.Write = func(context.Context, ...func(item.Item) table.Action) (item.Item, error) {
 		b.must(b.rename(id, "twin"), key("k"))
 		return nil, refused
 	}

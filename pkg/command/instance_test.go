@@ -82,7 +82,7 @@ func TestPutInstance_givesAnOccurrenceFieldsOfItsOwn(t *testing.T) {
 		back := b.must(command.PutInstance{MasterID: id, Date: "20251208", Fields: doc(`{}`)}, at(2))
 		b.took("BatchGet Transact")
 		require.Equal(t, []string{"standup", "room 1"}, []string{back.Item.Str("title"), back.Item.Str("location")})
-		require.Equal(t, int64(1), back.Item.Int("version"), "the series'")
+		require.Equal(t, int64(3+1), back.Item.Int("version"), "of its row and of the series together")
 		require.Equal(t, int64(3), b.instance(id, "20251208").Int("version"))
 		require.Empty(t, b.idle())
 	}
@@ -153,15 +153,66 @@ func TestPutInstance_countsTheVersionOfAnOccurrence(t *testing.T) {
 	requireStale(t, put(`{"title":"y"}`, at(2)), 3)
 	require.NoError(t, put(`{"title":"y"}`, at(3)))
 	require.NoError(t, put(`{}`, at(4)))
-	requireStale(t, put(`{"title":"y"}`, at(4)), 2)
-	require.NoError(t, put(`{"title":"y"}`, at(2)), "virtual again, it has the series' version")
-	require.Equal(t, int64(6), b.instance(id, "20251208").Int("version"))
-	require.NoError(t, put(`{}`, at(6)))
-	for version := int64(2); version < 9; version++ {
+	require.Equal(t, int64(5), b.instance(id, "20251208").Int("version"))
+	requireStale(t, put(`{"title":"y"}`, at(4)), 5+2)
+	require.NoError(t, put(`{"title":"y"}`, at(5+2)), "virtual again, it has the sum of both versions")
+	require.Equal(t, int64(8), b.instance(id, "20251208").Int("version"))
+	require.NoError(t, put(`{}`, at(8)))
+	for version := int64(2); version < 20; version++ {
 		b.must(command.UpdateSeries{ID: id, Patch: doc(fmt.Sprintf(`{"title":"%d"}`, version))}, at(version))
+		for old := int64(1); old <= 9+version; old++ {
+			requireStale(t, put(`{"title":"z"}`, at(old)), 9+version+1)
+		}
 	}
-	require.NoError(t, put(`{"title":"y"}`, at(9)))
-	requireStale(t, put(`{"title":"z"}`, at(9)), 10)
+	require.NoError(t, put(`{"title":"y"}`, at(9+20)))
+	requireStale(t, put(`{"title":"z"}`, at(9+20)), 30)
+}
+
+// A repetition knows the version that the command made, as its user saw it, and which row was written.
+func TestPutInstance_remembersTheVersionOfAnUndoneOccurrence(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	cmd := command.PutInstance{MasterID: id, Date: "20251208", Fields: doc(`{"title":"x"}`)}
+	versions := func(r command.Result) []int64 { return []int64{r.Version, r.Row, r.Item.Int("version")} }
+	require.Equal(t, []int64{2, 2, 2}, versions(b.must(cmd, at(1), key("put"))))
+	cmd.Fields = doc(`{}`)
+	require.Equal(t, []int64{3 + 1, 3, 3 + 1}, versions(b.must(cmd, at(2), key("undo"))))
+	require.Equal(t, []int64{3 + 1, 3, 3 + 1}, versions(b.must(cmd, at(4), key("nothing"))), "nothing was left to undo")
+	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"title":"second"}`)}, at(1))
+	again := b.must(cmd, at(2), key("undo"))
+	require.True(t, again.Replayed)
+	require.Equal(t, []int64{3 + 1, 3, 3 + 2}, versions(again))
+	requireStale(t, func() error { _, err := b.do(cmd, at(again.Version)); return err }(), 3+2)
+}
+
+// The version of its series holds for an occurrence that has none of its own, and for no other: the row of an exception
+// may have that very number.
+func TestPutInstance_followsItsSeriesOnlyWhileItDoesNotDiffer(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	put := func(date, text string, options ...option) (command.Result, error) {
+		return b.do(command.PutInstance{MasterID: id, Date: date, Fields: doc(text)}, options...)
+	}
+	follows := func(r *command.Request) { r.VersionOfSeries = true }
+	b.except(id, "20251208", `{"title":"x"}`) // its row has version 2
+	b.except(id, "20251215", `{"title":"x"}`)
+	b.except(id, "20251215", `{}`)
+	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"title":"second"}`)}, at(1))
+	_, err := put("20251208", `{"title":"y"}`, at(2), follows)
+	requireStale(t, err, 2)
+	for _, date := range []string{"20251215", "20251222"} {
+		_, err = put(date, `{"title":"y"}`, at(1), follows)
+		var stale *command.StaleError
+		require.ErrorAs(t, err, &stale)
+		require.Equal(t, stale.Current, stale.Item.Int("version"))
+		_, err = put(date, `{"title":"y"}`, at(2), follows, key(date))
+		require.NoError(t, err)
+		again, err := put(date, `{"title":"y"}`, at(2), key(date))
+		require.NoError(t, err, "the number alone identifies the request")
+		require.True(t, again.Replayed)
+	}
 }
 
 func TestPutInstance_refusesAWrongException(t *testing.T) {
@@ -232,7 +283,7 @@ func TestPutInstance_boundsExceptionsToFiveHundred(t *testing.T) {
 	b.must(command.PutInstance{MasterID: id, Date: day(3), Fields: doc(`{"title":"changed once more"}`)}, at(2))
 	b.must(command.PutInstance{MasterID: id, Date: day(4), Fields: doc(`{}`)}, at(2))
 	b.must(command.CancelInstance{MasterID: id, Date: day(500)}, at(1))
-	_, err = b.do(command.PutInstance{MasterID: id, Date: day(4), Fields: doc(`{"title":"x"}`)}, at(1))
+	_, err = b.do(command.PutInstance{MasterID: id, Date: day(4), Fields: doc(`{"title":"x"}`)}, at(3+1))
 	requireState(t, err, "500")
 }
 

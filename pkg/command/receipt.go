@@ -17,6 +17,8 @@ const (
 	attrItemType    = "itemType"
 	attrItemID      = "itemId"
 	attrItemVersion = "itemVersion"
+	// attrEndedVersion is in the receipt of a split alone, whose item is the new series.
+	attrEndedVersion = "endedVersion"
 )
 
 // The effects in a receipt's status.
@@ -27,38 +29,51 @@ const (
 )
 
 // receiptOf returns the action that writes the receipt of an effect on an entity.
-func (c call) receiptOf(done string, ref entity.Ref, version int64) table.Put {
-	return c.receipt.Put(item.Item{
-		entity.AttrStatus: item.String(done), attrItemType: item.String(ref.Type), attrItemID: item.String(ref.ID),
-		attrItemVersion: item.Int(version),
-	}, c.now)
+func (c call) receiptOf(e effect) table.Put {
+	own := item.Item{
+		entity.AttrStatus: item.String(e.done), attrItemType: item.String(e.ref.Type), attrItemID: item.String(e.ref.ID),
+		attrItemVersion: item.Int(e.version),
+	}
+	if e.ended != 0 {
+		own[attrEndedVersion] = item.Int(e.ended)
+	}
+	return c.receipt.Put(own, c.now)
+}
+
+// effectOf returns the effect that a receipt remembers.
+func effectOf(receipt item.Item) effect {
+	return effect{
+		done:    receipt.Str(entity.AttrStatus),
+		ref:     entity.Ref{Type: receipt.Str(attrItemType), ID: receipt.Str(attrItemID)},
+		version: receipt.Int(attrItemVersion), ended: receipt.Int(attrEndedVersion),
+	}
 }
 
 // replay answers according to the receipt, with the entity as it is now. Item is the entity's row if it was read
 // already.
 func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error) {
-	t := c.registry.ByName(receipt.Str(attrItemType))
+	e := effectOf(receipt)
+	t := c.registry.ByName(e.ref.Type)
 	if t == nil {
-		return Result{}, fmt.Errorf("receipt %s: unknown entity type %q", receipt.Key(), receipt.Str(attrItemType))
+		return Result{}, fmt.Errorf("receipt %s: unknown entity type %q", receipt.Key(), e.ref.Type)
 	}
-	done := receipt.Str(entity.AttrStatus)
-	res := Result{Type: t, Ref: entity.Ref{Type: t.Name, ID: receipt.Str(attrItemID)}, Replayed: true}
-	if done == doneDelete {
-		res.Deleted = true
+	res := Result{Type: t, Ref: e.ref, Version: e.made(), Replayed: true}
+	if e.done == doneDelete {
+		res.Deleted, res.Removal = true, e.version
 		return res, nil
 	}
 	if t.Name == entity.TypeInstance {
 		return c.replayInstance(ctx, res)
 	}
 	// A batch read is no snapshot: the item may have been read before the receipt's transaction.
-	if it == nil || it.Int(entity.AttrVersion) < receipt.Int(attrItemVersion) {
+	if it == nil || it.Int(entity.AttrVersion) < e.version {
 		var err error
 		it, err = table.Find(ctx, c.store, entity.ItemKey(c.user, res.Ref))
 		if err != nil {
 			return Result{}, err
 		}
 		if it == nil {
-			return c.unwritten(res, done), nil
+			return c.unwritten(res), nil
 		}
 	}
 	seen, ok := t.VisibleAt(it, c.now)
@@ -66,13 +81,13 @@ func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error)
 		res.Deleted = true
 		return res, nil
 	}
-	res.Item, res.Created = seen, done == doneCreate
+	res.Item, res.Created = seen, e.done == doneCreate
 	return res, nil
 }
 
 // unwritten completes the answer about an entity without a row: USER_META then has its defaults, any other entity has
 // gone.
-func (c call) unwritten(res Result, done string) Result {
+func (c call) unwritten(res Result) Result {
 	if res.Type == c.meta {
 		res.Item = product.NewUserMeta(c.user, c.now)
 		return res

@@ -87,11 +87,12 @@ func (c call) firstInstance(master item.Item, id string, fields item.Item) item.
 	return it
 }
 
-// nextInstance returns a changed row. An undone one had the series' version again, so it continues after that.
+// nextInstance returns a changed row. The occurrence of an undone one had the sum of its version and the series', so
+// it continues after that.
 func (c call) nextInstance(master, row, after item.Item) item.Item {
 	it := c.instanceType().NextVersion(entity.ByUser, c.user, row, after, c.now, nil)
 	if !row.Has(product.AttrModifiedFields) {
-		it[entity.AttrVersion] = item.Int(max(row.Int(entity.AttrVersion), master.Int(entity.AttrVersion)) + 1)
+		it[entity.AttrVersion] = item.Int(row.Int(entity.AttrVersion) + master.Int(entity.AttrVersion) + 1)
 	}
 	return it
 }

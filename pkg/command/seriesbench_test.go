@@ -50,7 +50,7 @@ func (b *fixture) version(masterID, date string) option {
 	if row.Has("modifiedFields") {
 		return at(row.Int("version"))
 	}
-	return at(master.Int("version"))
+	return at(master.Int("version") + row.Int("version"))
 }
 
 // except makes an exception.

@@ -33,7 +33,7 @@ func TestPutInstance_boundsRowsToFiveThousandDates(t *testing.T) {
 	imported := b.imports(daily("a", "", differing(day(6000), `{"title":"x"}`), differing(day(3), `{"title":"x"}`)))[0]
 	require.ErrorIs(t, imported.Exceptions[0].Err, command.ErrManyDates)
 	require.Equal(t, command.Updated, imported.Exceptions[1].Outcome, "its date has a row")
-	b.must(command.CancelInstance{MasterID: id, Date: "20251203"}, at(1))
+	b.must(command.CancelInstance{MasterID: id, Date: "20251203"}, at(3+1))
 }
 
 func TestSplitSeries_refusesASeriesThatIsAlreadyThere(t *testing.T) {

@@ -58,10 +58,16 @@ type Request struct {
 	ExpectedVersion *int64
 	// AnyVersion accepts any present version of the entity (If-Match: *). ExpectedVersion is nil then.
 	AnyVersion bool
-	// IdempotencyKey makes a repetition of the request harmless for 24 hours; empty for none. 1 to 255 printable
-	// characters.
+	// VersionOfSeries says that ExpectedVersion is the version of the series that the command's occurrence belongs to. It
+	// then holds only while the occurrence does not differ from its series: a row of the occurrence's own may have the
+	// same version by chance. The fingerprint of the request has the number alone.
+	VersionOfSeries bool
+	// IdempotencyKey makes a repetition of the request harmless for as long as Retention; empty for none. 1 to 255
+	// printable characters.
 	IdempotencyKey string
-	Command        Command
+	// Retention is how long the request is remembered under its key; 0 for [idempotency.Retention].
+	Retention time.Duration
+	Command   Command
 }
 
 // Command is one of this package's command types: [Create], [Update], [Delete], [AddLink], [RemoveLink],
@@ -80,6 +86,13 @@ type Result struct {
 	Ref  entity.Ref
 	// Item is the entity as a reader sees it now; nil if Deleted.
 	Item item.Item
+	// Version is the version that the command made of the entity that it names, or found if it changed nothing. A
+	// repetition has the same one, whatever became of the entity since. The entity of a [SplitSeries] is the old series.
+	// 0 for a repetition of what a release before this one restored or split.
+	Version int64
+	// Row is the version of an occurrence's own row, 0 without one. It differs from that of Item where the occurrence has
+	// no exception any more.
+	Row int64
 	// Ended is the series that was split, as it is now; Item is the one that continues it. Nil if it has gone since.
 	Ended item.Item
 	// Created says that the command made the entity (201).
@@ -87,7 +100,8 @@ type Result struct {
 	// Deleted says that the entity no longer exists (204): the command removed it, or the request is a replay and the
 	// entity has gone since.
 	Deleted bool
-	// Removal is the version of the entity's removal by the command; 0 if it removed nothing.
+	// Removal is the version of the entity's removal by the command, also if the request is a replay; 0 if it removed
+	// nothing.
 	Removal int64
 	// Replayed says that the command had been carried out before under the same idempotency key.
 	Replayed bool

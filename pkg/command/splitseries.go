@@ -131,13 +131,16 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
 	}, append(targets, w.moveKept(p.kept[before.Key()], p.following)...))
 	ref := e.typ.Ref(p.following)
-	if _, err := w.commit(ctx, steps, effect{doneCreate, ref, p.following.Int(entity.AttrVersion)}); err != nil {
+	made := effect{
+		done: doneCreate, ref: ref, version: p.following.Int(entity.AttrVersion), ended: p.ended.Int(entity.AttrVersion),
+	}
+	if _, err := w.commit(ctx, steps, made); err != nil {
 		return Result{}, err
 	}
 	if err := w.strip(ctx, p.left); err != nil {
 		return Result{}, unfinished(err)
 	}
-	return Result{Type: e.typ, Ref: ref, Item: p.following, Ended: p.ended, Created: true}, nil
+	return Result{Type: e.typ, Ref: ref, Item: p.following, Version: made.ended, Ended: p.ended, Created: true}, nil
 }
 
 // taken interprets an existing new series. The two rows are not read at one instant, so a twin may have made it; the

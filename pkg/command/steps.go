@@ -60,7 +60,7 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 		return &Steps{call: c}, nil
 	}
 	var err error
-	if c.receipt, err = idempotency.New(user, key, request); err != nil {
+	if c.receipt, err = idempotency.New(user, key, idempotency.Retention, request); err != nil {
 		return nil, err
 	}
 	steps := &Steps{call: c}
@@ -85,7 +85,7 @@ func (s *Service) BeginSteps(ctx context.Context, user, key string, request ...a
 // lease returns the row of the request that carries the steps out from now on.
 func (s *Steps) lease() table.Put {
 	s.call.now = s.call.second()
-	put := s.call.receiptOf(runningSteps, entity.Ref{}, 0)
+	put := s.call.receiptOf(effect{done: runningSteps})
 	put.Item[attrLeaseUntil] = item.Int(s.call.now.Add(stepsLease).Unix())
 	return put
 }
@@ -154,7 +154,7 @@ func (s *Steps) End(ctx context.Context, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	put := s.call.receiptOf(doneSteps, entity.Ref{}, 0)
+	put := s.call.receiptOf(effect{done: doneSteps})
 	put.Item[attrAnswer] = item.Binary(zipped)
 	put.If = table.Exists(table.Equal(attrLeaseUntil, item.Int(s.until)))
 	return s.resolveFailure("put", s.call.store.Put(ctx, put))

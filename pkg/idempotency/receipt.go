@@ -26,6 +26,8 @@ import (
 const (
 	// Retention is how long a request is remembered under its key.
 	Retention = 24 * time.Hour
+	// BatchRetention is how long a command of a batch is remembered. A device sends what it could not send for 80 days.
+	BatchRetention = 90 * 24 * time.Hour
 	// maxKeyLength is the length of a key in characters.
 	maxKeyLength = 255
 
@@ -51,11 +53,13 @@ type Receipt struct {
 	// Key is the key of the row.
 	Key         item.Key
 	fingerprint string
+	retention   time.Duration
 }
 
 // New returns the receipt of a request, or nil if its client chose no key. Two requests are the same if their request
-// values, in JSON form, are equal. The error is [ErrKey], or about that form.
-func New(user, key string, request []any) (*Receipt, error) {
+// values, in JSON form, are equal. The request is remembered for the retention; 0 means [Retention]. The error is
+// [ErrKey], or about that form.
+func New(user, key string, retention time.Duration, request []any) (*Receipt, error) {
 	if key == "" {
 		return nil, nil
 	}
@@ -66,7 +70,12 @@ func New(user, key string, request []any) (*Receipt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint of the request: %w", err)
 	}
-	return &Receipt{Key: entity.ReceiptKey(user, Digest([]byte(key))), fingerprint: Digest(content)}, nil
+	if retention == 0 {
+		retention = Retention
+	}
+	return &Receipt{
+		Key: entity.ReceiptKey(user, Digest([]byte(key))), fingerprint: Digest(content), retention: retention,
+	}, nil
 }
 
 // IsKey reports whether a client may choose the key.
@@ -94,7 +103,7 @@ func (r *Receipt) Put(own item.Item, now time.Time) table.Put {
 	row := r.Key.Item()
 	maps.Copy(row, own)
 	row[attrFingerprint] = item.String(r.fingerprint)
-	row[entity.AttrTTL] = item.Int(now.Add(Retention).Unix())
+	row[entity.AttrTTL] = item.Int(now.Add(r.retention).Unix())
 	// entity.Expired holds from the second of the ttl on, so the second after now is the bound.
 	return table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(now.Unix()+1)))}
 }

@@ -22,11 +22,11 @@ func TestNew_refusesAKeyThatIsNotPrintable(t *testing.T) {
 		"a": nil, strings.Repeat("ä", 255): nil, strings.Repeat("a", 256): idempotency.ErrKey,
 		"a\nb": idempotency.ErrKey, "a\xff": idempotency.ErrKey, "\x00": idempotency.ErrKey,
 	} {
-		r, err := idempotency.New("ann", key, nil)
+		r, err := idempotency.New("ann", key, 0, nil)
 		require.ErrorIs(t, err, want, "%q", key)
 		require.Equal(t, want == nil, r != nil)
 	}
-	r, err := idempotency.New("ann", "", nil)
+	r, err := idempotency.New("ann", "", 0, nil)
 	require.NoError(t, err)
 	require.Nil(t, r)
 }
@@ -34,7 +34,7 @@ func TestNew_refusesAKeyThatIsNotPrintable(t *testing.T) {
 // receiptOf is the receipt of a request under the key k.
 func receiptOf(t *testing.T, request ...any) *idempotency.Receipt {
 	t.Helper()
-	r, err := idempotency.New("ann", "k", request)
+	r, err := idempotency.New("ann", "k", 0, request)
 	require.NoError(t, err)
 	return r
 }

@@ -37,13 +37,14 @@ func (w *fixture) versionOf(id string) int64 {
 	return it.Int(entity.AttrVersion)
 }
 
-// versionOn is the version of an occurrence: its own if there is an exception, else the series'.
+// versionOn is the version of an occurrence: its own if there is an exception, else the series', with that of the row
+// that an undone exception left.
 func (w *fixture) versionOn(master, date string) int64 {
 	it, err := w.store.Get(w.Context(), w.key(entity.InstanceID(master, date)))
 	if err == nil && it.Has(product.AttrModifiedFields) {
 		return it.Int(entity.AttrVersion)
 	}
-	return w.versionOf(master)
+	return w.versionOf(master) + it.Int(entity.AttrVersion)
 }
 
 func (w *fixture) object(doc string) map[string]any {

@@ -273,6 +273,6 @@ func (w *fixture) complete(p process) error {
 		return err
 	}
 	i := w.luck.IntN(len(now.State.Todos))
-	_, err = p.plans.Complete(w.ctx, user, day, now.State.Todos[i].ActionID, "")
+	_, err = p.plans.Complete(w.ctx, user, day, now.State.Todos[i].ActionID, "", 0)
 	return err
 }

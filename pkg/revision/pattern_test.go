@@ -270,12 +270,12 @@ func (s *shelf) writes(t *testing.T) []pattern {
 			}},
 		{"a completion", "`POST /v1/plans/{date}/complete`",
 			readPlan + "<br>" + readTree + "<br>Transact `" + movePlan + "; " + moveTree + "`", func(p process) error {
-				_, err := p.plans.Complete(ctx, user, day, s.acts[0], "")
+				_, err := p.plans.Complete(ctx, user, day, s.acts[0], "", 0)
 				return err
 			}},
 		{"a rollover", "`POST /v1/plans/{date}/rollover`", readPlan + "<br>Get `PK = U#u#PLAN#<date>, SK = HEAD`<br>" +
 			readActions + "<br>Transact `" + newPlan + "`", func(p process) error {
-			r, err := p.plans.Rollover(ctx, user, day, "")
+			r, err := p.plans.Rollover(ctx, user, day, "", 0)
 			s.Len(r.Carried, 2)
 			return err
 		}},

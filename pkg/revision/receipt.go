@@ -11,10 +11,12 @@ import (
 	"nexus/pkg/table"
 )
 
-// Receipt makes a request harmless to repeat for 24 hours. The zero Receipt has no effect.
+// Receipt makes a request harmless to repeat. The zero Receipt has no effect.
 type Receipt struct {
 	// Key is the idempotency key, 1 to 255 printable characters.
 	Key string
+	// Retention is how long the request is remembered under its key; 0 for [idempotency.Retention].
+	Retention time.Duration
 	// Request identifies equal requests; it has a JSON form.
 	Request []any
 }

@@ -28,7 +28,7 @@ func (p *Publisher) Write(
 	if err := entity.CheckUserID(user); err != nil {
 		return nil, false, fmt.Errorf("user: %w", err)
 	}
-	remembered, err := idempotency.New(user, r.Key, r.Request)
+	remembered, err := idempotency.New(user, r.Key, r.Retention, r.Request)
 	if err != nil {
 		return nil, false, err
 	}

@@ -36,32 +36,42 @@ const (
 // AppendVirtual appends the members of a virtual occurrence's JSON: those of [Series.Item], without making it.
 func (s *Series) AppendVirtual(dst []byte, t *entity.Type, o Occurrence) []byte {
 	it := make(item.Item, ownAttributes)
-	s.identify(it, o, s.master)
+	s.identify(it, o)
 	s.setSpan(it, o.Original)
 	return t.AppendInherited(dst, it, s.master)
 }
 
-// identify writes the occurrence's identity and the version of its row.
-func (s *Series) identify(it item.Item, o Occurrence, row item.Item) {
+// identify writes the occurrence's identity, version and times of change, and returns the row that has them.
+//
+// While an occurrence does not differ from its series, its version is the sum of the versions of the series and of the
+// row that an undone exception left. Both only grow, so no version comes a second time: under the series' version alone
+// that of an earlier exception would fit again once the series has reached it.
+func (s *Series) identify(it item.Item, o Occurrence) (row item.Item) {
+	row = o.Exception
+	version := row[entity.AttrVersion]
+	if row == nil {
+		row = s.master
+		version = row[entity.AttrVersion]
+		if left := s.undone[o.Date]; left != 0 {
+			version = item.Int(row.Int(entity.AttrVersion) + left)
+		}
+	}
 	it[entity.AttrType] = item.String(entity.TypeInstance)
 	it[product.AttrEventID] = item.String(entity.InstanceID(s.ID(), o.Date))
 	it[product.AttrMasterID] = s.master[product.AttrMasterID]
 	it[product.AttrRecurrenceID] = item.String(item.FormatInstant(s.recurrenceID(o.Original)))
-	it[entity.AttrVersion] = row[entity.AttrVersion]
+	it[entity.AttrVersion] = version
 	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
+	return row
 }
 
 // Item returns the occurrence as its user sees it: an INSTANCE with all fields, its own or the series'. A virtual one
-// has the series' version and times of change.
+// has the series' times of change.
 func (s *Series) Item(o Occurrence) item.Item {
 	it := make(item.Item, usualAttributes)
-	row := o.Exception
-	if row == nil {
-		row = s.master
-	}
 	it[item.AttrPK] = s.master[item.AttrPK]
 	it[item.AttrSK] = item.String(entity.InstancePrefix(s.ID()) + o.Date)
-	s.identify(it, o, row)
+	row := s.identify(it, o)
 	for _, name := range plainFields() {
 		from := s.master
 		if o.Owns(name) {

@@ -20,6 +20,8 @@ type Series struct {
 	first      entity.Span        // of the first occurrence, as stored
 	exceptions map[string]item.Item
 	idle       []item.Item
+	// undone has the versions of the rows of undone exceptions, by date.
+	undone map[string]int64
 }
 
 // New returns the series in the reader's zone, which matters only if it floats. It ignores instances of other masters.
@@ -44,7 +46,7 @@ func Compiled(master item.Item, rule *recurrence.Series, zone *time.Location, in
 // With returns the series with these instances added; it ignores those for a date that already has one.
 func (s *Series) With(instances ...item.Item) *Series {
 	more := *s
-	more.exceptions, more.idle = maps.Clone(s.exceptions), slices.Clone(s.idle)
+	more.exceptions, more.idle, more.undone = maps.Clone(s.exceptions), slices.Clone(s.idle), maps.Clone(s.undone)
 	for _, it := range instances {
 		more.add(it)
 	}
@@ -53,8 +55,15 @@ func (s *Series) With(instances ...item.Item) *Series {
 
 func (s *Series) add(it item.Item) {
 	masterID, date, err := entity.ParseInstanceID(it.Str(product.AttrEventID))
-	if err != nil || masterID != s.ID() || !it.Has(product.AttrModifiedFields) {
-		return // not this series', or undone
+	if err != nil || masterID != s.ID() {
+		return
+	}
+	if !it.Has(product.AttrModifiedFields) {
+		if s.undone == nil {
+			s.undone = map[string]int64{}
+		}
+		s.undone[date] = it.Int(entity.AttrVersion)
+		return
 	}
 	if _, ok := s.original(date); !ok {
 		s.idle = append(s.idle, it)

@@ -24,14 +24,19 @@ type Completion struct {
 
 // Complete completes an action in the day's plan and in the values tree, in one transaction over both heads. So a
 // reader sees it done in one and open in the other only between two reads. Repeating it changes nothing. A
-// [*revision.NotFoundError] if the plan has no to-do of the action, or the tree no such action.
-func (s *Service) Complete(ctx context.Context, user, date, actionID, idempotencyKey string) (Completion, error) {
+// [*revision.NotFoundError] if the plan has no to-do of the action, or the tree no such action. The retention is that
+// of [revision.Receipt].
+func (s *Service) Complete(
+	ctx context.Context, user, date, actionID, idempotencyKey string, retention time.Duration,
+) (Completion, error) {
 	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Completion{}, err
 	}
 	var out Completion
-	receipt := revision.Receipt{Key: idempotencyKey, Request: []any{"CompletePlan", date, actionID}}
+	receipt := revision.Receipt{
+		Key: idempotencyKey, Retention: retention, Request: []any{"CompletePlan", date, actionID},
+	}
 	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false,
 		func(ctx context.Context) ([]*revision.Prepared, error) {
 			out = Completion{}

@@ -18,7 +18,7 @@ func TestComplete_isOneTransactionOverBothHeads(t *testing.T) {
 	planned := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
 	b.now = b.now.Add(time.Hour)
 	b.calls = nil
-	done, err := b.plans.Complete(b.ctx, "ann", monday, act(2), "")
+	done, err := b.plans.Complete(b.ctx, "ann", monday, act(2), "", 0)
 	b.NoError(err)
 	b.True(done.PlanChanged)
 	b.True(done.ValuesChanged)
@@ -52,11 +52,11 @@ func TestComplete_changesNothingTwice(t *testing.T) {
 	for _, key := range []string{"", "done"} {
 		b := setup(t, 3)
 		b.commit(monday, "", plan.ReasonMorningPlan, aDay())
-		first, err := b.plans.Complete(b.ctx, "ann", monday, act(1), key)
+		first, err := b.plans.Complete(b.ctx, "ann", monday, act(1), key, 0)
 		b.NoError(err)
 		rows := b.store.Len()
 		b.now = b.now.Add(time.Hour)
-		again, err := b.plans.Complete(b.ctx, "ann", monday, act(1), key)
+		again, err := b.plans.Complete(b.ctx, "ann", monday, act(1), key, 0)
 		b.NoError(err)
 		b.Equal(key != "", again.Replayed)
 		b.False(again.PlanChanged || again.ValuesChanged)
@@ -73,7 +73,7 @@ func TestComplete_catchesUpTheOtherIfOneIsDone(t *testing.T) {
 	day := aDay()
 	day.Todos[0].CompletedAt = morning
 	first := b.commit(monday, "", plan.ReasonMorningPlan, day)
-	done, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "")
+	done, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "", 0)
 	b.NoError(err)
 	b.False(done.PlanChanged)
 	b.True(done.ValuesChanged)
@@ -84,7 +84,7 @@ func TestComplete_catchesUpTheOtherIfOneIsDone(t *testing.T) {
 		Operations: []values.Operation{{Kind: values.OpComplete, NodeID: act(2)}},
 	})
 	b.NoError(err)
-	done, err = b.plans.Complete(b.ctx, "ann", monday, act(2), "")
+	done, err = b.plans.Complete(b.ctx, "ann", monday, act(2), "", 0)
 	b.NoError(err)
 	b.True(done.PlanChanged)
 	b.False(done.ValuesChanged)
@@ -94,10 +94,10 @@ func TestComplete_writesNothingForWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)
 	var missing *revision.NotFoundError
-	_, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "")
+	_, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "", 0)
 	b.ErrorAs(err, &missing, "no plan")
 	b.commit(monday, "", plan.ReasonMorningPlan, aDay())
-	_, err = b.plans.Complete(b.ctx, "ann", monday, act(4), "")
+	_, err = b.plans.Complete(b.ctx, "ann", monday, act(4), "", 0)
 	b.ErrorAs(err, &missing, "no to-do")
 	tree, err := b.tree.Current(b.ctx, "ann")
 	b.NoError(err)
@@ -107,7 +107,7 @@ func TestComplete_writesNothingForWhatIsMissing(t *testing.T) {
 	})
 	b.NoError(err)
 	rows := b.store.Len()
-	_, err = b.plans.Complete(b.ctx, "ann", monday, act(1), "")
+	_, err = b.plans.Complete(b.ctx, "ann", monday, act(1), "", 0)
 	b.ErrorAs(err, &missing, "a deleted action")
 	b.Equal(rows, b.store.Len())
 }
@@ -131,7 +131,7 @@ func TestComplete_changesNeitherIfTheOtherMovesOrTheStoreFails(t *testing.T) {
 		}
 		return nil
 	}
-	done, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "")
+	done, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "", 0)
 	b.NoError(err)
 	b.Equal(done.Plan, b.current(monday))
 	made, err := b.plans.Revision(b.ctx, "ann", monday, done.Plan.Head.RevID)
@@ -142,7 +142,7 @@ func TestComplete_changesNeitherIfTheOtherMovesOrTheStoreFails(t *testing.T) {
 	b.Len(page.Commits, 3)
 
 	b.fault = failing("Transact", memory.Before, 1, table.ErrThrottled)
-	_, err = b.plans.Complete(b.ctx, "ann", monday, act(2), "")
+	_, err = b.plans.Complete(b.ctx, "ann", monday, act(2), "", 0)
 	b.ErrorIs(err, table.ErrThrottled)
 	b.fault = nil
 	b.Equal(done.Plan, b.current(monday))

@@ -40,7 +40,7 @@ func crashes() map[string]crashing {
 	}
 	return map[string]crashing{
 		"completion": {
-			func(b *fixture) error { _, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "key"); return err },
+			func(b *fixture) error { _, err := b.plans.Complete(b.ctx, "ann", monday, act(1), "key", 0); return err },
 			func(b *fixture) { both(b) },
 			func(b *fixture) {
 				b.True(both(b))
@@ -49,7 +49,7 @@ func crashes() map[string]crashing {
 			},
 		},
 		"rollover": {
-			func(b *fixture) error { _, err := b.plans.Rollover(b.ctx, "ann", monday, "key"); return err },
+			func(b *fixture) error { _, err := b.plans.Rollover(b.ctx, "ann", monday, "key", 0); return err },
 			func(b *fixture) {},
 			func(b *fixture) {
 				b.Len(b.current(tuesday).State.Todos, 25)
@@ -145,8 +145,8 @@ func (c crashing) diesAt(t *testing.T, n int, stage memory.Stage) bool {
 func TestService_answersTheLoserOfTwoTwinsAsARepetition(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]func(*fixture) (any, error){
-		"complete": func(b *fixture) (any, error) { return b.plans.Complete(b.ctx, "ann", monday, act(1), "key") },
-		"rollover": func(b *fixture) (any, error) { return b.plans.Rollover(b.ctx, "ann", monday, "key") },
+		"complete": func(b *fixture) (any, error) { return b.plans.Complete(b.ctx, "ann", monday, act(1), "key", 0) },
+		"rollover": func(b *fixture) (any, error) { return b.plans.Rollover(b.ctx, "ann", monday, "key", 0) },
 	} {
 		b := setup(t, 3)
 		b.commit(monday, "", plan.ReasonMorningPlan, aDay())

@@ -79,9 +79,9 @@ func TestCommit_refusesAPlanOfNoDay(t *testing.T) {
 		b.ErrorIs(err, entity.ErrID, date)
 		_, err = b.plans.Commit(b.ctx, "ann", date, plan.Commit{Reason: plan.ReasonMorningPlan})
 		b.ErrorIs(err, entity.ErrID, date)
-		_, err = b.plans.Rollover(b.ctx, "ann", date, "")
+		_, err = b.plans.Rollover(b.ctx, "ann", date, "", 0)
 		b.ErrorIs(err, entity.ErrID, date)
-		_, err = b.plans.Complete(b.ctx, "ann", date, act(1), "")
+		_, err = b.plans.Complete(b.ctx, "ann", date, act(1), "", 0)
 		b.ErrorIs(err, entity.ErrID, date)
 	}
 }

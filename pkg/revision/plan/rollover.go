@@ -44,7 +44,11 @@ const (
 // archived or deleted, and lists them. Repeating it changes nothing: the next day's head names the revision that was
 // rolled over. Its unfinished to-dos are not carried a second time, even if they were removed from the next day's plan
 // since. A [*revision.NotFoundError] if the day has no plan, a [*revision.RuleError] if the next day's has no room.
-func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey string) (Rollover, error) {
+//
+// The retention is that of [revision.Receipt].
+func (s *Service) Rollover(
+	ctx context.Context, user, date, idempotencyKey string, retention time.Duration,
+) (Rollover, error) {
 	at, err := repositoryOf(user, date)
 	if err != nil {
 		return Rollover{}, err
@@ -54,7 +58,7 @@ func (s *Service) Rollover(ctx context.Context, user, date, idempotencyKey strin
 		return Rollover{}, err
 	}
 	var out Rollover
-	receipt := revision.Receipt{Key: idempotencyKey, Request: []any{"RolloverPlan", date}}
+	receipt := revision.Receipt{Key: idempotencyKey, Retention: retention, Request: []any{"RolloverPlan", date}}
 	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false,
 		func(ctx context.Context) ([]*revision.Prepared, error) {
 			from, err := s.plans.Current(ctx, at)

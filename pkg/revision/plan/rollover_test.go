@@ -21,7 +21,7 @@ func actions(p plan.Plan) []string {
 
 // rollover rolls Monday over.
 func (b *fixture) rollover() plan.Rollover {
-	r, err := b.plans.Rollover(b.ctx, "ann", monday, "")
+	r, err := b.plans.Rollover(b.ctx, "ann", monday, "", 0)
 	b.NoError(err)
 	return r
 }
@@ -79,7 +79,7 @@ func TestRollover_changesNothingWhenRepeated(t *testing.T) {
 func TestRollover_makesNoRevisionOfNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 1)
-	_, err := b.plans.Rollover(b.ctx, "ann", monday, "")
+	_, err := b.plans.Rollover(b.ctx, "ann", monday, "", 0)
 	var missing *revision.NotFoundError
 	b.ErrorAs(err, &missing)
 	done := plan.Plan{Todos: []plan.Todo{todo(1, plan.Other, 0)}}
@@ -104,7 +104,7 @@ func TestRollover_writesNothingIfItFindsNoRoom(t *testing.T) {
 		Todos: []plan.Todo{todo(200, plan.Other, 0), todo(201, plan.Other, 0)},
 	})
 	rows := b.store.Len()
-	_, err := b.plans.Rollover(b.ctx, "ann", monday, "")
+	_, err := b.plans.Rollover(b.ctx, "ann", monday, "", 0)
 	var rules *revision.RuleError
 	b.ErrorAs(err, &rules)
 	b.Equal(plan.RuleTooManyTodos, rules.Violations[0].Rule)
@@ -124,10 +124,10 @@ func TestRollover_isNotRepeatedAfterALostAnswer(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := b.plans.Rollover(b.ctx, "ann", monday, key)
+		_, err := b.plans.Rollover(b.ctx, "ann", monday, key, 0)
 		b.ErrorIs(err, died)
 		b.fault = nil
-		r, err := b.plans.Rollover(b.ctx, "ann", monday, key)
+		r, err := b.plans.Rollover(b.ctx, "ann", monday, key, 0)
 		b.NoError(err)
 		b.Equal(key != "", r.Replayed)
 		b.Len(r.Next.State.Todos, 3)

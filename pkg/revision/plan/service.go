@@ -103,8 +103,9 @@ type Commit struct {
 	Message     string // may be empty
 	Reason      string
 	Plan        Plan
-	// IdempotencyKey makes a repetition harmless for 24 hours; empty for none.
+	// IdempotencyKey makes a repetition harmless; empty for none. Retention is that of [revision.Receipt].
 	IdempotencyKey string
+	Retention      time.Duration
 }
 
 // Commit makes a revision: the morning's plan, a replan, or any other. Errors are those of [revision.Publisher.Write],
@@ -118,7 +119,8 @@ func (s *Service) Commit(ctx context.Context, user, date string, c Commit) (Resu
 	return s.plans.Commit(ctx, revision.Request[Plan]{
 		Repository: at, ParentRevID: c.ParentRevID, Message: c.Message, Source: c.Reason,
 		Receipt: revision.Receipt{
-			Key: c.IdempotencyKey, Request: []any{"CommitPlan", date, c.ParentRevID, c.Message, c.Reason, c.Plan},
+			Key: c.IdempotencyKey, Retention: c.Retention,
+			Request: []any{"CommitPlan", date, c.ParentRevID, c.Message, c.Reason, c.Plan},
 		},
 		Build: func(ctx context.Context, parent Plan, now time.Time) (Plan, error) {
 			actions, err := s.actions(ctx, user, parent, c.Plan)
