@@ -63,7 +63,7 @@ func anyList(texts []string) []any {
 func (m *seriesModel) create() {
 	s := &plainSeries{
 		fields: object{"title": "new", "status": "CONFIRMED"}, span: m.span(), version: 1,
-		exceptions: map[string]*plainException{},
+		exceptions: map[string]*plainException{}, left: map[string]int{},
 	}
 	s.rule = m.rule(s.span)
 	for range m.IntN(3) {
@@ -205,7 +205,7 @@ func (s *plainSeries) versionOf(date string) int {
 	if e := s.exceptions[date]; e != nil {
 		return e.version
 	}
-	return s.version
+	return s.version + s.left[date]
 }
 
 // put says all that an occurrence has of its own.
@@ -231,7 +231,7 @@ func (m *seriesModel) put(s *plainSeries, date string) {
 	before := s.shows(o)
 	out := m.ask(200, "PUT", path, body, "If-Match", tag)
 	if len(body) == 0 {
-		delete(s.exceptions, date)
+		s.undo(date)
 		m.same(nil, out["modifiedFields"], "undone")
 		return
 	}
@@ -244,7 +244,7 @@ func (m *seriesModel) holds(
 ) {
 	version := int(out["version"].(float64))
 	if was == nil {
-		m.same(true, version > s.version, "a version before the series', not %d", version)
+		m.same(s.versionOf(date)+1, version, "the version after that of the occurrence without an exception")
 	} else {
 		m.same(true, version == was.version+1 || version == was.version && sameJSON(before, s.shows(plainOccurrence{
 			original: mustOn(s, date).original, exception: e,

@@ -13,7 +13,8 @@ func (m *seriesModel) split(i int) {
 	o, ok := old.on(date)
 	changes := object{}
 	rest := old.clone()
-	rest.exceptions, rest.version, rest.sequence, rest.hasException = map[string]*plainException{}, 1, 0, false
+	rest.exceptions, rest.left = map[string]*plainException{}, map[string]int{}
+	rest.version, rest.sequence, rest.hasException = 1, 0, false
 	if ok {
 		rest.span = old.spanAt(o.original)
 	}

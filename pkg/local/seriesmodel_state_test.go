@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -114,13 +115,14 @@ type plainSeries struct {
 	sequence     int
 	hasException bool
 	exceptions   map[string]*plainException
-	known        []time.Time // its readings, once they were asked for
+	left         map[string]int // by date: the version of what an exception left that is no more
+	known        []time.Time    // its readings, once they were asked for
 }
 
 func (s *plainSeries) clone() *plainSeries {
 	c := *s
 	c.known = nil
-	c.fields, c.exceptions = object{}, map[string]*plainException{}
+	c.fields, c.exceptions, c.left = object{}, map[string]*plainException{}, maps.Clone(s.left)
 	for n, v := range s.fields {
 		c.fields[n] = v
 	}
@@ -128,6 +130,14 @@ func (s *plainSeries) clone() *plainSeries {
 		c.exceptions[date] = e
 	}
 	return &c
+}
+
+// undo takes an exception back, which is a change of its own row.
+func (s *plainSeries) undo(date string) {
+	if e := s.exceptions[date]; e != nil {
+		s.left[date] = e.version + 1
+		delete(s.exceptions, date)
+	}
 }
 
 func (s *plainSeries) instance(date string) string {
@@ -332,7 +342,7 @@ func (s *plainSeries) on(date string) (plainOccurrence, bool) {
 func (s *plainSeries) drop() {
 	for date := range s.exceptions {
 		if _, ok := s.on(date); !ok {
-			delete(s.exceptions, date)
+			s.undo(date)
 		}
 	}
 }
