@@ -25,7 +25,7 @@ func watchOperation() *operation {
 			" there are no hints for this user, and the app asks for changes by itself. A hint may be lost.",
 		answers: []documented{{status: http.StatusOK, doc: "Until when, and where to subscribe.", schema: watchSchema()}},
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
-			if _, err := idempotency.New(c.user, c.key, nil); err != nil {
+			if _, err := idempotency.New(c.user, c.key, 0, nil); err != nil {
 				return answer{}, err
 			}
 			w, err := s.Watches.Start(ctx, c.user)
