@@ -15,6 +15,7 @@ type devCommand struct {
 	Expose    bool     `help:"${dev_expose}"`
 	AllowHost []string `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
 	Cors      []string `placeholder:"ORIGIN" help:"${dev_cors}"`
+	SyncForm  uint16   `default:"0" placeholder:"N" help:"${dev_form}"`
 	Data      string   `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
 	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
 	Endpoint  string   `placeholder:"URL" help:"${dev_endpoint}"`
@@ -26,7 +27,7 @@ type devCommand struct {
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
-		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors,
+		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
 		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {

@@ -80,7 +80,8 @@ func TestBashCompletion_offersCommandsFlagsAndValues(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte(text), 0o600))
 	require.ElementsMatch(t, []string{"demo", "dev"}, offered(t, script, "nexus", "de"))
 	require.Equal(t, []string{"--version"}, offered(t, script, "nexus", "--v"))
-	require.ElementsMatch(t, []string{"--show-endpoint", "--store"}, offered(t, script, "nexus", "dev", "--s"))
+	require.ElementsMatch(t, []string{"--show-endpoint", "--store", "--sync-form"},
+		offered(t, script, "nexus", "dev", "--s"))
 	require.ElementsMatch(t, []string{"dynamodb", "memory"}, offered(t, script, "nexus", "dev", "--store", ""))
 	require.Equal(t, []string{"--repair"}, offered(t, script, "nexus", "verify", "--dev", "http://x", "--rep"))
 	require.Equal(t, []string{"fish"}, offered(t, script, "nexus", "completion", "f"))

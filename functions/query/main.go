@@ -37,7 +37,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	queries := api.New(api.Config{
 		Document: api.Document,
 		Side:     api.SideQueries, Registry: registry,
-		Queries: query.New(query.Config{Store: store, Registry: registry, Now: time.Now, Fold: fold.String}),
+		Queries: query.New(query.Config{
+			Store: store, Registry: registry, Now: time.Now, Fold: fold.String, Form: s.Form(),
+		}),
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -106,6 +107,8 @@ func (d *deployment) value(variable string) *string {
 		return d.caller.RoleArn()
 	case env.ScheduleDeadLetterARN:
 		return d.queues[alarm.ScheduleQueue].QueueArn()
+	case env.SyncForm:
+		return jsii.String(strconv.Itoa(d.settings.SyncForm))
 	}
 	panic("stack: a function reads " + variable + ", which nothing is known of")
 }

@@ -3,6 +3,7 @@ package stack_test
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +29,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.ScheduleTargetARN:     notify,
 			env.ScheduleRoleARN:       t.named("Caller", "AWS::IAM::Role").attribute("Arn"),
 			env.ScheduleDeadLetterARN: t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn"),
+			env.SyncForm:              strconv.Itoa(t.settings.SyncForm),
 		}
 		for _, f := range env.Functions() {
 			variables, _ := t.function(f).at("Environment", "Variables").(map[string]any)

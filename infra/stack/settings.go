@@ -14,6 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/api"
+	"nexus/pkg/changes/token"
 )
 
 // Settings holds the settings of one stage.
@@ -39,6 +40,9 @@ type Settings struct {
 	LogDays int
 	// AlarmTopic is the ARN of the topic that alarms are sent to; empty for none.
 	AlarmTopic string
+	// SyncForm is the form of sync tokens, from 0 to [token.MaxDeployment]. An operator raises it when change logs may
+	// lack entries: then every device takes a new snapshot.
+	SyncForm int
 	// RestoredStream is the ARN of the stream of a table that was restored from a backup and replaces the stack's own;
 	// empty for none.
 	RestoredStream string
@@ -60,11 +64,12 @@ const (
 	logDays     = "logDays"
 	alarmTopic  = "alarmTopic"
 	restored    = "restoredStream"
+	syncForm    = "syncForm"
 )
 
 func settingNames() []string {
 	return []string{
-		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored,
+		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored, syncForm,
 	}
 }
 
@@ -119,7 +124,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
-		RestoredStream: r.text(restored),
+		RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 	}
 	for setting := range values {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
@@ -138,6 +143,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
 	_, isKept := retentions()[s.LogDays]
 	r.refuse(!isKept, logDays, fmt.Sprintf("want one of %v", slices.Sorted(maps.Keys(retentions()))))
+	r.refuse(s.SyncForm < 0 || s.SyncForm > token.MaxDeployment, syncForm,
+		fmt.Sprintf("want a number from 0 to %d", token.MaxDeployment))
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")

@@ -35,6 +35,7 @@ func adjustments() map[string]any {
 		"stage": prod, "issuer": "https://id.nexus.example", "audience": "web,phone", "readScopes": "a", "writeScopes": "b,c",
 		"allowedOrigins": "https://app.nexus.example,http://localhost:5173",
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
+		"syncForm":       "3",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
 }

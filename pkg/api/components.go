@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
+	"nexus/pkg/query"
 )
 
 func headerRef(name string) member {
@@ -91,7 +92,7 @@ func refusals() object {
 func refusal(status int, doc string) object {
 	headers := object{headerRef(headerRequestID)}
 	switch status {
-	case http.StatusServiceUnavailable:
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		headers = append(headers, headerRef("Retry-After"))
 	case http.StatusUnauthorized:
 		headers = append(headers, headerRef("WWW-Authenticate"))
@@ -109,6 +110,7 @@ func schemas(r *entity.Registry, table []*operation) object {
 	}
 	out = append(out, seriesSchemas(r)...)
 	out = append(out, agendaSchemas(r)...)
+	out = append(out, changesSchemas(r)...)
 	out = append(out, valuesSchemas()...)
 	out = append(out, planSchemas()...)
 	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
@@ -178,9 +180,13 @@ func problemDocument() object {
 			{"currentRevId",
 				revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
 			{"reason", object{
-				{"type", "string"}, {"enum", []string{string(archive.Deleted), string(archive.Expired)}},
+				{"type", "string"}, {"enum", []string{
+					string(archive.Deleted), string(archive.Expired), string(query.ResetUnknown), string(query.ResetForm),
+				}},
 				{"description",
-					"Of what was there and left: whether its user deleted it, or it expired and can be restored from the archive."},
+					"Of what was there and left: whether its user deleted it, or it expired and can be restored from the archive. " +
+						"Of a token that is good no more: expired, if the log does not reach back to it; unknown, if it is of another " +
+						"log; form, if it is of another release or from before an operator raised the form."},
 			}},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},

@@ -83,6 +83,8 @@ func descriptionOfTag(r *entity.Registry, tag string) string {
 		return "What happens in a window of time, occurrence by occurrence."
 	case "calendar":
 		return "The calendar as other calendar programs read and write it."
+	case "changes":
+		return "What brings a device up to date: a snapshot, then what has changed."
 	case "me":
 		return "The user's zone, preferences and statistics."
 	case "archive":
@@ -272,7 +274,10 @@ func (o *operation) refusals() []int {
 	if o.finds {
 		statuses = append(statuses, http.StatusNotFound)
 	}
-	if o.leaves {
+	if o.braked {
+		statuses = append(statuses, http.StatusTooManyRequests)
+	}
+	if o.leaves || o.resets {
 		statuses = append(statuses, http.StatusGone)
 	}
 	if o.conflicts != "" {

@@ -17,7 +17,7 @@ import (
 const minZipped = 1400
 
 // isList reports whether the operation answers a user with something that is no entity and has no version: a list, the
-// board, numbers. Its entity tag is a digest of the answer.
+// board, numbers. Its entity tag is a digest of the answer, or what the operation says.
 func (o *operation) isList() bool {
 	return o.reads() && !o.open && !o.showsCalendar() && o.answers[0].schema != nil && !o.answers[0].entity
 }
@@ -25,14 +25,16 @@ func (o *operation) isList() bool {
 // answerList sends a list, or 304 if the client has it. A strong tag names one encoding (RFC 9110 §8.8.3), so the
 // compressed text has a separate tag.
 func (x *exchange) answerList(r *http.Request, out answer) {
-	content, tagged := out.json(), out.tagged
+	content, tagged, name := out.json(), out.tagged, out.tag
 	if tagged == nil {
 		tagged = content
 	}
+	if name == "" {
+		name = digestOf(x.user, tagged)
+	}
 	h := x.Header()
 	h.Add("Vary", "Accept-Encoding, Authorization")
-	digest := digestOf(x.user, tagged)
-	plain, zipped := `"`+digest+`"`, `"`+digest+`-gzip"`
+	plain, zipped := `"`+name+`"`, `"`+name+`-gzip"`
 	isZipped := len(content) >= minZipped && acceptsGzip(r.Header)
 	h.Set("ETag", plain)
 	if isZipped {

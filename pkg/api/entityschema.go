@@ -54,8 +54,8 @@ func withNamedParts(name string, s object) object {
 	return append(object{{name, s}}, parts...)
 }
 
-// shownSchema returns the schema of a type in answers. entityType always holds this type's name.
-func shownSchema(r *entity.Registry, t *entity.Type) object {
+// storedSchema returns the schema of a type in answers, as it is stored. entityType always holds this type's name.
+func storedSchema(r *entity.Registry, t *entity.Type) object {
 	s := objectSchema(t.Fields, shown)
 	s.change("properties", func(v any) any {
 		out := slices.Clone(v.(object))
@@ -69,6 +69,12 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 		}
 		return out
 	})
+	return s
+}
+
+// shownSchema returns the schema of a type in answers, with the fields that it takes from another entity.
+func shownSchema(r *entity.Registry, t *entity.Type) object {
+	s := storedSchema(r, t)
 	if t.Name == entity.TypeInstance {
 		// An exception takes absent fields from its series: an answer has every field of an event that a client provides.
 		s.change("required", func(v any) any {

@@ -35,6 +35,9 @@ type operation struct {
 	finds bool
 	// leaves says that the operation's entity may have existed and left, which is 410.
 	leaves bool
+	// resets says that the operation may answer that the client needs a new snapshot, which is 410, and braked that a user
+	// gets only so many answers in a minute, which is 429.
+	resets, braked bool
 	// conflicts names the state in which the operation is refused with 409; empty for never.
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
@@ -109,6 +112,7 @@ type answer struct {
 	item     item.Item
 	body     []byte // JSON, if the answer is no entity
 	tagged   []byte // the input of such an answer's entity tag; nil for the body
+	tag      string // such an answer's entity tag itself; "" for a digest
 	version  int64  // the version of the entity that such an answer concerns; 0 for none
 	made     int64  // the version that a command made of the entity that it names; 0 for none
 	revID    string // the revision that such an answer contains whole; "" for none
@@ -168,6 +172,7 @@ func operations(r *entity.Registry) []*operation {
 		o.leaves = len(o.pathNames()) > 0
 	}
 	table = append(table, agendaOperation(r))
+	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
 	table = append(table, meOperations(r)...)
 	table = append(table, archiveOperations()...)

@@ -28,7 +28,7 @@ type Problem struct {
 	// CurrentRevID is the id of a repository's present head, if the parent is another; absent if there is no revision
 	// yet.
 	CurrentRevID string `json:"currentRevId,omitempty"`
-	// Reason is why an existing entity left: deleted or expired.
+	// Reason is why an existing entity left (deleted, expired), or a token is good no more (expired, unknown, form).
 	Reason string `json:"reason,omitempty"`
 
 	header http.Header // to send along
@@ -94,6 +94,15 @@ var (
 	gone = problemKind{"gone", http.StatusGone, "Gone", "What the request is about was there and left. " +
 		"The reason is deleted, by its user and for good, or expired. What has expired has a copy: GET /v1/archive lists " +
 		"it, and POST /v1/archive/{id}/restore brings it back."}
+	syncReset = problemKind{
+		"sync-reset", http.StatusGone, "A new snapshot is needed", "The token of /v1/changes is good no more. The reason " +
+			"is expired, unknown or form. Take a snapshot beside the copy, exchange the two, and keep " +
+			"what waits to be sent.",
+	}
+	tooMany = problemKind{
+		"too-many-requests", http.StatusTooManyRequests, "Too many requests",
+		"The user has asked for something costly too often. Retry-After says when to ask again.",
+	}
 	tooLarge = problemKind{
 		"content-too-large", http.StatusRequestEntityTooLarge, "Content too large",
 		"The body is longer than the operation takes.",
@@ -132,8 +141,9 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, preconditionFailed, tooLarge,
-		unsupportedMedia, invalid, keyReused, dependencyFailed, preconditionNeeded, internal, unavailable,
+		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, syncReset, preconditionFailed,
+		tooLarge, unsupportedMedia, invalid, keyReused, dependencyFailed,
+		preconditionNeeded, tooMany, internal, unavailable,
 	}
 }
 

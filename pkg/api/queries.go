@@ -21,6 +21,11 @@ type Queries interface {
 	Board(ctx context.Context, user string, limit int) ([]query.BoardColumn, error)
 	Column(ctx context.Context, user string, q query.ColumnQuery) (query.Page, error)
 	Notes(ctx context.Context, user string, q query.NotesQuery) (query.Page, error)
+	Snapshot(
+		ctx context.Context, user string, q query.SnapshotQuery, add func(query.Change) bool,
+	) (query.SnapshotPage, error)
+	Since(ctx context.Context, user string, q query.SinceQuery, add func(query.Change) bool) (query.SincePage, error)
+	Check(ctx context.Context, user string, types []string) (query.Check, error)
 	Backlinks(ctx context.Context, user string, target entity.Ref, limit int, cursor string) (query.Page, error)
 }
 

@@ -31,6 +31,9 @@ func problemOf(err error) *Problem {
 		unknown  *revision.NotFoundError
 		rules    *revision.RuleError
 	)
+	if p := problemOfFeed(err); p != nil {
+		return p
+	}
 	switch {
 	case errors.As(err, &panicked):
 		return refuse(internal, "The request could not be carried out.").because(err)

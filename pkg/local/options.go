@@ -59,6 +59,8 @@ type Options struct {
 	// Origins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it.
 	// Local-only paths answer no page of another origin.
 	Origins []string
+	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
+	SyncForm uint16
 	// Settling bounds how long POST /dev/settle, and each stop of a moving clock, waits for the system to become idle; 0
 	// means 30 s.
 	Settling time.Duration

@@ -144,7 +144,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 			return wakingStore{p.backend.newStore(p.meters.observerOf(part)), p.wake}
 		},
 		Now: p.clock.Now, Log: p.logOf,
-		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
+		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader, SyncForm: p.options.SyncForm,
 		// real time: a moved clock moves no pause
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here

@@ -145,12 +145,13 @@ var spellings = []func(name string) string{
 // visitor is a user who has one of everything and nothing of the owner's.
 type visitor struct {
 	*system
-	rev, planRev, address string
+	rev, planRev, address, token string
 }
 
 func newVisitor(s *system, name string) *visitor {
 	v := &visitor{system: s.as(name)}
 	v.rev, v.planRev, v.address = v.inhabit(strangersID, stranger, "Own")
+	v.token = v.must("GET", "/v1/changes", nil)["next"].(string)
 	return v
 }
 
@@ -163,6 +164,8 @@ func (v *visitor) own(kind string) string {
 		return v.planRev
 	case "address":
 		return v.address
+	case "token":
+		return v.token
 	}
 	return map[string]string{
 		"event": strangersID("evt_", 2), "series": strangersID("mst_", 5), "task": strangersID("task_", 3),

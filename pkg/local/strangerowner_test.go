@@ -281,7 +281,7 @@ func own(s *system) *everything {
 	return all
 }
 
-// handedOut adds what the system gives the owner to keep: cursors and tags; and says what marks her.
+// handedOut adds what the system gives the owner to keep: cursors, tags and tokens; and says what marks her.
 func (all *everything) handedOut(her *system) {
 	for _, path := range []string{
 		"/v1/tasks?limit=1", "/v1/tasks?status=BACKLOG&limit=1", "/v1/events?limit=1", "/v1/series?limit=1",
@@ -299,13 +299,17 @@ func (all *everything) handedOut(her *system) {
 		from := 1 + strings.LastIndexAny(strings.TrimSuffix(tag, `"`), `"_`)
 		all.values["etag"] = append(all.values["etag"], turned(tag, from, len(tag)-1))
 	}
+	all.values["token"] = []pair{{
+		hers:  her.must("GET", "/v1/changes", nil)["next"].(string),
+		never: her.as(ghost(owner)).must("GET", "/v1/changes", nil)["next"].(string),
+	}}
 	marks := map[string]bool{"sesame": true, "chatham": true, strings.ToLower(all.secret): true}
 	for kind, values := range all.values {
 		for _, v := range values {
 			switch tail := tails.FindString(v.hers); {
 			case tail != "":
 				marks[tail], all.tails[tail] = true, true
-			case kind == "cursor" || kind == "etag":
+			case kind == "cursor" || kind == "etag" || kind == "token":
 				marks[strings.ToLower(strings.Trim(v.hers, `"`))] = true
 			}
 		}

@@ -64,7 +64,7 @@ type judge struct {
 var (
 	encoded   = regexp.MustCompile(`[A-Za-z0-9_-]{12,}`)
 	generated = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}`)
-	secretly  = regexp.MustCompile(`/feed/[A-Za-z0-9_.-]+|"nextCursor": ?"[^"]*"`)
+	secretly  = regexp.MustCompile(`/feed/[A-Za-z0-9_.-]+|"(nextCursor|cursor|next)": ?"[^"]*"`)
 )
 
 // plainly is a text in small letters, with what is percent or base64 encoded in it decoded after it.

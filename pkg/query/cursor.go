@@ -34,7 +34,8 @@ func (q question) digest() string {
 
 // cursor is a place in a question's answer. A list's place is a row of an index: Leg, SK and IndexSK; the partition is
 // never taken from a cursor. The agenda's place is in its own order: Start, ID. If the query names no zone, Zone is the
-// user's own as the first page read it: in another zone, floating times would have other places.
+// user's own as the first page read it: in another zone, floating times would have other places. A snapshot has the
+// Token of its beginning.
 type cursor struct {
 	Version  int    `json:"v"`
 	Question string `json:"q"`
@@ -44,6 +45,7 @@ type cursor struct {
 	Start    string `json:"t,omitempty"`
 	ID       string `json:"i,omitempty"`
 	Zone     string `json:"z,omitempty"`
+	Token    string `json:"k,omitempty"`
 }
 
 func (c cursor) encode(q question) string {

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config holds the dependencies of a [Service]. Every field is required.
+// Config holds the dependencies of a [Service]. Every field but Form is required.
 type Config struct {
 	Store    table.Reader
 	Registry *entity.Registry
@@ -20,6 +20,8 @@ type Config struct {
 	Now func() time.Time
 	// Fold returns the form in which two titles are equal that a reader considers equal: package text has it.
 	Fold func(string) string
+	// Form is the deployment's form of sync tokens: an operator raises it when change logs may lack entries.
+	Form uint16
 }
 
 // Service answers queries. It is safe for concurrent use.
@@ -29,6 +31,9 @@ type Service struct {
 	now      func() time.Time
 	rules    *rules
 	fold     func(string) string
+	form     uint16
+	// snapshots and checks bound what a user gets in a minute.
+	snapshots, checks *brake
 }
 
 // New returns a service. It panics if a part is missing, which is a mistake in the program.
@@ -36,7 +41,10 @@ func New(c Config) *Service {
 	if c.Store == nil || c.Registry == nil || c.Now == nil || c.Fold == nil {
 		panic("query: a part of the Config is missing")
 	}
-	return &Service{store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}, fold: c.Fold}
+	return &Service{
+		store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}, fold: c.Fold, form: c.Form,
+		snapshots: &brake{most: maxSnapshotPages}, checks: &brake{most: maxChecks},
+	}
 }
 
 // Errors on which callers decide. Others are *[entity.ValidationError] for a parameter out of bounds (422),

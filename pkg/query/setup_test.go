@@ -36,6 +36,7 @@ type fixture struct {
 	mu    sync.Mutex
 	calls map[string]int
 	read  int
+	units float64
 	ids   int
 }
 
@@ -47,6 +48,7 @@ func setup(t require.TestingT) *fixture {
 		defer b.mu.Unlock()
 		b.calls[u.Op]++
 		b.read += u.Rows
+		b.units += u.ReadUnits
 	}, Witnessed: true})
 	if t, ok := t.(*testing.T); ok {
 		t.Cleanup(func() { require.Empty(t, b.store.Tampered(), "what was read is not to be changed") })
@@ -62,6 +64,15 @@ func (b *fixture) trips() map[string]int {
 	calls := b.calls
 	b.calls = map[string]int{}
 	return calls
+}
+
+// readUnits returns how many read units were consumed since the last time.
+func (b *fixture) readUnits() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	units := b.units
+	b.units = 0
+	return units
 }
 
 // rows returns how many rows were read since the last time.

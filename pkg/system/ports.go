@@ -39,6 +39,8 @@ type Ports struct {
 	NewRevisionID func() string
 	// LoadInTransactions is for the local engine; see [revision.Config].
 	LoadInTransactions bool
+	// SyncForm is the deployment's form of sync tokens; see [query.Config].
+	SyncForm uint16
 	// Random is the source of secret calendar addresses: it must be fit for cryptography.
 	Random io.Reader
 

@@ -94,7 +94,7 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 // addServices builds the services that answer requests.
 func (s *System) addServices(store table.Store) {
 	p, r := &s.ports, s.registry
-	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String})
+	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String, Form: p.SyncForm})
 	s.Archive = archive.New(s.archiving(store))
 	s.Watches = watch.New(store, p.Hints, p.Now)
 	if p.NewID != nil && p.Pause != nil {

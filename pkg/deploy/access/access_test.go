@@ -17,8 +17,10 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	t.Parallel()
 	// What a schedule calls, and where a call ends that could not be made, the scheduler uses, not the function.
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
-	// Where apps subscribe, command only tells them.
-	told := map[env.Function][]string{env.Command: {env.HintsHost, env.HintsRealtimeHost}}
+	// Where apps subscribe, command only tells them; and a setting names no resource.
+	told := map[env.Function][]string{
+		env.Command: {env.HintsHost, env.HintsRealtimeHost}, env.Query: {env.SyncForm},
+	}
 	for _, f := range env.Functions() {
 		named := map[string]bool{}
 		for _, g := range access.Grants(f) {

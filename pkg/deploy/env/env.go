@@ -45,6 +45,8 @@ const (
 	ScheduleRoleARN = "SCHEDULE_ROLE_ARN"
 	// ScheduleDeadLetterARN is the queue of calls that could not be made.
 	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
+	// SyncForm is the deployment's form of sync tokens: a setting that names no resource.
+	SyncForm = "SYNC_FORM"
 )
 
 // Variables that Lambda sets in every function (AWS Lambda Developer Guide, "Defined runtime environment variables").
@@ -79,6 +81,8 @@ func (f Function) Variables() []string {
 	schedule := []string{ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN}
 	names := []string{TableName}
 	switch f {
+	case Query:
+		names = append(names, SyncForm)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost)
 	case Projections:

@@ -22,6 +22,7 @@ func values() map[string]string {
 		env.ScheduleDeadLetterARN: "arn:aws-cn:sqs:cn-north-1:123456789012:undelivered",
 		env.HintsHost:             "x7.appsync-api.eu-central-1.amazonaws.com",
 		env.HintsRealtimeHost:     "x7.appsync-realtime-api.eu-central-1.amazonaws.com",
+		env.SyncForm:              "7",
 	}
 }
 
@@ -47,6 +48,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.ScheduleGroup: s.ScheduleGroup, env.ScheduleTargetARN: s.ScheduleTargetARN,
 			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,
+			env.SyncForm:              s.SyncForm,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -104,6 +106,23 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 			_, err := read(reader(name), bad)
 			require.ErrorContains(t, err, name, "%s", text)
 		}
+	}
+}
+
+func TestSettings_haveTheFormAsANumber(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]uint16{"0": 0, "7": 7, "65535": 65535} {
+		changed := values()
+		changed[env.SyncForm] = text
+		s, err := read(env.Query, changed)
+		require.NoError(t, err)
+		require.Equal(t, want, s.Form())
+	}
+	for _, text := range []string{"-1", "65536", "+1", "07", "1.0", "one", " 1"} {
+		changed := values()
+		changed[env.SyncForm] = text
+		_, err := read(env.Query, changed)
+		require.ErrorContains(t, err, env.SyncForm, text)
 	}
 }
 

@@ -1,6 +1,9 @@
 package env
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // The forms follow the services' API references. They are hand-written functions: as regular expressions, which a
 // process compiles when it starts, they took the largest part of a start.
@@ -79,6 +82,12 @@ func arn(s, service string, region, resource func(string) bool) bool {
 func regional(region string) bool { return some(region, lowerOrDigit, "-") }
 
 func global(region string) bool { return region == "" }
+
+// syncForm accepts a whole number that a token can hold, as it is written.
+func syncForm(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == s
+}
 
 // some reports whether the text has characters, all of them of the class or among the others.
 func some(s string, class func(byte) bool, others string) bool {

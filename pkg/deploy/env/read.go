@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,8 +22,15 @@ type Settings struct {
 	ScheduleTargetARN     string
 	ScheduleRoleARN       string
 	ScheduleDeadLetterARN string
+	SyncForm              string
 
 	AWS AWS
+}
+
+// Form returns the deployment's form of sync tokens.
+func (s Settings) Form() uint16 {
+	n, _ := strconv.ParseUint(s.SyncForm, 10, 16) // it was checked when it was read
+	return uint16(n)
 }
 
 // AWS configures the clients of the services.
@@ -135,6 +143,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ScheduleRoleARN }},
 		{name: ScheduleDeadLetterARN, what: "a queue's ARN", form: queueForm,
 			field: func(s *Settings) *string { return &s.ScheduleDeadLetterARN }},
+		{name: SyncForm, what: "a whole number from 0 to 65535", form: syncForm,
+			field: func(s *Settings) *string { return &s.SyncForm }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},
