@@ -153,7 +153,8 @@ func (c *Consumer) Remains(ctx context.Context, user string, t *entity.Type, id 
 }
 
 // Repair repairs what [Consumer.Check] finds, by the same steps and under the same conditions as records do: the copy
-// before the end, both under the item's version. A copy that is lost with its item cannot be repaired.
+// before the end, both under the item's version. A wrong end is taken off first, as a new version of the item. A copy
+// that is lost with its item cannot be repaired.
 func (c *Consumer) Repair(ctx context.Context, user string, t *entity.Type, id string) error {
 	for range maxRounds {
 		r, err := c.Remains(ctx, user, t, id)
@@ -200,7 +201,11 @@ func (c *Consumer) repairCopy(ctx context.Context, r Remains) (settled bool, err
 	if len(faults) == 0 && (name == "" || r.Item == nil || c.Copies == nil) {
 		return true, nil
 	}
-	if _, leaves := expiry(r.Type, r.Item); r.Item != nil && leaves {
+	at, leaves := expiry(r.Type, r.Item)
+	if r.Item.Has(entity.AttrTTL) && (!leaves || r.Item.Int(entity.AttrTTL) != at.Unix()) {
+		return false, c.takeOff(ctx, r)
+	}
+	if r.Item != nil && leaves {
 		if c.Copies == nil {
 			return true, nil // without a copy the item must not expire
 		}
@@ -211,18 +216,6 @@ func (c *Consumer) repairCopy(ctx context.Context, r Remains) (settled bool, err
 			err = c.dropUnnamed(ctx, r.User, r.ID, r.Item.Int(entity.AttrVersion))
 		}
 		return settled, err
-	}
-	if r.Item.Has(entity.AttrTTL) {
-		_, err := c.Store.Update(ctx, table.Update{
-			Key: r.Item.Key(), Remove: []string{entity.AttrTTL}, If: table.AtVersion(r.Item.Int(entity.AttrVersion)),
-		})
-		var failed *table.ConditionError
-		if errors.As(err, &failed) {
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("keep %s: %w", r.Item.Key(), err)
-		}
 	}
 	if r.Cold == nil {
 		return true, nil
@@ -239,6 +232,19 @@ func (c *Consumer) repairCopy(ctx context.Context, r Remains) (settled bool, err
 		return err == nil, err
 	}
 	return true, c.dropUnnamed(ctx, r.User, r.ID, r.Cold.Int(entity.AttrVersion))
+}
+
+// takeOff removes an item's ttl as a new version of the system, unless the item has changed. At one version a ttl comes
+// once and stays: a device that was told of it drops the item at that instant, and hears of nothing that leaves the
+// version as it is.
+func (c *Consumer) takeOff(ctx context.Context, r Remains) error {
+	after := r.Type.NextVersion(entity.BySystem, r.User, r.Item, r.Item, c.Now(), nil)
+	_, err := c.Store.Update(ctx, table.Diff(r.Item, after, table.AtVersion(r.Item.Int(entity.AttrVersion))))
+	var failed *table.ConditionError
+	if err != nil && !errors.As(err, &failed) {
+		return fmt.Errorf("keep %s: %w", r.Item.Key(), err)
+	}
+	return nil
 }
 
 // AllCopiesPrefix begins the names of all cold copies; the user's id and a slash follow.

@@ -154,8 +154,10 @@ func indexTask(user string, it item.Item) entity.IndexKeys {
 	if at, ok := taskAgendaTime(it); ok && it.Str(entity.AttrStatus) != StatusArchived {
 		keys = yearKeys(user, at)
 	}
-	keys.StatePK, keys.StateSK = entity.UserPK(user),
-		TaskColumn(it.Str(entity.AttrStatus), it.Int(AttrPriority))+it.Str(entity.AttrCreatedAt)
+	if status := it.Str(entity.AttrStatus); status != "" { // a damaged task is in no column
+		keys.StatePK = entity.UserPK(user)
+		keys.StateSK = TaskColumn(status, it.Int(AttrPriority)) + it.Str(entity.AttrCreatedAt)
+	}
 	return keys
 }
 
