@@ -166,7 +166,7 @@ func TestReplayCommand_namesWhatConsumersRefuseAndFails(t *testing.T) {
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, results, "parked 14054000000000020640000101")
 	require.Contains(t, results, "unknown entityType")
-	require.Contains(t, messages, "records were not processed: 15")
+	require.Contains(t, messages, "records were not processed: 17")
 
 	for _, args := range [][]string{
 		{"replay"},

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (c *verifyCommand) inTable(
 	ports := system.Ports{
 		Store: func(string) table.Store { return store }, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)),
 		Copies: deployed.Copies, Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
-		Grace: c.Grace, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
+		Random: rand.Reader, Grace: c.Grace, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
 	}
 	if deployed.Scheduler != nil {
 		ports.Scheduler, ports.Lister, ports.Bus = deployed.Scheduler, deployed.Scheduler, deployed.Bus

@@ -108,7 +108,7 @@ func (s *story) whatFollowed() {
 		for _, c := range reader.list("consumers") {
 			s.say("%-9s (reader %s) has seen %d records.", c.str("consumer"), reader.str("reader"), c.int("records"))
 			if reader.str("reader") == "projections" {
-				s.expect(c.str("consumer")+": records, one for each thing", c.int("records"), 13)
+				s.expect(c.str("consumer")+": records, one for each thing and one of the settings", c.int("records"), 14)
 			}
 			s.expect(c.str("consumer")+": records parked or unfinished", c.int("parked")+c.int("unfinished"), 0)
 		}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func (w *fixture) recount() ([]verify.Difference, verify.Summary) {
 	schedules := w.schedules()
 	s, err := system.New(w.registry, system.Ports{
 		Store: func(string) table.Store { return w.store }, Now: time.Now,
-		NewID: uuid.NewString, NewRevisionID: uuid.NewString,
+		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
 		Scheduler: schedules, Lister: schedules, Bus: busmemory.New(nil), Copies: w.copies(),
 		Walker: dynamo.NewWalker(enginetest.Client(enginetest.Start(w.T)), dynamo.WithTable(w.settings[env.TableName])),
 		Grace:  time.Millisecond,

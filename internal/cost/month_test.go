@@ -30,28 +30,29 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 		times         int // of a user, in a month
 		reads, writes float64
 	}
-	// Statistics read two rows for each change, and the row of the change before, which there is from the second on.
+	// Statistics read two rows for each change, and the row of the change before, which there is from the second on. The
+	// change log takes one read and one write for each change, two where an item becomes final and then lapses.
 	want := map[string]one{
-		"create an event":         {240, 3.50, 5},
-		"create a series":         {30, 3, 7},
-		"change an occurrence":    {30, 2, 9},
-		"create a task":           {150, 3, 5.6},
-		"create a reminder":       {90, 7, 4},
-		"create a note":           {30, 3, 5},
-		"create a note, linked":   {30, 4, 13},
-		"retitle an event":        {15, 5, 2},
-		"move an event":           {15, 4, 7},
-		"start a task":            {15, 1, 3},
-		"edit a note":             {15, 1, 4},
-		"complete a task":         {30, 5, 6},
-		"archive a task":          {30, 2, 8},
-		"let a task expire":       {30, 3, 2},
+		"create an event":         {240, 4.5, 6},
+		"create a series":         {30, 4, 8},
+		"change an occurrence":    {30, 4, 10},
+		"create a task":           {150, 4, 6.6},
+		"create a reminder":       {90, 8, 5},
+		"create a note":           {30, 4, 6},
+		"create a note, linked":   {30, 5, 14},
+		"retitle an event":        {15, 6, 3},
+		"move an event":           {15, 5, 8},
+		"start a task":            {15, 2, 4},
+		"edit a note":             {15, 2, 5},
+		"complete a task":         {30, 6, 7},
+		"archive a task":          {30, 4, 10},
+		"let a task expire":       {30, 4, 3},
 		"remind of an event":      {30, 6, 5},
-		"remind of a reminder":    {90, 11, 9},
-		"complete a reminder":     {30, 7, 6},
-		"let a reminder expire":   {30, 3, 2},
-		"cancel an event":         {3, 5, 10},
-		"delete an event":         {3, 3, 8},
+		"remind of a reminder":    {90, 12, 10},
+		"complete a reminder":     {30, 9, 8},
+		"let a reminder expire":   {30, 4, 3},
+		"cancel an event":         {3, 7, 12},
+		"delete an event":         {3, 4, 9},
 		"look at a day's agenda":  {90, 10.5, 0},
 		"look at a week's agenda": {60, 25.8, 0},
 		"look at a task":          {120, 1, 0},
@@ -81,13 +82,13 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 	require.Len(t, seen, len(want))
 }
 
-func TestBill_isBelowTheDocumentsAndBelowEightyDollars(t *testing.T) {
+func TestBill_isBelowTheDocumentsAndBelowNinetyDollars(t *testing.T) {
 	t.Parallel()
 	bill := cost.NewBill(replayed(t, 1, 30, 2), cost.DefaultPrices())
 	_, table := bill.Table.Cost()
 	require.Less(t, table, bill.Table.Claimed, "like for like, before anything that is free")
 	paid, whole := bill.Cost()
-	require.Less(t, paid, 80.0)
+	require.Less(t, paid, 90.0)
 	require.Greater(t, whole, paid)
 }
 

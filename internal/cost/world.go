@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/change"
+	"nexus/pkg/changes"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
@@ -130,7 +131,10 @@ func (w *world) assemble() error {
 	ports := system.Ports{
 		Store: w.storeOf, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
 		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
-		Reminded: w.reminded,
+		Reminded: w.reminded, Random: w.ids,
+		Appended: func(_ context.Context, of []changes.Appended) {
+			w.count(metric.ByConsumer, changes.Name, metric.Values{metric.ChangesAppended: float64(changes.Count(of))}, nil)
+		},
 	}
 	deployed, err := system.New(w.registry, ports)
 	if err != nil {
@@ -147,7 +151,7 @@ func (w *world) assemble() error {
 		}
 		w.readers = append(w.readers, &reader{r.Line, loop})
 	}
-	ports.NewID, ports.NewRevisionID, ports.Random, ports.Pause = w.newID, w.newID, w.ids, noWait
+	ports.NewID, ports.NewRevisionID, ports.Pause = w.newID, w.newID, noWait
 	for function, side := range map[string]api.Side{commandFunction: api.SideCommands, queryFunction: api.SideQueries} {
 		ports.Store = func(string) table.Store { return w.storeOf(function) }
 		ports.Log = func(string) *slog.Logger { return w.logOf(function) }

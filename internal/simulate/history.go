@@ -129,7 +129,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 
 	h.system = h.assemble(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
-		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause,
+		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause, Random: l.bits(),
 		Scheduler: h.schedules, Bus: h.bus, Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
 	}, ownSum())

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -14,7 +15,8 @@ import (
 func userOf(key item.Key) string {
 	user, err := entity.ParseUserPK(key.PK)
 	if err != nil {
-		return ""
+		row, _ := repository.ParseRow(key)
+		return row.Repository.User
 	}
 	return user
 }

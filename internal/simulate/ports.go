@@ -11,6 +11,7 @@ import (
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/access"
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -60,10 +61,11 @@ func (h *history) trespass(op string, keys []item.Key) {
 		return
 	}
 	for _, key := range keys {
-		if w.allowed[key.PK] {
+		owner := userOf(key)
+		if w.allowed[key.PK] || owner != "" && w.allowed[entity.UserPK(owner)] { // of a repository's partition, too
 			continue
 		}
-		h.violate("I9", userOf(key), key.String(), "%s by %s", op, w.name)
+		h.violate("I9", owner, key.String(), "%s by %s", op, w.name)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/changes"
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
@@ -26,7 +27,9 @@ func TestRights_areThoseOfThePartsFunctions(t *testing.T) {
 		want         bool
 	}{
 		{stats.Name, access.ConditionCheckItem, table.Base, user, true},
-		{links.Name, access.Query, table.Base, user, false},
+		{links.Name, access.Query, table.YearView, user, false},
+		{changes.Name, access.Query, table.Base, user, true},
+		{changes.Name, access.Query, table.Base, tree, false},
 		{stats.Name, access.PutItem, table.Base, tree, false},
 		{ownSum().Name(), access.UpdateItem, table.Base, user, true},
 		{reminders.Name, access.Query, table.StateView, user, false},

@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"time"
 
@@ -18,6 +20,13 @@ type seededRand struct {
 	seed   uint64
 	calm   bool
 	profile
+}
+
+// bits returns the source of what distinguishes rows.
+func (r *seededRand) bits() io.Reader {
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], r.seed)
+	return rand.NewChaCha8(seed)
 }
 
 // profile describes a history as a whole.

@@ -3,9 +3,11 @@ package archive
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 )
 
 // Departure is the reason why an item is no longer there.
@@ -39,6 +41,17 @@ func (a *Archive) Left(ctx context.Context, user string, ref entity.Ref) (Depart
 		return Deleted, nil
 	}
 	return Expired, nil
+}
+
+// LeftAt returns from the GONE and the COLD row of an item that is not there which version its removal counts as, and
+// when it left at the earliest; false if the rows do not say. Nil is a missing row.
+func LeftAt(gone, cold item.Item) (version int64, at time.Time, ok bool) {
+	if gone != nil {
+		at, ok = gone.Time(product.AttrDeletedAt)
+		return gone.Int(entity.AttrVersion), at, ok
+	}
+	at, ok = cold.Time(attrExpiresAt)
+	return cold.Int(entity.AttrVersion) + 1, at, ok
 }
 
 // mayLeave reports whether a row may record that the item left. No row does so for an occurrence or a malformed id.

@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/device"
 	"nexus/pkg/item"
 	"nexus/pkg/local"
 	"nexus/pkg/product"
@@ -156,14 +157,15 @@ func TestPlatform_writesNoFloatingRowWhenItsUserMoves(t *testing.T) {
 		now := b.table()
 		for key, row := range now {
 			if !reflect.DeepEqual(rows[key], row) {
-				changed = append(changed, key.SK)
+				prefix, _, _ := strings.Cut(key.SK, "#")
+				changed = append(changed, prefix)
 			}
 		}
 		for key := range rows {
 			require.Contains(t, now, key, "no row has gone")
 		}
-		require.ElementsMatch(t, []string{entity.MetaKey(ann).SK, entity.ZoneKey(ann, 1).SK}, changed,
-			"the user's settings, and how far the consumer has walked")
+		require.ElementsMatch(t, []string{entity.TypeUserMeta, entity.RowZone, device.RowChange}, changed,
+			"the user's settings, how far the consumer has walked, and what devices are told")
 
 		moved, l := b.scheduled(), location(t, "Pacific/Apia")
 		require.Equal(t, slices.Sorted(maps.Keys(schedules)), slices.Sorted(maps.Keys(moved)))

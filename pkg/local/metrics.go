@@ -51,10 +51,11 @@ func (p *Platform) getMetrics(w http.ResponseWriter, _ *http.Request) error {
 		Consumers []consumerShown           `json:"consumers"`
 		Reminders map[reminders.Outcome]int `json:"reminders"`
 		Hints     hintsShown                `json:"hints"`
-		Store     map[string]useShown       `json:"store"` // by consumer; api, notify and verify
+		Changes   int64                     `json:"changesAppended"` // entries of change logs
+		Store     map[string]useShown       `json:"store"`           // by consumer; api, notify and verify
 	}{
 		Since: p.started.UTC().Truncate(time.Second), Reminders: p.reminded.all(), Hints: p.hints.shown(),
-		Store: p.meters.all(),
+		Changes: p.appended.Load(), Store: p.meters.all(),
 	}
 	for _, r := range p.readers {
 		out.Consumers = append(out.Consumers, r.consumersShown()...)

@@ -21,6 +21,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
+	"nexus/pkg/changes"
 	"nexus/pkg/command"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/port"
@@ -151,7 +152,8 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
 		Bus:                observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
-		Wait: port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
+		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
+		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
 	}, p.options.Projections...)
 	if err != nil {
 		return nil, err

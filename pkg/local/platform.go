@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nexus/pkg/blob"
@@ -49,6 +50,7 @@ type Platform struct {
 	schedules *schedulerDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
+	appended  atomic.Int64 // entries of change logs
 	meters    meters
 	system    *system.System
 	// writeBehind writes checkpoints; nil if none are stored on disk.

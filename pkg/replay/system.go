@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"nexus/pkg/archive"
@@ -86,6 +87,7 @@ func NewSystem(c Config) *System {
 	assembled, err := system.New(c.Registry, system.Ports{
 		Store: func(string) table.Store { return s.Store }, Now: s.Now, Log: func(string) *slog.Logger { return c.Log },
 		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies,
+		Random: rand.NewChaCha8([32]byte{}), // every replay is the same
 	})
 	if err != nil {
 		panic("replay: " + err.Error()) // the parts above do not fit together

@@ -11,7 +11,7 @@ import (
 
 // Attributes of heads and log entries. Each kind of repository names its source attribute.
 const (
-	attrHeadRevID   = "headRevId"
+	attrHeadRevID   = repository.AttrHeadRevisionID
 	attrHeadRevTs   = "headRevTs"
 	attrRolledFrom  = "rolledFromRevId"
 	attrRevID       = "revId"

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
+	"nexus/pkg/changes"
 	"nexus/pkg/push"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -41,8 +42,11 @@ type Ports struct {
 	LoadInTransactions bool
 	// SyncForm is the deployment's form of sync tokens; see [query.Config].
 	SyncForm uint16
-	// Random is the source of secret calendar addresses: it must be fit for cryptography.
+	// Random is the source of secret calendar addresses, and of what distinguishes rows of change logs: it must be fit for
+	// cryptography.
 	Random io.Reader
+	// Appended, if set, observes what the consumer of changes appends.
+	Appended func(ctx context.Context, of []changes.Appended)
 
 	// Hints is where apps subscribe to live hints; the zero Place says that there are none.
 	Hints push.Place

@@ -23,6 +23,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/calendar"
 	"nexus/pkg/change"
+	"nexus/pkg/changes"
 	"nexus/pkg/command"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
@@ -53,7 +54,7 @@ type System struct {
 	Notifier *reminders.Notifier // needs Scheduler and Bus
 	Verifier *verify.Verifier    // needs NewID and Wait
 	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs Scheduler and Bus,
-	// archive needs Copies and Bus.
+	// archive needs Copies and Bus, changes needs Random.
 	Consumers []change.Consumer
 	Readers   []Reader
 
@@ -117,6 +118,9 @@ func (s *System) addVerifier(store table.Store, projections []*projection.Projec
 		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
 		Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
 	}
+	if p.Random != nil {
+		cfg.Changes = s.newChanges(store)
+	}
 	if s.Notifier != nil && p.Lister != nil {
 		reminding := s.reminding(store, reminders.Name)
 		cfg.Reminders, cfg.Notifier, cfg.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding), p.Lister
@@ -127,12 +131,15 @@ func (s *System) addVerifier(store table.Store, projections []*projection.Projec
 // addConsumers builds the consumers and gives each to the reader that the deployment table names for it.
 func (s *System) addConsumers(projections []*projection.Projection) error {
 	p := &s.ports
-	built := map[string]change.Consumer{reminders.Name: nil, archive.Name: nil} // nil is left out
+	built := map[string]change.Consumer{reminders.Name: nil, archive.Name: nil, changes.Name: nil} // nil is left out
 	if s.Notifier != nil {
 		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
 	}
 	if p.Copies != nil && p.Bus != nil {
 		built[archive.Name] = archive.NewConsumer(s.archiving(p.Store(archive.Name)))
+	}
+	if p.Random != nil {
+		built[changes.Name] = s.newChanges(p.Store(changes.Name))
 	}
 	var names []string
 	for _, one := range projections {
@@ -181,6 +188,12 @@ func (s *System) reminding(store table.Store, part string) reminders.Config {
 func (s *System) archiving(store table.Store) archive.Config {
 	p := &s.ports
 	return archive.Config{Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Now: p.Now}
+}
+
+// newChanges returns the consumer that keeps change logs.
+func (s *System) newChanges(store table.Store) *changes.Consumer {
+	p := &s.ports
+	return changes.New(changes.Config{Store: store, Now: p.Now, Random: p.Random, Appended: p.Appended})
 }
 
 // newPublisher returns what publishes revisions; nil where there are none.

@@ -71,6 +71,9 @@ func (r *run) items(ctx context.Context, user string) error {
 			if g.item != nil && r.repairing == r.o.Repair {
 				r.sum.Items++ // counted once, not again in the read after a repair
 			}
+			if err := r.expect(ctx, g); err != nil {
+				return err
+			}
 			differences, err := r.check(ctx, g)
 			if err != nil {
 				return err

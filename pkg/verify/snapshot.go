@@ -67,9 +67,12 @@ func (r *run) repository(ctx context.Context, key item.Key) error {
 	case row.Kind == repository.SnapshotRow:
 		return r.unannounced(ctx, key)
 	case key.PK == repository.UserPK(row.Repository.User):
+		if err := r.heads(ctx, row.Repository.User, repository.Address{User: row.Repository.User}); err != nil {
+			return err
+		}
 		return r.snapshots(ctx, row.Repository.User)
 	}
-	return nil
+	return r.heads(ctx, row.Repository.User, row.Repository) // the log of a plan, and its head
 }
 
 // unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can find it.

@@ -37,6 +37,9 @@ func (w *fixture) commit(user, parent string, drivers int) (revision string, err
 	made, err := w.trees().Commit(w.t.Context(), user, values.Commit{
 		ParentRevID: parent, Message: "m", Source: values.SourceWeeklyReview, Operations: ops,
 	})
+	if err == nil {
+		require.True(w.t, w.drain())
+	}
 	return made.RevID, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
+	"nexus/pkg/changes"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/projection"
@@ -35,6 +36,7 @@ const (
 	Stray      Kind = "stray"    // a row that belongs to no possible item
 	Snapshot   Kind = "snapshot" // rows of a repository's revision that was never committed
 	Kept       Kind = "kept"     // a KEPT row that no item names
+	Change     Kind = "change"   // what a change log does not name; a damaged row of one
 )
 
 // Difference is one deviation from what the items require.
@@ -82,6 +84,8 @@ type Config struct {
 	Reminders   *reminders.Consumer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
+	// Changes appends to change logs; without it they are not checked.
+	Changes *changes.Consumer
 	// Repositories reads the drafts of versioned repositories, and publishes nothing here; nil if there are none.
 	Repositories *revision.Publisher
 	Now          func() time.Time
@@ -126,6 +130,9 @@ func (v *Verifier) Run(ctx context.Context, o Options, report func(Difference) e
 	if v.Archive.Copies == nil {
 		r.sum.Unchecked = append(r.sum.Unchecked, "contents of cold copies: no object store is known")
 	}
+	if v.Changes == nil {
+		r.sum.Unchecked = append(r.sum.Unchecked, "change logs: no source of random bits is known")
+	}
 	err := r.all(ctx)
 	r.sum.Unsettled += r.failed
 	return r.sum, err
@@ -142,6 +149,7 @@ type run struct {
 	failed    int64 // repairs
 	repairing bool  // this pass repairs its findings
 	suspects  []suspect
+	expected  []announcement // what the current user's change log must say, as far as it was not compared
 	// By projection, of the current user: rebuild says that the sum is to be repaired; recounted, that it was recounted
 	// without interfering writes.
 	rebuild, recounted map[int]bool
@@ -169,6 +177,9 @@ func (r *run) all(ctx context.Context) error {
 func (r *run) users(ctx context.Context) error {
 	if r.o.User != "" {
 		if err := r.user(ctx, r.o.User); err != nil {
+			return err
+		}
+		if err := r.heads(ctx, r.o.User, r.namedHeads(r.o.User)...); err != nil {
 			return err
 		}
 		return r.snapshots(ctx, r.o.User)
@@ -212,9 +223,9 @@ func (r *run) user(ctx context.Context, user string) error {
 }
 
 func (r *run) pass(ctx context.Context, user string) error {
-	r.rebuild = map[int]bool{}
+	r.rebuild, r.expected = map[int]bool{}, nil
 	for _, step := range []func(context.Context, string) error{
-		r.items, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.sums,
+		r.items, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.changes, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify user %s: %w", user, err)

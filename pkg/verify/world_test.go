@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/product"
@@ -69,9 +72,9 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 			w.ids++
 			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
 		},
-		NewRevisionID: func() string { panic("a verification publishes nothing") },
-		Pause:         func(context.Context, time.Duration) error { return nil },
-		Scheduler:     w.schedules, Bus: busmemory.New(nil), Copies: w.copies,
+		NewRevisionID: func() string { panic("a verification publishes nothing") }, Random: rand.NewChaCha8([32]byte{}),
+		Pause:     func(context.Context, time.Duration) error { return nil },
+		Scheduler: w.schedules, Bus: busmemory.New(nil), Copies: w.copies,
 		Walker: w.store, Lister: w.schedules, Grace: time.Second,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
@@ -123,8 +126,9 @@ func (w *fixture) drain() (finished bool) {
 			return true
 		}
 		for _, rec := range slice.Records {
-			if key, err := entity.ParseSortKey(rec.Key.SK); err == nil &&
-				(!key.IsRow() || key.Prefix == entity.RowTimer && rec.New == nil) {
+			key, err := entity.ParseSortKey(rec.Key.SK)
+			if strings.HasPrefix(rec.Key.SK, repository.HeadPrefix()) || err == nil &&
+				(!key.IsRow() && !rec.New.Has(product.AttrStatsWritten) || key.Prefix == entity.RowTimer && rec.New == nil) {
 				c, err := change.Interpret(registry, rec)
 				require.NoError(w.t, err)
 				for _, consumer := range w.consumers {

@@ -28,9 +28,9 @@ type Read struct {
 	Eventual bool
 }
 
-// Rows reads the log's rows one by one, until the caller has enough: by number, entries or [Row.Size]. There is no next
-// page before the caller asks for its first row. The error of a damaged row wraps [ErrRow] and comes with what could be
-// read of it; the rows go on behind it. Any other error comes last and is the store's.
+// Rows reads the log's rows one by one, until the caller has enough: by number, entries or [Row.Size]. A caller that
+// breaks off at the last row of a page pays for no other page. The error of a damaged row wraps [ErrRow] and comes with
+// what could be read of it; the rows go on behind it. Any other error comes last and is the store's.
 func Rows(ctx context.Context, store table.Reader, read Read) iter.Seq2[Row, error] {
 	q := table.Query{
 		Partition: entity.UserPK(read.User), Range: table.Range{Prefix: device.ChangePrefix()},

@@ -79,6 +79,9 @@ func (r Row) Item(user string) item.Item {
 	return row
 }
 
+// MarkFirst returns what a repair sets in a row behind a hole that nothing tells of, so that readers are told.
+func MarkFirst() item.Item { return item.Item{attrFirst: item.Bool(true)} }
+
 // ParseRow is the inverse of [Row.Item]. An error wraps [ErrRow]; the row then has what could be read, its number in
 // any case if the key is one of a log.
 func ParseRow(it item.Item) (Row, error) {

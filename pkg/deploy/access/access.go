@@ -85,7 +85,8 @@ func Grants(f env.Function) []Grant {
 	case env.Projections:
 		return []Grant{
 			// The first and the last are for what a crash leaves: rows that a repair staged, an entry that the store refuses.
-			rows(items(), GetItem, BatchGetItem, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
+			// Query is for change logs.
+			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			rows(nil, DescribeTable),
 			{Variable: env.HintsHost, Actions: []string{EventPublish}, Within: []string{"channelNamespace/" + push.Namespace}},
 			parking(),

@@ -43,6 +43,9 @@ const (
 	RecordAge = "RecordAge"
 )
 
+// ChangesAppended counts the entries that the consumer of changes appends to change logs, a metric by consumer.
+const ChangesAppended = "ChangesAppended"
+
 // Metrics by function: requests that were refused, and requests that failed.
 const (
 	ClientErrors = "ClientErrors"
@@ -71,7 +74,8 @@ func Names(dimension string) []string {
 	names := []string{ReadUnits, WriteUnits}
 	switch dimension {
 	case ByConsumer:
-		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge)
+		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge,
+			ChangesAppended)
 	case ByFunction:
 		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed,
 			RemindersDropped, TableBytes)

@@ -10,6 +10,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/product"
 )
@@ -46,7 +47,8 @@ const effectsWindow = 10 * time.Second
 
 // Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric shows
 // that. To regroup, move a name here and its constructor in the function's main. Further projections, of another
-// product, join the reader of the projections.
+// product, join the reader of the projections. The log of changes names settings and heads, too, for which no
+// projection makes a call.
 func Table(registry *entity.Registry, projections ...string) []Reader {
 	var items []string
 	for _, t := range registry.Types() {
@@ -60,6 +62,7 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 		// A consumer sets the flag with every item that it counts.
 		Without: eventsource.Attribute{Name: product.AttrStatsWritten, Type: "BOOL"},
 	}
+	heads := eventsource.Pattern{SKPrefixes: []string{repository.HeadPrefix()}}
 	timers := eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove},
 		ExpiredOnly: true,
@@ -67,10 +70,10 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 	return []Reader{
 		{
 			Config: eventsource.Config{
-				Name: "projections", Filter: eventsource.Filter{changed},
+				Name: "projections", Filter: eventsource.Filter{changed, settings, heads},
 				MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true,
 			},
-			Consumers: append([]string{"stats", "links"}, projections...),
+			Consumers: append([]string{"stats", "links", "changes"}, projections...),
 			Parallel:  projectionsParallel,
 		},
 		{

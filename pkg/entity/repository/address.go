@@ -2,7 +2,7 @@
 // Package revision reads and writes their rows.
 //
 // It promises that each key that it builds can be parsed again, and that no two rows share a key. It must never know
-// which attributes a row has.
+// which attributes a row has, but the one by which a head names its revision.
 package repository
 
 import (
@@ -24,6 +24,12 @@ const (
 	logWord    = "REV"
 	draftWord  = "DRAFT"
 )
+
+// AttrHeadRevisionID is the attribute in which a head names the present revision.
+const AttrHeadRevisionID = "headRevId"
+
+// HeadPrefix begins the sort keys of all heads, and no other.
+func HeadPrefix() string { return headWord }
 
 // join builds a key under the rule of package entity: it panics if a component is empty or contains the separator.
 func join(prefix string, components ...string) string {
