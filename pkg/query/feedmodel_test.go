@@ -180,7 +180,8 @@ func (w *feedWorld) write() {
 		return
 	}
 	ref := pick(w, []entity.Ref{
-		{Type: product.TypeNote, ID: "note_1"}, {Type: product.TypeNote, ID: "note_2"}, {Type: product.TypeTask, ID: "task_1"},
+		{Type: product.TypeNote, ID: "note_1"}, {Type: product.TypeNote, ID: "note_2"},
+		{Type: product.TypeTask, ID: "task_1"},
 		{Type: entity.TypeInstance, ID: entity.InstanceID("mst_1", "20251201")}, {Type: entity.TypeUserMeta, ID: ann},
 	})
 	key := entity.ItemKey(ann, ref)
@@ -263,7 +264,8 @@ func (w *feedWorld) step(a *logWriter) bool {
 func (w *feedWorld) sweep() {
 	keys := slices.SortedFunc(maps.Keys(w.rows), func(a, b item.Key) int { return strings.Compare(a.SK, b.SK) })
 	for _, key := range keys {
-		if row := w.rows[key]; strings.HasPrefix(key.SK, "CHANGE#") && row.Int(entity.AttrTTL) <= w.now.Unix() && w.chance(50) {
+		lapsed := entity.Expired(w.rows[key], w.now)
+		if strings.HasPrefix(key.SK, "CHANGE#") && lapsed && w.chance(50) {
 			w.change(key, nil)
 		}
 	}
@@ -320,7 +322,8 @@ func (w *feedWorld) sync(d *phone) {
 			t := product.Registry().ByName(c.Type)
 			row := w.rows[entity.ItemKey(ann, c.Ref)] // as its own GET would have it
 			c = query.Change{Ref: c.Ref, Version: c.Version, Gone: true}
-			if row != nil && !entity.Expired(row, w.now) && (t.Name != entity.TypeInstance || row.Has(product.AttrModifiedFields)) {
+			undone := t.Name == entity.TypeInstance && !row.Has(product.AttrModifiedFields)
+			if row != nil && !entity.Expired(row, w.now) && !undone {
 				c.Version, c.Gone = row.Int(entity.AttrVersion), false
 				if row.Has(entity.AttrTTL) {
 					c.ExpiresAt = time.Unix(row.Int(entity.AttrTTL), 0)
@@ -386,8 +389,8 @@ func (w *feedWorld) truth(types []string) []string {
 	return out
 }
 
-// settle announces everything, lets each device sync until nothing is new, and compares its copy with what there is.
-func (w *feedWorld) settle() {
+// announceAndCompare announces everything, lets each device sync until nothing is new, and compares its copy with what there is.
+func (w *feedWorld) announceAndCompare() {
 	for len(w.pending) > 0 {
 		w.writers = append(w.writers, &logWriter{batch: w.pending[:1]})
 		w.pending = w.pending[1:]
@@ -447,8 +450,8 @@ func (w *feedWorld) act(calm bool) {
 	}
 }
 
-// TestFeed_bringsEveryDeviceInStep plays histories of one user by the rules of the change log.
-func TestFeed_bringsEveryDeviceInStep(t *testing.T) {
+// TestService_bringsEveryDeviceInStep plays histories of one user by the rules of the change log.
+func TestService_bringsEveryDeviceInStep(t *testing.T) {
 	t.Parallel()
 	resets := map[query.ResetReason]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -463,7 +466,7 @@ func TestFeed_bringsEveryDeviceInStep(t *testing.T) {
 			}
 			w.act(calm)
 		}
-		w.settle()
+		w.announceAndCompare()
 	})
 	require.NotZero(t, resets[query.ResetExpired], "no log was lost: %v", resets)
 }
