@@ -389,7 +389,8 @@ func (w *feedWorld) truth(types []string) []string {
 	return out
 }
 
-// announceAndCompare announces everything, lets each device sync until nothing is new, and compares its copy with what there is.
+// announceAndCompare announces everything, lets each device sync until nothing is new, and compares its copy with what
+// there is.
 func (w *feedWorld) announceAndCompare() {
 	for len(w.pending) > 0 {
 		w.writers = append(w.writers, &logWriter{batch: w.pending[:1]})
