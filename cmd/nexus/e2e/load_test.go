@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,13 +29,14 @@ const (
 	loadSteps = 75
 )
 
-// load is 8 clients that work for 4 users at once.
+// load is 8 clients that work for 4 users at once, each of whom has a device besides.
 type load struct {
-	system *system
-	told   *acknowledged
-	seed   uint64
-	base   time.Time // the system's time when the load began
-	round  int
+	system  *system
+	told    *acknowledged
+	seed    uint64
+	base    time.Time // the system's time when the load began
+	round   int
+	devices []*device
 }
 
 // worker is one client of the load with its own source of chance.
@@ -48,6 +51,17 @@ type worker struct {
 // run lets all clients take their steps and returns when the last is done. Complaints of clients are kept with
 // what was acknowledged to them.
 func (l *load) run(ctx context.Context) {
+	var over atomic.Bool
+	var following sync.WaitGroup
+	for _, d := range l.devices {
+		following.Go(func() {
+			if err := d.follow(ctx, &over); err != nil {
+				l.told.complain("device of %s: %v", d.user, err)
+			}
+		})
+	}
+	defer following.Wait()
+	defer over.Store(true)
 	done := make(chan struct{})
 	for n := range loadClients {
 		w := &worker{

@@ -50,6 +50,10 @@ func TestDev_losesAndRepeatsNothingWhenTheProcessIsKilled(t *testing.T) {
 		l.requireExact(t)
 		require.Len(t, s.engines(), 1, "engines on the data after %d kills", kills)
 	}
+	s.advance(time.Hour) // so that what is missing in a log is no longer on its way
+	s.waitUntilIdle()
+	_, remaining := s.verified(false)
+	require.Zero(t, remaining, "differences that a verification finds")
 	require.Empty(t, s.parked(), "what is parked")
 	require.Empty(t, s.process().errors(), "errors logged")
 	code, took := s.interrupt()
@@ -59,7 +63,11 @@ func TestDev_losesAndRepeatsNothingWhenTheProcessIsKilled(t *testing.T) {
 
 func newLoad(t *testing.T, s *system) *load {
 	t.Helper()
-	return &load{system: s, told: newAcknowledged(), seed: seed(t), base: s.now()}
+	l := &load{system: s, told: newAcknowledged(), seed: seed(t), base: s.now()}
+	for n := range loadUsers {
+		l.devices = append(l.devices, newDevice(s.client(fmt.Sprintf("load-%d", n)), l.seed+uint64(n)))
+	}
+	return l
 }
 
 func bounded(t *testing.T) context.Context {
@@ -100,6 +108,10 @@ func (l *load) requireExact(t *testing.T) {
 	rows, differences := l.system.recount()
 	differences = append(l.told.compare(rows), differences...)
 	differences = append(differences, l.compareLatest()...)
+	for _, d := range l.devices {
+		require.NoError(t, d.pull(bounded(t), false), "the last pull of the device of %s", d.user)
+		differences = append(differences, d.compare(rows)...)
+	}
 	for _, e := range l.system.events() {
 		if e.Type == "ReminderDue" {
 			differences = append(differences, fmt.Sprintf("announced, and nothing was due: %+v", e))
@@ -114,6 +126,13 @@ func (l *load) requireExact(t *testing.T) {
 	for _, kind := range []string{"MASTER", "INSTANCE"} {
 		require.NotZero(t, byKind[kind], "rows of %s, or the load proves nothing about series; there are %v", kind, byKind)
 	}
+	checks := 0
+	for _, d := range l.devices {
+		checks += d.checks
+		t.Logf("device of %s: %d things after %d pulls, %d snapshots, %d deaths; %d things received", d.user, len(d.copy),
+			d.pulls, d.snapshots, d.deaths, d.received)
+	}
+	require.NotZero(t, checks, "digests compared")
 	t.Logf("round %d, no difference; rows %v; so far %d writes acknowledged, %d rows, %d stale versions met, %d tries "+
 		"without an answer, %d answers replayed",
 		l.round, byKind, l.told.writes.Load(), len(rows), l.told.stale.Load(), l.told.unanswered.Load(),

@@ -45,7 +45,7 @@ func BenchmarkDerivedEffectVisible(b *testing.B) {
 	}
 }
 
-// visibility is one measurement. Writes take turns between users and between the two effects.
+// visibility is one measurement. Writes take turns between users and between the effects.
 type visibility struct {
 	system *system
 	users  []*watched
@@ -59,6 +59,7 @@ type watched struct {
 	client
 	notes  int    // created so far
 	target string // of the links
+	token  string // up to which a device of the user has read
 }
 
 func (m *visibility) prepare() {
@@ -69,6 +70,11 @@ func (m *visibility) prepare() {
 		m.users = append(m.users, &watched{client: c, target: target["taskId"].(string)})
 	}
 	m.system.waitUntilIdle()
+	for _, u := range m.users {
+		d := newDevice(u.client, 0)
+		require.NoError(m.system.t, d.pull(m.system.t.Context(), false))
+		u.token = d.token
+	}
 }
 
 // run writes at the rate and waits for every effect.
@@ -84,11 +90,7 @@ func (m *visibility) run(b *testing.B) {
 		<-tick.C
 		u := m.users[n%visibilityUsers]
 		work.Go(func() {
-			if n/visibilityUsers%2 == 0 {
-				errs <- m.note(ctx, u)
-			} else {
-				errs <- m.link(ctx, u)
-			}
+			errs <- []func(context.Context, *watched) error{m.note, m.link, m.change}[n/visibilityUsers%3](ctx, u)
 		})
 	}
 	work.Wait()
@@ -133,6 +135,37 @@ func (m *visibility) link(ctx context.Context, u *watched) error {
 	})
 }
 
+// change creates a note and looks for it in the feed of changes.
+func (m *visibility) change(ctx context.Context, u *watched) error {
+	m.mu.Lock()
+	token := u.token
+	m.mu.Unlock()
+	id, err := u.post(ctx, map[string]any{"title": "followed"})
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	u.notes++
+	m.mu.Unlock()
+	return m.watch(ctx, "changes", func() (bool, error) {
+		got, err := u.call(ctx, request{method: http.MethodGet, path: "/v1/changes?since=" + token})
+		if err == nil && got.status != http.StatusOK {
+			err = fmt.Errorf("changes since %s: %s", token, got)
+		}
+		if err != nil {
+			return false, err
+		}
+		token = got.object()["next"].(string)
+		if !strings.Contains(string(got.body), id) {
+			return false, nil
+		}
+		m.mu.Lock()
+		u.token = token
+		m.mu.Unlock()
+		return true, nil
+	})
+}
+
 func (u *watched) post(ctx context.Context, fields map[string]any) (id string, err error) {
 	got, err := u.call(ctx, request{method: http.MethodPost, path: "/v1/notes", body: fields})
 	if err == nil && got.status != http.StatusCreated {
@@ -161,7 +194,7 @@ func (m *visibility) watch(ctx context.Context, effect string, there func() (boo
 	return nil
 }
 
-func (m *visibility) effects() []string { return []string{"statistics", "backlinks"} }
+func (m *visibility) effects() []string { return []string{"statistics", "backlinks", "changes"} }
 
 func (m *visibility) table() string {
 	var out strings.Builder
