@@ -24,6 +24,8 @@ FROM  ?= 0
 STEPS ?= 100
 # Which commit is the release before; by default the one of internal/simulate/beside.
 BEFORE ?=
+# How many random histories of two devices the client for browsers plays; of each planted mistake ten times as many.
+HISTORIES ?= 400
 # How long each kind of request is asked for, and what the load is told besides its defaults: -users, -items, -series,
 # -clients.
 LOADTIME  ?= 60s
@@ -44,7 +46,7 @@ STAGE    ?= dev
 CDKFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser race soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser jsclient race soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +65,9 @@ clients: ## lint the OpenAPI document, generate clients of it, and play a flow w
 
 browser: ## call a running system from pages in Chromium, of an allowed origin and of another (CHROMIUM)
 	@internal/clients/browse
+
+jsclient: ## check clients/js: types, tests, random histories (HISTORIES), planted mistakes
+	@clients/js/run $(HISTORIES)
 
 race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...

@@ -30,3 +30,14 @@ fetch() {
   got=$(checksum "$archive")
   [ "$got" = "$integrity" ] || fail "$package has checksum $got, pinned is $integrity"
 }
+
+# install_packages installs what the package-lock.json of the folder $here names, with its checksums, once for each lock file. npm's
+# cache lies in the folder $work.
+install_packages() {
+  local stamp=$here/node_modules/.installed locked
+  locked=$(checksum package-lock.json)
+  if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$locked" ]; then
+    npm ci --ignore-scripts --cache "$work/cache" --silent || fail "npm could not install what package-lock.json names"
+    echo "$locked" >"$stamp"
+  fi
+}

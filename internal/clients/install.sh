@@ -8,13 +8,3 @@ source "$root/internal/npm.sh"
 cd "$here"
 needs_npm
 work=$(mktemp -d)
-
-# install_packages installs what package-lock.json names, with its checksums, once for each lock file.
-install_packages() {
-  local stamp=$here/node_modules/.installed locked
-  locked=$(checksum package-lock.json)
-  if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$locked" ]; then
-    npm ci --ignore-scripts --cache "$work/cache" --silent || fail "npm could not install what package-lock.json names"
-    echo "$locked" >"$stamp"
-  fi
-}
