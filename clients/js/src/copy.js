@@ -105,9 +105,8 @@ export const isServed = (held, now) => !held.gone && !(held.item && endOf(held.i
  * entry is what the log says of a thing: the text that the digest of a copy is made of.
  * @param {Change} held
  */
-export const entry = (held) => held.revId ? `${held.type} ${held.revId}`
-  : held.type === "USER_META" ? `USER_META u ${held.version}`
-  : `${held.type} ${held.id} ${held.version}${endOf(held.item ?? {}) < Infinity ? "!" : ""}`;
+export const entry = ({ type, id, version, item = {}, revId }) =>
+  (revId ? `${type} ${revId}` : `${type} ${id} ${version}${endOf(item) < Infinity ? "!" : ""}`);
 
 /**
  * shown returns what a user sees of an entity: a completed task past the time that archives it is archived, whether the server

@@ -211,7 +211,7 @@ export class Server {
   check() {
     const sum = Buffer.alloc(16), all = [this.me(), ...this.served().map(([id, it]) => this.change(id, it))];
     for (const { type, id, version, item } of all) {
-      const entry = type === "USER_META" ? `USER_META u ${version}` : `${type} ${id} ${version}${item.ttl ? "!" : ""}`;
+      const entry = `${type} ${id} ${version}${item.ttl ? "!" : ""}`;
       createHash("sha256").update(entry).digest().subarray(0, 16).forEach((byte, i) => { sum[i] ^= byte; });
     }
     return { count: all.length, digest: sum.toString("hex"), next: this.head() };
