@@ -114,9 +114,9 @@ func unfinished(moves []*move) []*move {
 	return open
 }
 
-// contribution returns that of an image: nothing for a missing one and for rows that are no entities.
+// contribution returns that of an image: nothing for a missing one, for rows that are no entities, and for settings.
 func (p *Projection) contribution(t *entity.Type, it item.Item) string {
-	if t == nil || it == nil {
+	if t == nil || it == nil || !t.HasCollection() {
 		return ""
 	}
 	return p.shape.contribution(t, it)
