@@ -24,7 +24,9 @@ import (
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
+	"nexus/pkg/push/appsync"
 	"nexus/pkg/stats"
+	"nexus/pkg/watch"
 )
 
 func main() { boot.Run(env.Projections, build) }
@@ -38,13 +40,25 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	pusher, err := appsync.New(cloud.Config(s.AWS, env.AppSync), appsync.Config{Host: s.HintsHost, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	count := func(values metric.Values) { metrics.Add(metric.ByConsumer, changes.Name, values, nil) }
+	watchers := watch.NewWatchers(watch.Config{
+		Store: tables.StoreFor(changes.Name), Pusher: pusher, Now: time.Now, Bound: watch.Bound, Log: log,
+		Observe: func(sent, dropped int) {
+			count(metric.Values{metric.HintsSent: float64(sent), metric.HintsDropped: float64(dropped)})
+		},
+	})
 	consumers := []change.Consumer{
 		projection.NewConsumer(stats.Projection(), tables.StoreFor(stats.Name), time.Now),
 		projection.NewConsumer(links.Projection(), tables.StoreFor(links.Name), time.Now),
 		changes.New(changes.Config{
 			Store: tables.StoreFor(changes.Name), Now: time.Now, Random: rand.Reader, AtOnce: logsAtOnce,
-			Appended: func(_ context.Context, of []changes.Appended) {
-				metrics.Add(metric.ByConsumer, changes.Name, metric.Values{metric.ChangesAppended: float64(changes.Count(of))}, nil)
+			Appended: func(ctx context.Context, of []changes.Appended) {
+				count(metric.Values{metric.ChangesAppended: float64(changes.Count(of))})
+				watchers.Hint(ctx, changes.Heads(of, s.Form()))
 			},
 		}),
 	}

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -74,6 +75,43 @@ func TestHints_areForTheUsersOwnApps(t *testing.T) {
 	require.Contains(t, ann.listen("/user/*"), "subscribe_error")
 	require.Contains(t, ann.listen(ann.subscribe["channel"]), "subscribe_success")
 	require.NotContains(t, s.as("ann_b").must("PUT", "/v1/me/watch", nil), "subscribe")
+}
+
+func TestHints_tellAnOpenAppHowFarTheChangeLogIs(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, s *system) {
+		happenings := s.listen()
+		ann, _ := s.open(s.user, "")
+		require.Contains(t, ann.listen(ann.subscribe["channel"]), "subscribe_success")
+		before := s.must("GET", "/v1/changes", nil)["next"].(string)
+
+		s.must("POST", "/dev/hints", object{"drop": 1})
+		s.task("unheard")
+		s.waitUntilIdle()
+		s.as("bob").task("another's")
+		s.task("heard")
+		var data struct{ Type, ID, Event string }
+		require.NoError(t, json.Unmarshal([]byte(ann.next()), &data))
+		require.Equal(t, "data", data.Type)
+		require.Equal(t, "s", data.ID)
+		var hint struct{ Next string }
+		require.NoError(t, json.Unmarshal([]byte(data.Event), &hint))
+
+		// The hint is where a pull from before ends, and there is nothing behind it.
+		since := s.must("GET", "/v1/changes?since="+before, nil)
+		require.Len(t, since["changes"], 2, "the lost hint changed nothing")
+		require.Equal(t, hint.Next, since["next"])
+		require.Empty(t, s.must("GET", "/v1/changes?since="+hint.Next, nil)["changes"])
+
+		s.waitUntilIdle()
+		require.Equal(t, object{"sent": 1.0, "dropped": 1.0}, s.must("GET", "/dev/metrics", nil)["hints"])
+		lost, told := false, false
+		for !lost || !told {
+			kind, text, _ := strings.Cut(<-happenings, " ")
+			lost = lost || kind == "hint" && strings.Contains(text, `"lost":true`)
+			told = told || kind == "hint" && strings.Contains(text, `"next":"`+hint.Next+`"`)
+		}
+	})
 }
 
 func TestHints_areForPagesOfAllowedOriginsAlone(t *testing.T) {

@@ -31,6 +31,7 @@ import (
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
+	"nexus/pkg/watch"
 )
 
 // open opens the table and all other stores of data.
@@ -151,7 +152,8 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
-		Bus:                observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
+		Pusher:             p.hints, HintBound: watch.Bound, Hinted: p.hints.observe,
+		Bus: observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
 	}, p.options.Projections...)

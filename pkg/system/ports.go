@@ -47,6 +47,11 @@ type Ports struct {
 	Random io.Reader
 	// Appended, if set, observes what the consumer of changes appends.
 	Appended func(ctx context.Context, of []changes.Appended)
+	// Pusher sends the live hints that follow; without it there are none. HintBound is the time that those of a batch
+	// have together, 0 for no bound. Hinted, if set, observes how many were sent and how many were not.
+	Pusher    push.Pusher
+	HintBound time.Duration
+	Hinted    func(sent, dropped int)
 
 	// Hints is where apps subscribe to live hints; the zero Place says that there are none.
 	Hints push.Place

@@ -12,6 +12,7 @@
 package system
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -193,7 +194,19 @@ func (s *System) archiving(store table.Store) archive.Config {
 // newChanges returns the consumer that keeps change logs.
 func (s *System) newChanges(store table.Store) *changes.Consumer {
 	p := &s.ports
-	return changes.New(changes.Config{Store: store, Now: p.Now, Random: p.Random, Appended: p.Appended})
+	appended := p.Appended
+	if p.Pusher != nil {
+		watchers := watch.NewWatchers(watch.Config{
+			Store: store, Pusher: p.Pusher, Now: p.Now, Bound: p.HintBound, Log: p.Log(changes.Name), Observe: p.Hinted,
+		})
+		appended = func(ctx context.Context, of []changes.Appended) {
+			if p.Appended != nil {
+				p.Appended(ctx, of)
+			}
+			watchers.Hint(ctx, changes.Heads(of, p.SyncForm))
+		}
+	}
+	return changes.New(changes.Config{Store: store, Now: p.Now, Random: p.Random, Appended: appended})
 }
 
 // newPublisher returns what publishes revisions; nil where there are none.

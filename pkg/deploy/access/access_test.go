@@ -20,6 +20,7 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	// Where apps subscribe, command only tells them; and a setting names no resource.
 	told := map[env.Function][]string{
 		env.Command: {env.HintsHost, env.HintsRealtimeHost}, env.Query: {env.SyncForm},
+		env.Projections: {env.SyncForm},
 	}
 	for _, f := range env.Functions() {
 		named := map[string]bool{}

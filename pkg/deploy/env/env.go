@@ -86,7 +86,7 @@ func (f Function) Variables() []string {
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost)
 	case Projections:
-		names = append(names, ParkingBucket, HintsHost)
+		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:
 		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
 	case Notify:

@@ -43,8 +43,13 @@ const (
 	RecordAge = "RecordAge"
 )
 
-// ChangesAppended counts the entries that the consumer of changes appends to change logs, a metric by consumer.
-const ChangesAppended = "ChangesAppended"
+// Metrics of the consumer of changes: the entries that it appends to change logs, and the live hints that it sends and
+// that it could not send.
+const (
+	ChangesAppended = "ChangesAppended"
+	HintsSent       = "HintsSent"
+	HintsDropped    = "HintsDropped"
+)
 
 // Metrics by function: requests that were refused, and requests that failed.
 const (
@@ -75,7 +80,7 @@ func Names(dimension string) []string {
 	switch dimension {
 	case ByConsumer:
 		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge,
-			ChangesAppended)
+			ChangesAppended, HintsSent, HintsDropped)
 	case ByFunction:
 		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed,
 			RemindersDropped, TableBytes)
