@@ -36,5 +36,5 @@ func (b biller) elsewhere(t *Taken) float64 {
 	}
 	return b.whole(functionRequests, invocations) + b.whole(functionTime, s.gbSeconds) + b.whole(apiRequests, s.requests) +
 		b.whole(scheduleCalls, s.calls) + b.whole(busEvents, s.events) + b.whole(objectPuts, s.objects) +
-		b.whole(logs, s.logged/gigabyte) + b.whole(dataOut, s.sent/gigabyte)
+		b.whole(logs, s.logged/gigabyte) + b.whole(dataOut, s.sent/gigabyte) + b.whole(hintOperations, published*s.hints)
 }

@@ -58,8 +58,9 @@ type Bill struct {
 	Table Part `json:"table"`
 	// Compared is Table by the headings of that estimate.
 	Compared []Comparison `json:"compared"`
-	// LifeCycle is the other use of the table, and Rest every other service, for everything.
+	// LifeCycle and Devices are the other use of the table, and Rest every other service, for everything.
 	LifeCycle Part `json:"lifeCycle"`
+	Devices   Part `json:"devices"`
 	Rest      Part `json:"rest"`
 	// ByActivity is the table cost of one of each, and of all of them.
 	ByActivity []ActivityCost `json:"byActivity"`
@@ -67,7 +68,7 @@ type Bill struct {
 
 // Cost sums the whole bill; whole is the sum if nothing were free of charge.
 func (b Bill) Cost() (cost, whole float64) {
-	for _, p := range []Part{b.Table, b.LifeCycle, b.Rest} {
+	for _, p := range []Part{b.Table, b.LifeCycle, b.Devices, b.Rest} {
 		c, w := p.Cost()
 		cost, whole = cost+c, whole+w
 	}
@@ -103,6 +104,7 @@ func NewBill(m *Month, prices Prices) Bill {
 		Table:     table,
 		Compared:  compare(table),
 		LifeCycle: Part{"the table, life cycle", b.table(LifeCycle), 0},
+		Devices:   Part{"the table, devices", b.table(Devices), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 
 		ByActivity: b.activities(),
@@ -159,6 +161,7 @@ func (b biller) rest() []Line {
 	m, s := b.month, b.servicesOf(b.month.Taken)
 	gathered := float64(m.Load.Days) * day.Minutes() * float64(m.Model.Processes*m.Model.MetricBytes)
 	logged := (s.logged*m.Times + gathered) / gigabyte
+	sessions := float64(m.Load.Users * m.Load.Days * m.Load.Sessions)
 	var lines []Line
 	for _, f := range env.Functions() {
 		basis := Counted
@@ -182,8 +185,14 @@ func (b biller) rest() []Line {
 		b.line("alarms, by the metrics they watch", alarms, Counted, watched()),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
 		b.line("answers to clients", dataOut, Modelled, s.sent*m.Times/gigabyte),
+		b.line("live hints, published and delivered", hintOperations, Modelled, published*s.hints*m.Times),
+		b.line("live hints, apps that connect", hintOperations, Modelled, sessions*m.Model.ConnectionOperations),
+		b.line("live hints, time connected", hintMinutes, Modelled, sessions*float64(m.Load.SessionMinutes)),
 	)
 }
+
+// published is the number of operations of a hint: one comes in, and one goes out to the app that is open.
+const published = 2
 
 // watched returns how many metrics the alarms watch: an alarm on a sum is charged for each metric in it.
 func watched() float64 {

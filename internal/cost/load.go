@@ -33,6 +33,10 @@ type Load struct {
 	// RareEvery is the interval in days at which a user cancels one event and deletes another.
 	RareEvery int `json:"rareEvery"`
 
+	// Sessions is how often a user opens an app in a day, for SessionMinutes each time. An open app gets live hints.
+	Sessions       int `json:"sessions"`
+	SessionMinutes int `json:"sessionMinutes"`
+
 	// ReadsPerMonth is the number of reads of all users, and CachedReads the part of them that clients answer themselves.
 	ReadsPerMonth float64 `json:"readsPerMonth"`
 	CachedReads   float64 `json:"cachedReads"`
@@ -41,8 +45,8 @@ type Load struct {
 // DocumentLoad returns the load of the source document on the table, section 6: 10,000 users, each with 10 events, 5
 // tasks, 3 reminders and 2 notes a day, and 10 million reads a month of which clients cache 60 %. A fifth of the
 // events recur (its section 2), and an item fits into a write unit. Other figures are chosen on the modest side: one
-// item of ten is changed once, a user completes a task and a reminder a day, and one event of ten has a reminder. The
-// bill shows the cost of more, by activity.
+// item of ten is changed once, a user completes a task and a reminder a day, one event of ten has a reminder, and an
+// app is open for an hour a day. The bill shows the cost of more, by activity.
 func DocumentLoad() Load {
 	return Load{
 		Users: 10_000, Days: 30,
@@ -50,6 +54,7 @@ func DocumentLoad() Load {
 		RemindingEvents: 1, LinkedNotes: 1, UndatedTasks: 1,
 		ChangesEvery: 2, RetitledEvents: 1, MovedEvents: 1, StartedTasks: 1, EditedNotes: 1,
 		CompletedTasks: 1, CompletedReminders: 1, RareEvery: 10,
+		Sessions: 2, SessionMinutes: 30,
 		ReadsPerMonth: 10_000_000, CachedReads: 0.6,
 	}
 }

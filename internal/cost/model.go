@@ -9,6 +9,7 @@ type Model struct {
 	ScheduleMilliseconds    float64 `json:"scheduleMilliseconds"`
 	PublishMilliseconds     float64 `json:"publishMilliseconds"`
 	ObjectMilliseconds      float64 `json:"objectMilliseconds"`
+	HintMilliseconds        float64 `json:"hintMilliseconds"`
 	// OwnMilliseconds is the duration of an invocation without its calls, which it makes one after another.
 	OwnMilliseconds float64 `json:"ownMilliseconds"`
 	// AccessLogBytes is the line that the HTTP API writes for a request.
@@ -23,6 +24,9 @@ type Model struct {
 	MetricBytes int `json:"metricBytes"`
 	// HeaderBytes are sent to a client beside an answer's body.
 	HeaderBytes int `json:"headerBytes"`
+	// ConnectionOperations is the number of operations of an app that connects and subscribes: the connection, the
+	// subscription, and the handler that authorizes it. One app of a user is open at a time, and gets each hint.
+	ConnectionOperations float64 `json:"connectionOperations"`
 	// SpareMetrics are counted in addition to those of the replay, because a month without any failure is rare.
 	SpareMetrics int `json:"spareMetrics"`
 }
@@ -31,8 +35,8 @@ type Model struct {
 func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
-		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30,
+		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30, HintMilliseconds: 20,
 		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
-		HeaderBytes: 600, SpareMetrics: 5,
+		HeaderBytes: 600, ConnectionOperations: 3, SpareMetrics: 5,
 	}
 }

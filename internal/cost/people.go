@@ -66,6 +66,16 @@ func (p *person) planDay(n int, morning time.Time) {
 		what := p.sent
 		p.plan.put(p.awake(morning), func(ctx context.Context, w *world) error { return p.sendRead(ctx, w, what) })
 	}
+	p.planSessions(morning)
+}
+
+// planSessions plans when the person opens an app. A session is no longer than a watch, so it takes one request.
+func (p *person) planSessions(morning time.Time) {
+	for range p.load.Sessions {
+		p.command(p.awake(morning), request{
+			activity: Activity{"open an app", Devices}, method: http.MethodPut, path: "/v1/me/watch",
+		}, "", &thing{})
+	}
 }
 
 // changes reports whether the person changes something on that day.

@@ -7,6 +7,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/bus"
 	busmemory "nexus/pkg/bus/memory"
+	pushmemory "nexus/pkg/push/memory"
 	schedulememory "nexus/pkg/schedule/memory"
 )
 
@@ -27,6 +28,17 @@ func newBus(t *tally) *busmemory.Bus {
 			t.current.Events += len(events)
 			t.waits(t.model.PublishMilliseconds)
 		}
+		return nil
+	})
+}
+
+// newPusher returns a pusher that counts what is published.
+func newPusher(t *tally) *pushmemory.Pusher {
+	return pushmemory.New(func(context.Context, string, string) error {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.current.Hints++
+		t.add(t.model.HintMilliseconds)
 		return nil
 	})
 }

@@ -32,12 +32,15 @@ const (
 	metrics          = "metrics"
 	alarms           = "alarms"
 	dataOut          = "dataOut"
+	hintOperations   = "hintOperations"
+	hintMinutes      = "hintMinutes"
 )
 
 func billed() []string {
 	return []string{
 		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests,
-		scheduleCalls, busEvents, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
+		scheduleCalls, busEvents, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut, hintOperations,
+		hintMinutes,
 	}
 }
 

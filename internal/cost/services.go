@@ -10,11 +10,11 @@ import (
 
 // services counts the use of services other than the table, for the replayed users.
 type services struct {
-	invocations                      map[string]float64 // by function
-	records                          float64            // delivered by the stream
-	gbSeconds                        float64
-	requests, calls, events, objects float64
-	sent, logged, objectBytes        float64 // bytes
+	invocations                             map[string]float64 // by function
+	records                                 float64            // delivered by the stream
+	gbSeconds                               float64
+	requests, calls, events, objects, hints float64
+	sent, logged, objectBytes               float64 // bytes
 }
 
 func (b biller) servicesOf(taken []*Taken) services {
@@ -26,6 +26,7 @@ func (b biller) servicesOf(taken []*Taken) services {
 		s.events += float64(t.Events)
 		s.calls += float64(t.ScheduleCalls)
 		s.objects += float64(t.Objects)
+		s.hints += float64(t.Hints)
 		s.objectBytes += float64(t.ObjectBytes)
 		for _, name := range slices.Sorted(maps.Keys(t.Functions)) {
 			w, gathered := t.Functions[name], b.gathered(name)

@@ -20,6 +20,8 @@ const (
 	Reads   Group = "reads"
 	// LifeCycle groups later changes of items: reminded of, completed, archived, expired, cancelled, deleted.
 	LifeCycle Group = "life cycle"
+	// Devices groups what keeps devices in step beside the changes themselves.
+	Devices Group = "devices"
 )
 
 // Activity is one thing that users or the clock do. Everything that follows from it, through all consumers, belongs to
@@ -80,6 +82,7 @@ type Taken struct {
 	ScheduleCalls int               `json:"scheduleCalls,omitempty"` // invocations by the scheduler
 	Objects       int               `json:"objects,omitempty"`       // put
 	ObjectBytes   int64             `json:"objectBytes,omitempty"`
+	Hints         int               `json:"hints,omitempty"` // published
 }
 
 // Units sums the table's use for the activity.
@@ -188,7 +191,7 @@ func (t *tally) uses(who string) table.Observer {
 
 // all returns the use of all activities, by group and name.
 func (t *tally) all() []*Taken {
-	order := []Group{Creates, Updates, Reads, LifeCycle}
+	order := []Group{Creates, Updates, Reads, LifeCycle, Devices}
 	return slices.SortedFunc(maps.Values(t.taken), func(a, b *Taken) int {
 		if a.Group != b.Group {
 			return slices.Index(order, a.Group) - slices.Index(order, b.Group)

@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/product"
+	"nexus/pkg/push"
 	"nexus/pkg/reminders"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
@@ -130,6 +131,11 @@ func (w *world) logOf(function string) *slog.Logger {
 func (w *world) assemble() error {
 	ports := system.Ports{
 		Store: w.storeOf, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
+		Pusher: newPusher(w.tally), Hinted: func(sent, dropped int) {
+			values := metric.Values{metric.HintsSent: float64(sent), metric.HintsDropped: float64(dropped)}
+			w.count(metric.ByConsumer, changes.Name, values, nil)
+		},
+		Hints:    push.Place{URL: "wss://realtime", Host: "http"},
 		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
 		Reminded: w.reminded, Random: w.ids,
 		Appended: func(_ context.Context, of []changes.Appended) {
