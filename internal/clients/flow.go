@@ -44,7 +44,7 @@ func play(ctx context.Context, url string) error {
 		play func(context.Context) error
 	}{
 		{"series", f.series}, {"links", f.links}, {"settings", f.settings}, {"batch", f.batch},
-		{"repositories", f.repositories},
+		{"repositories", f.repositories}, {"changes", f.changes},
 		{"refusals", f.refusals},
 	} {
 		if err := part.play(ctx); err != nil {

@@ -157,6 +157,27 @@ async function repositories() {
   assert.equal(history.items.length, 2);
 }
 
+// changes takes a snapshot, which has what the flow has made, and asks for what is new. An exception of a series comes as it is
+// stored.
+async function changes() {
+  const kinds = new Set<string>();
+  let next: string | undefined, cursor: string | undefined;
+  while (next === undefined) {
+    const page = answered("take a snapshot", 200, await client.GET("/v1/changes", { params: { query: cursor ? { cursor } : {} } }));
+    for (const change of page!.items!) {
+      kinds.add(change.type);
+      if (change.item?.entityType === "INSTANCE") assert.deepEqual(change.item.modifiedFields, ["title", "location"]);
+    }
+    ({ next, cursor } = page!);
+  }
+  for (const kind of ["USER_META", "MASTER", "INSTANCE", "VALUES"]) assert(kinds.has(kind), kind);
+  const since = answered("ask for changes", 200, await client.GET("/v1/changes", { params: { query: { since: next } } }));
+  assert.equal(since!.more, false);
+  assert.match(answered("check the copy", 200, await client.GET("/v1/changes/check"))!.digest, /^[0-9a-f]{32}$/);
+  const reset = await client.GET("/v1/changes", { params: { query: { since: "undefined" } } });
+  assert.equal(reset.error?.type, "/problems/malformed-request");
+}
+
 async function refusals() {
   const made = await client.POST("/v1/tasks", { body: { title: "Call back" } });
   const task = answered("create a task", 201, made);
@@ -182,5 +203,6 @@ await links();
 await settings();
 await batch();
 await repositories();
+await changes();
 await refusals();
 console.log("clients: the flow holds with the types of openapi-typescript");

@@ -17,6 +17,7 @@ func TestLoad_runsEachBenchmarkOnSmallTables(t *testing.T) {
 	for name, f := range map[string]func(*testing.B){
 		"http":        func(b *testing.B) { benchmarkHTTP(b, local.Memory, 2, 60, 6, 2) },
 		"agenda":      func(b *testing.B) { benchmarkAgenda(b, 300, 12) },
+		"first-sync":  func(b *testing.B) { benchmarkFirstSync(b, 300, 12) },
 		"decode":      BenchmarkDecode,
 		"projections": func(b *testing.B) { benchmarkProjections(b, 20) },
 		"scale":       func(b *testing.B) { benchmarkTable(b, 2, 500, 0) },
