@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -81,7 +82,6 @@ func TestFilters_passTheRowsOfAReadersConsumersAlone(t *testing.T) {
 		items = append(items, entity.ItemPrefix(typ.Name))
 	}
 	meta, timer := entity.ItemPrefix(entity.TypeUserMeta), entity.ItemPrefix(entity.RowTimer)
-	withoutMeta := slices.DeleteFunc(slices.Clone(items), func(prefix string) bool { return prefix == meta })
 	each(t, func(t *template) {
 		for _, r := range readers.Table(product.Registry()) {
 			passed := map[string][]filter{}
@@ -98,7 +98,7 @@ func TestFilters_passTheRowsOfAReadersConsumersAlone(t *testing.T) {
 					passed[rule["prefix"]] = append(passed[rule["prefix"]], f)
 				}
 			}
-			want := withoutMeta
+			want := append(slices.Clone(items), repository.HeadPrefix())
 			if r.Name == string(env.Effects) {
 				want = append(slices.Clone(items), timer)
 				require.Len(t, passed[timer], 1)
@@ -109,8 +109,13 @@ func TestFilters_passTheRowsOfAReadersConsumersAlone(t *testing.T) {
 			var got []string
 			for prefix, filters := range passed {
 				got = append(got, prefix)
-				if slices.Contains(withoutMeta, prefix) {
-					require.Len(t, filters, 1, "%s: every change of an item", prefix)
+				switch {
+				case prefix == meta:
+					require.Len(t, filters, 1, "%s: what statistics write is left out", prefix)
+					require.Nil(t, filters[0].EventName)
+					require.Contains(t, filters[0].DynamoDB.NewImage, product.AttrStatsWritten)
+				case slices.Contains(items, prefix) || prefix == repository.HeadPrefix():
+					require.Len(t, filters, 1, "%s: every change of an item, and of a head", prefix)
 					require.Nil(t, filters[0].EventName)
 					require.Nil(t, filters[0].UserIdentity)
 					require.Nil(t, filters[0].DynamoDB.NewImage)
