@@ -261,6 +261,7 @@ export async function open(options) {
     stop() {
       stop?.();
       stop = undefined;
+      become({ isLive: false });
     },
 
     /** status returns the state of the connection. */

@@ -6,7 +6,7 @@
  * `item`, or `gone` without `item`; the head of a repository has `revId`, a plan also its `date`. `at` is when the feed said
  * that something is gone, in milliseconds; without it the feed has yet to say so.
  * @typedef {{type: string, id?: string, version?: number, item?: Item, gone?: boolean, omitted?: boolean, at?: number,
- *   revId?: string, revTs?: string, date?: string}} Change
+ *   expiresAt?: string, revId?: string, revTs?: string, date?: string}} Change
  */
 
 /**
@@ -34,7 +34,7 @@ export const occurrenceId = (master, date) => `inst_${date}_${master.slice("mst_
 /** What an exception has whatever of it differs from its series. */
 const ofEveryInstance = [
   "entityType", "eventId", "masterId", "recurrenceId", "startUtc", "endUtc", "startDate", "endDate", "startTzid", "endTzid",
-  "isAllDay", "modifiedFields", "sequence", "version", "createdAt", "updatedAt", "ttl", "expiresAt",
+  "isAllDay", "modifiedFields", "sequence", "version", "createdAt", "updatedAt", "ttl",
 ];
 
 /** @param {Item} item @param {string[]} names @returns {Item} */
@@ -95,18 +95,18 @@ export async function forget(tx, generation, now) {
   }
 }
 
-/** @param {Item} item @returns {number} when the server stops to serve it, in milliseconds */
-const endOf = (item) => (item.expiresAt ? Date.parse(item.expiresAt) : item.ttl ? item.ttl * 1000 : Infinity);
+/** @param {Change} held @returns {number} when the server stops to serve it, in milliseconds */
+const endOf = ({ expiresAt, item }) => (expiresAt ? Date.parse(expiresAt) : item?.ttl ? item.ttl * 1000 : Infinity);
 
 /** @param {Change} held @param {number} now by the server's clock */
-export const isServed = (held, now) => !held.gone && !(held.item && endOf(held.item) <= now);
+export const isServed = (held, now) => !held.gone && endOf(held) > now;
 
 /**
  * entry is what the log says of a thing: the text that the digest of a copy is made of.
  * @param {Change} held
  */
-export const entry = ({ type, id, version, item = {}, revId }) =>
-  (revId ? `${type} ${revId}` : `${type} ${id} ${version}${endOf(item) < Infinity ? "!" : ""}`);
+export const entry = (held) => held.revId ? `${held.type} ${held.revId}`
+  : `${held.type} ${held.id} ${held.version}${endOf(held) < Infinity ? "!" : ""}`;
 
 /**
  * shown returns what a user sees of an entity: a completed task past the time that archives it is archived, whether the server
