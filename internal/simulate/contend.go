@@ -156,7 +156,7 @@ func (h *history) aContendedItem() (contendedItem, bool) {
 // itemOfRecord returns the item of a record: the task of a timer, the series of an exception; false for other rows.
 func itemOfRecord(r *record) (contendedItem, bool) {
 	sk, err := entity.ParseSortKey(r.Key.SK)
-	if err != nil || sk.Prefix == entity.TypeUserMeta {
+	if err != nil || sk.Prefix == entity.TypeUserMeta || isOfRepository(r) {
 		return contendedItem{}, false
 	}
 	if timer, err := entity.ParseTimer(r.Key.SK); err == nil {

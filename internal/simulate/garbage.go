@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nexus/pkg/change"
+	"nexus/pkg/changes"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -249,6 +251,9 @@ func (h *history) forget(rec *record, consumers []string) {
 	for _, name := range consumers {
 		h.oracle.applied(name, rec.Sequence)
 		h.oracle.forgotten[name+rec.Sequence] = true
+	}
+	if slices.Contains(consumers, changes.Name) {
+		h.lacks(rec)
 	}
 	if rec.Name != change.Insert || rec.New != nil {
 		h.oracle.users[user].unsure = true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/api"
 	blobmemory "nexus/pkg/blob/memory"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
@@ -18,6 +19,9 @@ import (
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
+
+// userNames are the users of a history.
+var userNames = [...]string{"ann", "bob", "cleo", "dan"}
 
 // history is one play: the system, its faults, and the log of its actions.
 type history struct {
@@ -34,6 +38,8 @@ type history struct {
 	registry  *entity.Registry
 	system    *system.System
 	direct    *system.System // services on the store itself, without its port
+	surface   *api.API       // of the command function, which takes the batches of devices
+	fleet     *fleet
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
 	stream    *stream
@@ -44,6 +50,7 @@ type history struct {
 	current  *worker
 	writer   *worker // the writer of the records that are being read; nil for the TTL service
 	settling bool    // the faults have stopped
+	ending   bool    // for good
 	storm    int     // calls that are still refused, by any worker
 	requests []*request
 	users    []string
@@ -99,6 +106,7 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.mixture.step(h.step)
 		h.luck.calm = slices.Contains(spec.Calm, h.step)
 		h.take()
+		h.useDevices()
 		h.checkSums()
 	}
 	if h.violation == nil {
@@ -123,7 +131,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.schedules, h.bus = newSchedules(h), newBus(h)
 	h.registry = product.Registry()
 	for i := range l.users {
-		h.users = append(h.users, [...]string{"ann", "bob", "cleo", "dan"}[i])
+		h.users = append(h.users, userNames[i])
 	}
 	h.oracle = newKnown(h.users)
 
@@ -136,9 +144,11 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.
 	h.direct = h.assemble(system.Ports{
-		Store: func(string) table.Store { return h.store }, Now: h.clock, NewID: h.newID,
+		Store: func(string) table.Store { return h.store }, Now: h.clock, NewID: h.newID, NewRevisionID: h.newID,
 		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
+	h.fleet = newFleet(h)
+	h.openSurface()
 	h.mixture = newMixture(h)
 	h.openReaders()
 	return h

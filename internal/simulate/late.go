@@ -27,7 +27,8 @@ const (
 func (h *history) recordsOfTheGone(r *reader, age time.Duration) []*record {
 	var out []*record
 	for _, rec := range h.stream.log {
-		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.Record) {
+		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.Record) ||
+			isOfRepository(rec) {
 			continue
 		}
 		sk, err := entity.ParseSortKey(rec.Key.SK)

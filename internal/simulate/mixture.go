@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 
@@ -123,9 +124,12 @@ func (m *mixture) join(loop *consume.Loop, consumers []change.Consumer) {
 	m.loops[loop] = formerLoop{function, m.former.loop(names)}
 }
 
-// handler is the loop, or that of the release before.
-func (h *history) handler(w *worker, loop *consume.Loop) handler {
+// handler is the loop, or that of the release before. That release's projections tell no change log.
+func (h *history) handler(w *worker, loop *consume.Loop, raw []json.RawMessage) handler {
 	if other := h.mixture.loops[loop]; h.mixture.takes(h, w, other.function) {
+		if other.function == projecting {
+			h.swallow(raw)
+		}
 		return other.handle
 	}
 	return loop.Handle

@@ -72,6 +72,8 @@ type userState struct {
 	sent       map[string]ring    // the last delivery that was closed, by reminder
 	rang       map[string]ring    // what rang last of each reminder
 
+	heads map[entity.Ref]head // of repositories
+
 	edits    map[item.Key]int64 // the version that the last write of a user made, of each entity
 	eventAt  string             // the latest creation of an event
 	taskDone string             // the latest completion of a task
@@ -90,7 +92,7 @@ func newKnown(users []string) *oracle {
 			walks: map[string]item.Item{}, gone: map[string]bool{}, expired: map[string]item.Item{},
 			raised:     map[string]string{},
 			deliveryOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
-			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{},
+			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{}, heads: map[entity.Ref]head{},
 		}
 	}
 	return k
@@ -117,6 +119,9 @@ func (h *history) absorb(w *worker) {
 
 func (h *history) take1(r *record) {
 	s := h.oracle.users[userOf(r.Key)]
+	if s != nil && h.isLogRow(s, r) {
+		return
+	}
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if s == nil || err != nil {
 		h.violate("I9", userOf(r.Key), r.Key.SK, "a row that is nobody's was written")
@@ -164,6 +169,8 @@ func (h *history) take1(r *record) {
 			isMixed := w.isFormer || h.byFormer()
 			w.overtaken = w.overtaken || isMixed && w != h.writer && w.users[s.user]
 		}
+	case entity.RowReceipt:
+		h.takeReceipt(s, r, sk.Components[0])
 	case entity.RowGone:
 		s.gone[sk.Components[0]] = r.New != nil
 	case entity.RowSum:
@@ -173,6 +180,7 @@ func (h *history) take1(r *record) {
 	case entity.TypeUserMeta:
 		h.checkLease(s, r)
 		s.meta, s.moved = r.New, true
+		h.require(s, r)
 	}
 	if sk.IsRow() || sk.Prefix == entity.TypeUserMeta {
 		return
@@ -204,11 +212,13 @@ func (h *history) takeEntity(s *userState, r *record, ref entity.Ref) {
 		s.orphans[entity.KeptKey(r.Key)] = true
 	}
 	h.noteHappening(s, r, ref)
+	h.require(s, r)
 	h.checkVersion(s, r, ref)
 	h.checkOrdered(s, r, ref)
 	if r.by == commanding {
 		h.checkTwice(s, r, ref)
 		h.checkOrder(s, h.writer.order, r, ref)
+		h.checkEdit(s, r, ref)
 		h.checkSnooze(s, r, ref)
 		if r.New.Has(entity.AttrTTL) {
 			h.violate("I6", s.user, ref.ID, "has a ttl after a command changed it")

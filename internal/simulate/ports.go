@@ -82,7 +82,10 @@ func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, 
 func (p storePort) Peek(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	p.require(access.BatchGetItem, table.Base, keys...)
 	p.mayLag()
-	return storeCall(p.h, "Peek", nil, keys, func() ([]item.Item, error) { return p.h.store.Peek(ctx, keys) })
+	return storeCall(p.h, "Peek", nil, keys, func() ([]item.Item, error) {
+		rows, err := p.h.store.Peek(ctx, keys)
+		return p.h.lagging(keys, rows), err
+	})
 }
 
 func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error) {
@@ -90,13 +93,18 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 	if q.Index != table.Base || q.Eventual {
 		p.mayLag()
 	}
-	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}},
-		func() (table.Page, error) { return p.h.store.Query(ctx, q) })
+	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) {
+		page, err := p.h.store.Query(ctx, q)
+		if q.Eventual {
+			page.Items = p.h.laggingPage(q, page)
+		}
+		return page, err
+	})
 }
 
 // mayLag reports a worker that decides on a read which may lag.
 func (p storePort) mayLag() {
-	if w := p.h.current; w != nil && w.kind != commanding {
+	if w := p.h.current; w != nil && w.kind != commanding && w.kind != serving {
 		p.h.violate("I10", "", w.name, "decides on a read that may lag")
 	}
 }
@@ -111,6 +119,7 @@ func (p storePort) Put(ctx context.Context, in table.Put) error {
 	p.require(access.PutItem, table.Base, in.Target())
 	_, err := storeCall(p.h, "Put", []table.Action{in}, []item.Key{in.Target()},
 		func() (struct{}, error) { return struct{}{}, p.h.store.Put(ctx, in) })
+	p.h.noteWriters(in.Target(), err)
 	return err
 }
 

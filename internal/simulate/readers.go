@@ -157,7 +157,7 @@ func (h *history) handleRaw(
 			answered("")
 		}
 	}
-	handle := h.handler(w, loop)
+	handle := h.handler(w, loop, raw)
 	return h.start(w, func(ctx context.Context) { answer, err = handle(ctx, consume.Event(raw)) }, users...)
 }
 

@@ -43,6 +43,10 @@ type profile struct {
 	importing     bool     // calendars of other programs are imported
 	crowd         int      // the number of items that the first user has from the start; 0 for none
 	damaging      bool     // derived rows are lost or overwritten, and repaired
+	devices       map[string]int
+	picky         int  // one in so many devices follows some types only; 0 for none
+	attached      bool // the devices hear of everything at once
+	sleepy        bool // weeks pass
 }
 
 // allKinds are the types of users' items, as often as they are to be chosen.
@@ -88,7 +92,21 @@ func newLuck(seed uint64) *seededRand {
 	if !l.one(4) { // few kinds, so that each gets further
 		l.kinds = []string{pick(l, allKinds...), pick(l, allKinds...)}
 	}
+	l.drawDevices()
 	return l
+}
+
+// drawDevices gives each user one to three devices; in one history of four nobody has any.
+func (l *seededRand) drawDevices() {
+	l.devices = map[string]int{}
+	if l.one(4) || l.crowd == town {
+		return
+	}
+	for _, user := range userNames[:l.users] {
+		l.devices[user] = 1 + l.IntN(3)
+	}
+	l.picky = pick(l, 0, 2, 3, 5)
+	l.attached, l.sleepy = l.one(8), l.one(4)
 }
 
 // step begins to draw for a step.

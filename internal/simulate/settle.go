@@ -13,6 +13,7 @@ const witnessedOneIn = 16
 // finish stops the faults for good, lets all work end, and checks. Then time passes without any request, and
 // everything is checked again.
 func (h *history) finish() {
+	h.ending = true
 	for _, d := range []time.Duration{
 		0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour,
 	} {
@@ -50,7 +51,7 @@ func (h *history) rest() {
 		if h.violation != nil {
 			return
 		}
-		if !moved && !h.repairDamage() {
+		if !moved && !h.repairDamage() && !h.emptyOutboxes() && !h.appendSwallowed() {
 			break
 		}
 	}
@@ -63,7 +64,9 @@ func (h *history) rest() {
 		h.checkListed(s)
 		h.checkClock(s)
 		h.checkDelivered(s)
+		h.checkAnnouncements(s)
 	}
+	h.checkDevices()
 	h.checkSchedules()
 	h.checkCopies()
 	h.checkAnnounced()

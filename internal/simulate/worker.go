@@ -17,6 +17,7 @@ const (
 	delivering
 	notifying
 	repairing
+	serving // a request that reads
 )
 
 // crashed unwinds a worker that never continues.
@@ -62,6 +63,7 @@ type worker struct {
 	readOnly  bool           // it must not write
 	junk      []byte         // an unreadable record in it
 	order     *expectedWrite // the expected write of a command; nil for other work
+	batch     []*edit        // of a device, which the worker carries out
 	// finished receives how the work ended, unless it crashed.
 	finished func()
 	// lost is called after a crash.

@@ -37,6 +37,23 @@ func (s *Store) Sweep(now time.Time, limit int) []item.Key {
 	return keys
 }
 
+// SweepRow removes one row if its ttl is before now, as [Store.Sweep] does, and reports whether it did: the service
+// removes rows in any order.
+func (s *Store) SweepRow(key item.Key, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.base.find(key)
+	if at == nil {
+		return false
+	}
+	seconds, expires := s.expiresAt(at.row)
+	if !expires || seconds >= now.Unix() || seconds < now.AddDate(-expiryYears, 0, 0).Unix() {
+		return false
+	}
+	s.commit(edit{at: at, key: at.key, old: at.row}, true)
+	return true
+}
+
 // moveExpiry keeps the order by ttl in step with a change.
 func (s *Store) moveExpiry(c edit, at *slot) {
 	was, wasIn := s.expiresAt(c.old)

@@ -1,0 +1,300 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+)
+
+// neverSent is how long an edit that was sent is sent again. A receipt lives for ten days more.
+const neverSent = 80 * 24 * time.Hour
+
+// push sends the first edits of the outbox as one batch, or the batch that is not answered, unchanged. It is nil if
+// there is nothing to send, or an answer is awaited.
+func (h *history) push(d *device) *worker {
+	st := d.store
+	if d.pushing != nil {
+		return nil
+	}
+	for i := 0; i < len(st.outbox); i++ {
+		if e := st.outbox[i]; e.sent > 0 && h.now.Sub(e.first) > neverSent {
+			h.happened["edit too old to be sent again"]++
+			st.refuse(e, shownOnly, "not answered for 80 days")
+			i = -1
+		}
+	}
+	batch := slices.DeleteFunc(slices.Clone(st.frozen), func(e *edit) bool { return e.fate != waiting })
+	if len(batch) == 0 {
+		batch = slices.Clone(st.outbox[:min(len(st.outbox), 1+h.luck.IntN(4))])
+	}
+	if len(batch) == 0 {
+		st.frozen = nil
+		return nil
+	}
+	st.frozen = batch
+	for _, e := range batch {
+		if e.sent++; e.sent == 1 {
+			e.first = h.now
+		} else if h.now.Sub(e.first) > 2*24*time.Hour {
+			h.happened["batch sent again after days"]++
+		}
+	}
+	asked := h.newErrand(d)
+	payload := batchOf(st.user, batch)
+	w := &worker{kind: commanding, name: d.name + " pushes", batch: batch}
+	var answer []byte
+	var err error
+	w.lost = func() {
+		if d.pushing == w {
+			d.pushing = nil
+		}
+	}
+	w.finished = func() {
+		w.lost()
+		h.note("  answer %s, %v", answer, err)
+		if err != nil {
+			h.violate("I12", st.user, d.name, "a batch is answered %v", err)
+			return
+		}
+		if !h.readResults(batch, answer) {
+			return
+		}
+		if asked.arrives(h) && slices.Equal(st.frozen, batch) {
+			h.tookAnswer(asked, batch, answer)
+		}
+	}
+	d.pushing = w
+	h.note("%s: %s", w.name, payload)
+	return h.start(w, func(ctx context.Context) {
+		answer, err = h.surface.Run(ctx, payload)
+		if w.dead {
+			panic(crashed{}) // the surface answers a panic
+		}
+	}, st.user)
+}
+
+// batchOf returns the payload of a batch.
+func batchOf(user string, batch []*edit) []byte {
+	var commands []any
+	for i, e := range batch {
+		frame := map[string]any{"id": e.key, "type": e.verb, "data": e.data}
+		switch {
+		case e.kind == creating:
+		case e.after != nil && slices.Contains(batch[:i], e.after):
+			frame["expectedAfter"] = e.after.key
+		case e.expected != nil:
+			frame["expectedVersion"] = *e.expected
+		default:
+			frame["expectedVersion"] = 0 // what it follows is no more: nothing may hold
+		}
+		commands = append(commands, frame)
+	}
+	payload, err := json.Marshal(map[string]any{"userId": user, "commands": commands})
+	if err != nil {
+		panic("simulate: " + err.Error()) // texts and numbers
+	}
+	return payload
+}
+
+// batchResult is one result in the answer to a batch.
+type batchResult struct {
+	ID      string
+	Status  int
+	Version int64
+	Omitted bool
+	Entity  map[string]any
+	Problem struct {
+		Type, Detail, Reason string
+		CurrentVersion       *int64
+		Current              map[string]any
+	}
+}
+
+func parseResults(answer []byte) (out []batchResult, err error) {
+	var all struct{ Results []batchResult }
+	err = json.Unmarshal(answer, &all)
+	return all.Results, err
+}
+
+// readResults checks the form of an answer.
+func (h *history) readResults(batch []*edit, answer []byte) bool {
+	results, err := parseResults(answer)
+	if err != nil || len(results) != len(batch) {
+		h.violate("I12", batch[0].by.user, "batch", "of %d is answered %.300s: %v", len(batch), answer, err)
+		return false
+	}
+	for i, r := range results {
+		if r.ID != batch[i].key {
+			h.violate("I12", batch[i].by.user, r.ID, "is the result of %s", batch[i].key)
+		}
+		if r.Status == 500 || r.Status == 400 || r.Status == 428 ||
+			r.Status == 422 && batch[i].verb != "SnoozeReminder" { // which may end in the past by now
+			h.violate("I12", batch[i].by.user, batch[i].ref.ID, "%s is answered %d: %s", batch[i].verb, r.Status,
+				r.Problem.Detail)
+		}
+		if r.Status >= 400 {
+			h.happened[fmt.Sprintf("edit answered %d", r.Status)]++
+		}
+	}
+	return true
+}
+
+// tookAnswer takes in the answer to a batch.
+func (h *history) tookAnswer(asked errand, batch []*edit, answer []byte) {
+	st := asked.store
+	results, err := parseResults(answer)
+	if err != nil {
+		return // readResults has said so
+	}
+	st.frozen = nil
+	byEdit := map[*edit]*batchResult{}
+	for i, e := range batch {
+		byEdit[e] = &results[i]
+	}
+	for _, e := range batch {
+		r := byEdit[e]
+		if e.fate != waiting || r == nil {
+			continue
+		}
+		switch {
+		case r.Status < 300:
+			h.succeeded(asked, e, r, byEdit)
+		case r.Status == 412:
+			h.merge(asked, e, r, byEdit)
+		case r.Status == 424 && e.after == nil:
+			h.violate("I12", st.user, e.ref.ID, "%s follows nothing and is answered 424", e.verb)
+		case r.Status == 424, r.Status == 503, r.Status == 429, r.Status == 401, r.Status == 408:
+		case r.Status == 410 && e.kind == deleting:
+			st.close(e, carriedOut, "")
+		default:
+			h.happened["edit refused"]++
+			st.refuse(e, refused, fmt.Sprintf("%d %s %s", r.Status, r.Problem.Type, r.Problem.Reason))
+		}
+	}
+	// What names a command that is no more expects nothing that could hold.
+	for _, e := range st.outbox {
+		if e.after != nil && e.after.fate != waiting {
+			if e.after = nil; e.expected == nil {
+				none := int64(0)
+				e.expected = &none
+			}
+		}
+	}
+}
+
+// succeeded takes in that an edit was carried out.
+func (h *history) succeeded(asked errand, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
+	st := asked.store
+	if r.Status == 204 {
+		st.gone[e.ref] = max(st.gone[e.ref], r.Version)
+		if asked.fits() {
+			delete(st.copied, e.ref)
+		}
+	} else if asked.fits() {
+		st.keepAnswer(e.ref, r.Entity)
+	}
+	if r.Version == 0 {
+		h.violate("I12", st.user, e.ref.ID, "%s is answered %d without the version that it made", e.verb, r.Status)
+	}
+	st.close(e, carriedOut, "")
+	for _, next := range st.outbox {
+		if next.after != e {
+			continue
+		}
+		if other := byEdit[next]; other == nil || other.Status == 503 {
+			next.after, next.expected = nil, &r.Version
+		}
+	}
+}
+
+// merge takes in that somebody else changed an entity. All edits of it that wait are merged at once against the entity
+// as it is now, each field over the base of the first edit that names it. What conflicts is refused, a deletion always;
+// what is left goes out as a new chain under new keys.
+func (h *history) merge(asked errand, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
+	st := asked.store
+	now := r.Problem.Current
+	if now == nil || r.Problem.CurrentVersion == nil {
+		h.violate("I12", st.user, e.ref.ID, "%s is answered 412 without the entity as it is now", e.verb)
+		return
+	}
+	h.happened["device merges"]++
+	version := *r.Problem.CurrentVersion
+	var same []*edit
+	for i := slices.Index(st.outbox, e); i >= 0 && i < len(st.outbox); i++ {
+		if st.outbox[i].ref == e.ref {
+			same = append(same, st.outbox[i])
+		}
+	}
+	fits := map[string]bool{}
+	for _, one := range same {
+		if one.kind != patching {
+			if one.kind == deleting || one == e {
+				h.happened["edit refused"]++
+				st.close(one, refused, "412 "+r.Problem.Type)
+			}
+			continue
+		}
+		theirs, _ := now[one.field].(string)
+		if _, isDecided := fits[one.field]; !isDecided {
+			own := slices.ContainsFunc(same, func(other *edit) bool {
+				return other.kind == patching && other.field == one.field && other.value == theirs
+			})
+			fits[one.field] = own || theirs == one.base || theirs == one.value
+			if own {
+				one.sees[theirs] = true
+			}
+		}
+		if !fits[one.field] {
+			h.happened["edit refused"]++
+			st.close(one, refused, "412 "+r.Problem.Type)
+		}
+	}
+	var before *edit
+	for _, one := range same {
+		if one != e {
+			delete(byEdit, one)
+		}
+		if one.fate != waiting {
+			continue
+		}
+		one.key, one.after, one.expected, one.sent = h.newKey(one), before, nil, 0
+		if before == nil {
+			one.expected = &version
+		}
+		before = one
+	}
+	if asked.fits() {
+		st.keepAnswer(e.ref, now)
+	}
+}
+
+// keepAnswer stores the entity of an answer, unless the copy has it as it is, or later.
+func (st *deviceStore) keepAnswer(ref entity.Ref, shown map[string]any) {
+	number, _ := shown[entity.AttrVersion].(float64)
+	version := int64(number)
+	has, isThere := st.copied[ref]
+	if shown == nil || !st.follows(ref.Type) || isThere && has.version >= version || st.gone[ref] >= version {
+		return
+	}
+	st.copied[ref] = copied{version: version, shown: shown}
+}
+
+// close ends an edit alone.
+func (st *deviceStore) close(e *edit, f fate, reason string) {
+	e.fate, e.reason = f, reason
+	st.outbox = slices.DeleteFunc(st.outbox, func(other *edit) bool { return other == e })
+}
+
+// refuse ends an edit, and all others of its entity with it: they were made on top of it.
+func (st *deviceStore) refuse(e *edit, f fate, reason string) {
+	st.close(e, f, reason)
+	for _, other := range slices.Clone(st.outbox) {
+		if other.ref == e.ref {
+			st.close(other, f, reason)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"nexus/pkg/changes"
+	"nexus/pkg/entity"
+	logkey "nexus/pkg/entity/device"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
+	"nexus/pkg/table"
+)
+
+// sweepLog removes some rows of a log that are past their ttl, in any order, as the TTL service does.
+func (h *history) sweepLog(user string) {
+	rows := h.fleet.logs[user].rows
+	var past []int64
+	for _, n := range slices.Sorted(maps.Keys(rows)) {
+		if rows[n].at.Add(logLife).Before(h.now) {
+			past = append(past, n)
+		}
+	}
+	if len(past) == 0 {
+		return
+	}
+	h.luck.Shuffle(len(past), func(i, j int) { past[i], past[j] = past[j], past[i] })
+	for _, n := range past[:1+h.luck.IntN(len(past))] {
+		h.store.SweepRow(logkey.ChangeKey(user, n), h.now)
+		h.note("TTL removes row %d of the log of %s", n, user)
+	}
+	h.absorb(nil)
+}
+
+// loseLog takes the newest rows of a log away, as a restored table lacks them. Its operator raises the form.
+func (h *history) loseLog(user string) {
+	l := h.fleet.logs[user]
+	if len(l.rows) == 0 || len(h.workers) > 0 {
+		return
+	}
+	numbers := slices.Sorted(maps.Keys(l.rows))
+	for _, n := range numbers[h.luck.IntN(len(numbers)):] {
+		if err := h.store.Delete(noContext, table.Delete{Key: logkey.ChangeKey(user, n)}); err != nil {
+			h.violate("I10", user, "log", "%v", err)
+		}
+	}
+	h.happened["log of a restored table"]++
+	h.note("the log of %s lacks its newest rows, and the form is raised", user)
+	h.absorb(nil)
+	h.raiseForm()
+	h.hurt(user)
+}
+
+// raiseForm is an operator's answer to a log that may lack entries: all tokens reset.
+func (h *history) raiseForm() {
+	h.fleet.form++
+	h.restartFeed()
+	h.happened["form raised"]++
+}
+
+// lacks takes in that a log lacks the entry of a record that never comes.
+func (h *history) lacks(r *record) {
+	user := userOf(r.Key)
+	if since, isLacking := h.fleet.lacking[user]; !isLacking || r.Created.Before(since) {
+		h.fleet.lacking[user] = r.Created
+	}
+}
+
+// swallow takes in that the release before handles records, of which it says nothing in a log.
+func (h *history) swallow(raw []json.RawMessage) {
+	for _, rec := range h.stream.log {
+		if rec.raw != nil && slices.ContainsFunc(raw, func(one json.RawMessage) bool { return bytes.Equal(one, rec.raw) }) {
+			h.oracle.applied(changes.Name, rec.Sequence)
+			h.fleet.swallowed[userOf(rec.Key)] = true
+		}
+	}
+}
+
+// appendSwallowed does the work of an operator after a rollback of the projections: it repairs the logs and raises the
+// form. It reports whether there was anything to do.
+func (h *history) appendSwallowed() bool {
+	for _, user := range slices.Sorted(maps.Keys(h.fleet.swallowed)) {
+		delete(h.fleet.swallowed, user)
+		h.run(h.repair(user), -1)
+		h.raiseForm()
+		h.happened["log repaired after a rollback"]++
+		return true
+	}
+	return false
+}
+
+// makeGood ends what a log lacks. A repair has appended it, unless it is too old for that: then the operator raises the
+// form, so that each token of before is refused.
+func (h *history) makeGood(s *userState) {
+	since, isLacking := h.fleet.lacking[s.user]
+	if !isLacking {
+		return
+	}
+	delete(h.fleet.lacking, s.user)
+	if h.now.Sub(since) < trusted-20*24*time.Hour && !h.luck.one(3) {
+		return
+	}
+	h.raiseForm()
+	l := h.fleet.logs[s.user]
+	for ref, p := range l.required {
+		if l.announced[ref].less(p) {
+			l.announced[ref] = p
+		}
+	}
+}
+
+// commitHead makes a revision of a user's values or of a day's plan.
+func (h *history) commitHead(user string) {
+	if h.mixture.former != nil {
+		return // no filter lets heads pass to that release
+	}
+	s := h.oracle.users[user]
+	var err error
+	if h.luck.one(3) {
+		_, err = h.direct.Values.Commit(noContext, user, values.Commit{
+			ParentRevID: s.heads[entity.Ref{Type: valuesHead}].revID, Message: "m",
+			Source: values.SourceDailyUpdate, Tree: &values.Tree{},
+		})
+	} else {
+		date := h.now.AddDate(0, 0, h.luck.IntN(pick(h.luck, 3, 85))).Format(time.DateOnly)
+		_, err = h.direct.Plans.Commit(noContext, user, date, plan.Commit{
+			ParentRevID: s.heads[entity.Ref{Type: planHead, ID: date}].revID, Reason: plan.ReasonMorningPlan,
+		})
+	}
+	h.absorb(nil)
+	h.note("%s commits: %v", user, err)
+	var rules *revision.RuleError
+	if err != nil && !errors.As(err, &rules) {
+		h.violate("I12", user, "head", "a commit is answered %v", err)
+	}
+	if err == nil {
+		h.happened["head committed"]++
+	}
+}
