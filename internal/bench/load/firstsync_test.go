@@ -37,11 +37,11 @@ func benchmarkFirstSync(b *testing.B, items, series int) {
 		handler.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	d := syncingDevice{TB: b, client: server.Client(), address: server.URL + "/v1/changes"}
+	d := syncingDevice{client: server.Client(), address: server.URL + "/v1/changes"}
 	for _, d.encoding = range []string{"identity", "gzip"} {
 		b.Run("snapshot/"+d.encoding, func(b *testing.B) {
 			handler = surface(b, store)
-			d.requests, d.bytes = 0, 0
+			d.TB, d.requests, d.bytes = b, 0, 0
 			meter.Drain()
 			for b.Loop() {
 				b.StopTimer()
@@ -55,7 +55,7 @@ func benchmarkFirstSync(b *testing.B, items, series int) {
 		})
 	}
 	b.Run("nothing-new", func(b *testing.B) {
-		handler = surface(b, store)
+		d.TB, handler = b, surface(b, store)
 		d.snapshot()
 		meter.Drain()
 		for b.Loop() {
