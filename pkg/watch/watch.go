@@ -27,6 +27,8 @@ const (
 	Duration = 40 * time.Minute
 	// Bound is the time that all hints of a batch have together, in a function.
 	Bound = 150 * time.Millisecond
+	// atOnce is the number of hints that are sent at a time: each takes a connection.
+	atOnce = 32
 )
 
 // Watch is the answer to an app that is open.
@@ -96,7 +98,7 @@ func NewWatchers(c Config) *Watchers {
 }
 
 // Hint sends each of the users who have an app open the token that the change log has reached. Tokens are by user. It
-// reads who watches in one batch (half a read unit a user), and sends all hints side by side.
+// reads who watches in one batch (half a read unit a user), and sends the hints side by side.
 func (w *Watchers) Hint(ctx context.Context, tokens map[string]string) {
 	if w.cfg.Bound > 0 {
 		var cancel context.CancelFunc
@@ -105,8 +107,17 @@ func (w *Watchers) Hint(ctx context.Context, tokens map[string]string) {
 	}
 	users, err := w.watching(ctx, tokens)
 	results := make(chan error, len(users)) // a hint that is late ends, too
+	queue := make(chan string, len(users))
 	for _, user := range users {
-		go func() { results <- w.send(ctx, user, tokens[user]) }()
+		queue <- user
+	}
+	close(queue)
+	for range min(len(users), atOnce) {
+		go func() {
+			for user := range queue {
+				results <- w.send(ctx, user, tokens[user])
+			}
+		}()
 	}
 	sent := 0
 	for answered := 0; answered < len(users); answered++ {
@@ -130,8 +141,11 @@ func (w *Watchers) Hint(ctx context.Context, tokens map[string]string) {
 	w.cfg.Observe(sent, len(users)-sent)
 }
 
-// send sends one hint. A panic is its error.
+// send sends one hint, while there is time. A panic is its error.
 func (w *Watchers) send(ctx context.Context, user, token string) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	defer func() {
 		if value := recover(); value != nil {
 			err = fmt.Errorf("panic: %v", value)

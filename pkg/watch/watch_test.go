@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,6 +204,31 @@ func TestWatchers_waitNoLongerThanTheBound(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWatchers_sendAFewHintsAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const users, least = 100, 20 * time.Millisecond
+		var under, most atomic.Int32
+		f := setup(t, func(context.Context, string, string) error {
+			n := under.Add(1)
+			for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
+			}
+			time.Sleep(least)
+			under.Add(-1)
+			return nil
+		})
+		var names []string
+		for i := range users {
+			names = append(names, fmt.Sprintf("user-%d", i))
+		}
+		f.open(t, names...)
+		began := time.Now()
+		require.Len(t, f.hint(t.Context(), names...), users)
+		require.EqualValues(t, 32, most.Load())
+		require.Equal(t, 4*least, time.Since(began))
+	})
 }
 
 // unread is a table whose rows cannot be read.
