@@ -204,6 +204,34 @@ func TestResolve_letsAnOccurrenceFollowItsSeries(t *testing.T) {
 	b.Equal(int64(4), again[2].Problem.CurrentVersion)
 }
 
+// An event that becomes a series is named by the command that makes it one, and the series by those that follow.
+func TestResolve_followsAnEventThatBecomesASeries(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event, series := `"eventId":"`+chosen("evt")+`"`, `"masterId":"`+chosen("mst")+`"`
+	from := series + `,"fromEventId":"` + chosen("evt") + `","rrule":"FREQ=DAILY"`
+	queue := []string{
+		cmd("1", "CreateEvent", event+`,`+standup, ""), cmd("2", "UpdateEvent", event+`,"title":"b"`, after("1")),
+		cmd("3", "CreateSeries", from, after("2")), cmd("4", "UpdateSeries", series+`,"title":"c"`, after("3")),
+		cmd("5", "UpdateSeries", series+`,"title":"d"`, after("2")), // the event is another entity
+		cmd("6", "DeleteSeries", series, after("4")),
+	}
+	want := "201@1 200@2 201@1 200@2 400 204@3"
+	b.Equal(want, shown(b.chain(queue...)))
+	// The event and the series are gone: their commands were carried out all the same.
+	b.Equal("204@1 204@2 204@1 204@2 400 204@3", shown(b.chain(queue...)))
+}
+
+// The settings have no id; their first version is 0, which a command that changes nothing leaves.
+func TestResolve_followsTheSettings(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Equal("200 200@1 200@2", shown(b.chain(
+		cmd("1", "UpdateMe", `"defaultTzid":"UTC"`, version(0)), cmd("2", "UpdateMe", `"defaultTzid":"Asia/Tokyo"`, after("1")),
+		cmd("3", "UpdateMe", `"defaultTzid":"Europe/Paris"`, after("2")),
+	)))
+}
+
 // What an occurrence without an exception has for a version is the same wherever it is read, and never comes again.
 func TestInstanceOperations_neverGiveAVersionOfAnOccurrenceTwice(t *testing.T) {
 	t.Parallel()

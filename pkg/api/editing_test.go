@@ -66,21 +66,23 @@ func TestRunBatch_cannotHideWhatAClientDoesWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		flaw  flaws
 		shows string
+		first int // the history to begin with, near one that shows it
 	}{
-		"the version of the answer": {flaws{versionOfTheAnswer: true}, "was written over"},
-		"a merge of one":            {flaws{mergeOfOne: true}, "was written over"},
-		"the base as received":      {flaws{baseAsReceived: true}, "was written over"},
-		"receipts of a day":         {flaws{receiptsOfADay: true}, "was done, and is shown as refused"},
-		"actions without version":   {flaws{actionsUnversioned: true, receiptsOfADay: true}, "was done 2 times"},
-		"a dependent refused":       {flaws{dependentRefused: true}, "is shown as refused for a 424"},
-		"lapsed at the next":        {flaws{lapsedAtNext: true}, "device . has"},
-		"a late answer stored":      {flaws{lateAnswerStored: true}, "device . has"},
-		"an end off at its version": {flaws{endOffAtItsVersion: true}, "device . has"},
+		"the version of the answer": {flaws{versionOfTheAnswer: true}, "was written over", 50},
+		"a merge of one":            {flaws{mergeOfOne: true}, "was written over", 0},
+		"the base as received":      {flaws{baseAsReceived: true}, "was written over", 0},
+		"receipts of a day":         {flaws{receiptsOfADay: true}, "was done, and is shown as refused", 0},
+		"actions without version":   {flaws{actionsUnversioned: true, receiptsOfADay: true}, "was done 2 times", 150},
+		"a dependent refused":       {flaws{dependentRefused: true}, "is shown as refused for a 424", 0},
+		"lapsed at the next":        {flaws{lapsedAtNext: true}, "device . has", 1050},
+		"a late answer stored":      {flaws{lateAnswerStored: true}, "device . has", 50},
+		"an end off at its version": {flaws{endOffAtItsVersion: true}, "device . has", 150},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, shows := newServer(t), regexp.MustCompile(c.shows)
-			for seed := range uint64(histories) {
+			for i := range histories {
+				seed := uint64((c.first + i) % histories)
 				if shows.MatchString(s.play(rand.New(rand.NewPCG(seed, 1)), c.flaw)) {
 					t.Logf("found in history %d", seed)
 					return
