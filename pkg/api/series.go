@@ -197,7 +197,7 @@ func instanceOperations(t *entity.Type) []*operation {
 			summary: "Change one occurrence", detail: "The body is what the occurrence has of its own; null is deliberately " +
 				"empty. Everything else is the series', whatever the occurrence had before: " +
 				"an empty body undoes all changes, a cancellation, too. A start without an end keeps the length. If-Match names " +
-				"the occurrence's version, which is the series' as long as it does not differ.",
+				"the occurrence's version, which is the series' until it differs.",
 			body: &body{
 				schema: schemaRef(entityNoun(t) + "Patch"), required: true,
 				example: map[string]any{entity.AttrTitle: "Another text"},

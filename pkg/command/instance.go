@@ -13,7 +13,7 @@ import (
 // PutInstance sets the own fields of one occurrence of a series: the fields given, of which null means deliberately
 // empty. It takes all others from the series, also those that it overrode before; without any field the occurrence has
 // no exception any more. A start without an end preserves the length. It needs the expected version: the occurrence's
-// own if it already differs from the series, else the series'.
+// own if it already differs from the series, else the series', or the sum of both if it differed before.
 type PutInstance struct {
 	MasterID string
 	// Date YYYYMMDD is the local date that the series gives the occurrence, even after a move.

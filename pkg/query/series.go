@@ -102,8 +102,8 @@ func pageOfInstances(s *series.Series, ask question, after string) Series {
 	return out
 }
 
-// Event returns the event, series, or occurrence of a series with the id (AP2). An unchanged occurrence has no row: it
-// is made of its series, with the series' version.
+// Event returns the event, series, or occurrence of a series with the id (AP2). An occurrence that never differed has
+// no row: it is made of its series, with the series' version.
 func (s *Service) Event(ctx context.Context, user, id string) (Found, error) {
 	switch t := s.registry.ByID(id); {
 	case t == nil:
