@@ -227,7 +227,8 @@ func TestResolve_followsTheSettings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Equal("200 200@1 200@2", shown(b.chain(
-		cmd("1", "UpdateMe", `"defaultTzid":"UTC"`, version(0)), cmd("2", "UpdateMe", `"defaultTzid":"Asia/Tokyo"`, after("1")),
+		cmd("1", "UpdateMe", `"defaultTzid":"UTC"`, version(0)),
+		cmd("2", "UpdateMe", `"defaultTzid":"Asia/Tokyo"`, after("1")),
 		cmd("3", "UpdateMe", `"defaultTzid":"Europe/Paris"`, after("2")),
 	)))
 }
