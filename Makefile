@@ -25,7 +25,10 @@ STEPS ?= 100
 # Which commit is the release before; by default the one of internal/simulate/beside.
 BEFORE ?=
 # How many random histories of two devices the client for browsers plays; of each planted mistake ten times as many.
+# Of how many users two devices are played on a running system, and how many changes are timed from one screen to another.
 HISTORIES ?= 400
+USERS     ?= 8
+CHANGES   ?= 100
 # How long each kind of request is asked for, and what the load is told besides its defaults: -users, -items, -series,
 # -clients.
 LOADTIME  ?= 60s
@@ -63,11 +66,13 @@ test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
 clients: ## lint the OpenAPI document, generate clients of it, and play a flow with each through a validating proxy
 	@internal/clients/run
 
-browser: ## call a running system from pages in Chromium, of an allowed origin and of another (CHROMIUM)
+browser: engine ## call a running system from pages in Chromium, and play the example of clients/js on two (CHROMIUM, CHANGES)
 	@internal/clients/browse
+	@clients/js/run browser $(CHANGES)
 
-jsclient: ## check clients/js: types, tests, random histories (HISTORIES), planted mistakes
+jsclient: engine ## check clients/js: types, tests, random histories (HISTORIES), planted mistakes, edits on a system (USERS)
 	@clients/js/run $(HISTORIES)
+	@clients/js/run system $(USERS)
 
 race: engine icaljs ## run every test under the race detector (TESTFLAGS)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...

@@ -2,34 +2,18 @@
 // a month without a network with edits on both sides, hints that are lost, a page that opens without any server. The arguments
 // are the programs, nexus and the browser, and how many changes are timed. NEXUS_SHOTS names a folder for pictures of the page.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { serve } from "../example/serve.js";
+import { start } from "./nexus.js";
 
 const [nexus, browserPath, changes = "100"] = process.argv.slice(2);
-const root = fileURLToPath(new URL("../../../", import.meta.url));
 const most = 1000; // milliseconds from one screen to the other, of 99 in 100 changes
 
 const files = await serve(0);
 const origin = `http://127.0.0.1:${files.address().port}`;
-const system = spawn(nexus, ["dev", "--ephemeral", "--addr", "127.0.0.1:0", "--cors", origin], { cwd: root });
-let said = "";
-const api = await new Promise((resolve, reject) => {
-  system.stderr.on("data", (chunk) => { said += chunk; });
-  system.stdout.on("data", (chunk) => {
-    const found = /^ready (\S+)$/m.exec(said += chunk);
-    if (found) resolve(found[1]);
-  });
-  system.on("exit", (code) => reject(new Error(`nexus dev ended with ${code}: ${said}`)));
-});
-/** dev calls a route of the local system. */
-async function dev(path, body) {
-  const answer = await fetch(`${api}/dev/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
-}
+const system = await start(nexus, ["--cors", origin]);
+const { api, dev } = system;
 
 const browser = await chromium.launch({ executablePath: browserPath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 const started = Date.now();
@@ -206,13 +190,11 @@ try {
   log("the page opens without its server, and its edit arrives");
   assert.deepEqual([a.faults, b.faults], [[], []], "no page had a fault");
 } catch (error) {
-  console.error(said.split("\n").filter((line) => !line.includes("level=INFO")).join("\n"));
+  console.error(system.said());
   throw error;
 } finally {
   await browser.close();
-  system.removeAllListeners("exit");
-  system.kill();
-  await once(system, "exit");
+  await system.stop();
   files.close();
   files.closeAllConnections();
 }

@@ -571,3 +571,27 @@ test("a late answer does not bring back what a pull has removed", async () => {
   assert.deepEqual([await client.items("TASK"), await client.waiting()], [[], []]);
   assert.equal(asked.filter(({ path }) => path === "/v1/tasks/task_1").length, 1);
 });
+
+test("a create that finds its own id was carried out when its answer was lost", async () => {
+  let calls = 0;
+  const { client } = await holding([], {
+    "POST /v1/commands": (request) => {
+      if (calls++ === 0) throw new TypeError("lost");
+      return results(() => ({ status: 409, problem: { status: 409 } }))(request);
+    },
+    "GET /v1/tasks/": ({ path }) => ({ ...task(1), taskId: path.split("/").at(-1), status: undefined }),
+  });
+  await client.sync();
+  const id = await client.create("TASK", { title: "a" });
+  await client.sync().catch(() => {});
+  await client.sync();
+  assert.deepEqual([(await client.get(id)).version, await client.waiting(), await client.refused()], [1, [], []]);
+});
+
+test("a create that finds its id taken at once is refused", async () => {
+  const { client } = await holding([], { "POST /v1/commands": results(() => ({ status: 409, problem: { status: 409 } })) });
+  await client.sync();
+  await client.create("TASK", { title: "a" });
+  await client.sync();
+  assert.deepEqual((await client.refused()).map(({ kind }) => kind), ["create"]);
+});
