@@ -77,9 +77,7 @@ func (o *otherRelease) ownSum() *oldprojection.Projection {
 func (o *otherRelease) loop(names []string) handler {
 	var consumers []oldchange.Consumer
 	for _, name := range names {
-		if o.consumers[name] != nil { // it keeps no change logs
-			consumers = append(consumers, oldWatched{o.consumers[name], o.h})
-		}
+		consumers = append(consumers, oldWatched{o.consumers[name], o.h})
 	}
 	loop, err := oldconsume.New(oldconsume.Config{
 		Registry: o.registry, Consumers: consumers, Parking: before.Blobs{Of: blobPort{o.h, o.h.parking}},

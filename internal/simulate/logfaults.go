@@ -81,17 +81,29 @@ func (h *history) swallow(raw []json.RawMessage) {
 	}
 }
 
-// appendSwallowed does the work of an operator after a rollback of the projections: it repairs the logs and raises the
-// form. It reports whether there was anything to do.
+// appendSwallowed does the work of an operator after a rollback of the projections: it raises the form, and has the
+// logs repaired. It reports whether there was anything to do.
 func (h *history) appendSwallowed() bool {
-	for _, user := range slices.Sorted(maps.Keys(h.fleet.swallowed)) {
-		delete(h.fleet.swallowed, user)
-		h.run(h.repair(user), -1)
-		h.raiseForm()
-		h.happened["log repaired after a rollback"]++
-		return true
+	if len(h.fleet.swallowed) == 0 {
+		return false
 	}
-	return false
+	for _, user := range slices.Sorted(maps.Keys(h.fleet.swallowed)) {
+		h.hurt(user)
+		h.fleet.logs[user].forgive()
+	}
+	clear(h.fleet.swallowed)
+	h.raiseForm()
+	h.happened["log repaired after a rollback"]++
+	return true
+}
+
+// forgive takes all that a log has to say up to now as said: each token of before is refused.
+func (l *changeLog) forgive() {
+	for ref, p := range l.required {
+		if l.announced[ref].less(p) {
+			l.announced[ref] = p
+		}
+	}
 }
 
 // makeGood ends what a log lacks. A repair has appended it, unless it is too old for that: then the operator raises the
@@ -106,12 +118,7 @@ func (h *history) makeGood(s *userState) {
 		return
 	}
 	h.raiseForm()
-	l := h.fleet.logs[s.user]
-	for ref, p := range l.required {
-		if l.announced[ref].less(p) {
-			l.announced[ref] = p
-		}
-	}
+	h.fleet.logs[s.user].forgive()
 }
 
 // commitHead makes a revision of a user's values or of a day's plan.

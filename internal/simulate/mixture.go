@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"nexus/pkg/change"
+	"nexus/pkg/changes"
 	"nexus/pkg/command"
 	"nexus/pkg/consume"
 	"nexus/pkg/reminders"
@@ -115,7 +116,12 @@ func (m *mixture) join(loop *consume.Loop, consumers []change.Consumer) {
 	}
 	var names []string
 	for _, c := range consumers {
-		names = append(names, c.Name())
+		if c.Name() != changes.Name { // that release keeps no change logs
+			names = append(names, c.Name())
+		}
+	}
+	if len(names) == 0 {
+		return
 	}
 	function := projecting
 	if slices.Contains(names, reminders.Name) || slices.Contains(names, "archive") {

@@ -51,7 +51,7 @@ func (h *history) rest() {
 		if h.violation != nil {
 			return
 		}
-		if !moved && !h.repairDamage() && !h.emptyOutboxes() && !h.appendSwallowed() {
+		if !moved && !h.appendSwallowed() && !h.repairDamage() && !h.emptyOutboxes() {
 			break
 		}
 	}
