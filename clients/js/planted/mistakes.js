@@ -51,5 +51,7 @@ export const mistakes = {
   "js-snapshot-in-place": [{ file: "sync.js", was: "under?.generation ?? before.generation + 1", is: "before.generation" }],
   "js-clock-of-the-device": [{ file: "client.js", was: "now() + skew;", is: "now();" }],
   "js-check-resets-at-once": [{ file: "sync.js", was: "!isSame && now - doubt >= minute && now - reset >= day", is: "!isSame" }],
+  "js-no-sync-after-subscription": [{ file: "live.js", was: "parts.status(true);\n        sync();", is: "parts.status(true);" }],
+  "js-back-at-once": [{ file: "live.js", was: "second / 2 + random * Math.min(second * 2 ** failed, longest)", is: "second / 2" }],
   "js-chain-predicted": [{ file: "outbox.js", was: "before ? { expectedAfter: before.key }", is: "before ? { expectedVersion: (before.expected ?? 0) + 1 }" }],
 };

@@ -11,7 +11,7 @@ import { mistakes } from "./mistakes.js";
 
 const { values, positionals } = parseArgs({ options: { histories: { type: "string", default: "5000" } }, allowPositionals: true });
 const root = new URL("../", import.meta.url);
-const tests = ["client", "store", "history"].map((name) => `test/${name}.test.js`);
+const tests = ["client", "store", "live", "history"].map((name) => `test/${name}.test.js`);
 const seconds = 600;
 
 /** plant returns the folder of the sources with a mistake. */

@@ -107,6 +107,19 @@ try {
   assert(at(0.99) <= most, `99 in 100 changes within ${most} ms, not ${at(0.99)}`);
   assert.deepEqual([await a.call("refused"), await b.call("refused")], [[], []]);
 
+  // Two tabs share a copy: one shows what the other does, without a network too.
+  const tab = await a.context.newPage();
+  await tab.goto(`${origin}/example/?api=${api}&user=ann`);
+  await tab.waitForFunction(() => window.nexus);
+  await a.context.setOffline(true);
+  await tab.evaluate((id) => window.nexus.edit(id, { title: "of another tab" }), note);
+  await a.sees(note, "of another tab");
+  await a.context.setOffline(false);
+  await tab.evaluate(() => window.nexus.sync());
+  await b.sees(note, "of another tab");
+  await tab.close();
+  log("two tabs share a copy");
+
   // A month without a network, with edits on both sides.
   const conflicting = await a.call("create", "TASK", { title: "shared", tags: ["one"] });
   const deletedThere = await a.call("create", "NOTE", { title: "deleted there" });
