@@ -24,7 +24,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/product"
-	"nexus/pkg/push/appsync"
+	"nexus/pkg/push"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -51,7 +51,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Watches:      watch.New(store, appsync.Place(s.HintsRealtimeHost, s.HintsHost), time.Now),
+		Watches:      watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
 		Authenticate: api.SubjectIsUser, Observe: endpoint.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})

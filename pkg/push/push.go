@@ -41,6 +41,12 @@ type Place struct {
 	Host string
 }
 
+// PlaceOf returns where apps subscribe to an event API of AWS AppSync, by its real-time and HTTP domains (AWS AppSync
+// Events guide, "Understanding the Event API WebSocket protocol").
+func PlaceOf(realtimeHost, host string) Place {
+	return Place{URL: "wss://" + realtimeHost + "/event/realtime", Host: host}
+}
+
 // Namespace is the first segment of every channel.
 const Namespace = "user"
 

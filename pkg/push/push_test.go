@@ -56,3 +56,9 @@ func TestEvent_isTheTokenAlone(t *testing.T) {
 	_, _, err = push.Event("ann_b", "t")
 	require.ErrorIs(t, err, push.ErrInvalid)
 }
+
+func TestPlaceOf_isWhereTheDocumentConnects(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, push.Place{URL: "wss://r.example/event/realtime", Host: "h.example"},
+		push.PlaceOf("r.example", "h.example"))
+}

@@ -33,12 +33,6 @@ const (
 	maxAnswer = 16 << 10
 )
 
-// Place returns where apps subscribe, by the API's real-time and HTTP domains (same guide, "Understanding the Event API
-// WebSocket protocol").
-func Place(realtimeHost, host string) push.Place {
-	return push.Place{URL: "wss://" + realtimeHost + path + "/realtime", Host: host}
-}
-
 // Config configures a [Pusher]. Both fields are required.
 type Config struct {
 	// Host is the API's HTTP domain: <id>.appsync-api.<region>.amazonaws.com.

@@ -112,12 +112,6 @@ func TestNew_namesWhatIsMissing(t *testing.T) {
 	require.ErrorContains(t, err, "is missing")
 }
 
-func TestPlace_isWhereTheDocumentConnects(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, push.Place{URL: "wss://r.example/event/realtime", Host: "h.example"},
-		appsync.Place("r.example", "h.example"))
-}
-
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
