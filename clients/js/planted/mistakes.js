@@ -27,7 +27,7 @@ export const mistakes = {
     is: "answered(await Promise.all((await tx.all(\"outbox\")).map(async (row) => ({ ...row, base: (await tx.get(\"items\", [now.generation, row.id]))?.item ?? row.base }))), rows, results, c.newKey)",
   }],
   "js-delete-wins": [{
-    file: "answers.js", was: "other.kind === \"delete\" || (other === row && !isLink)", is: "other === row && !isLink && other.kind !== \"delete\"",
+    file: "answers.js", was: "? other.of !== \"INSTANCE\" || text(other.base) !== text(was)", is: "? false",
   }],
   "js-patch-whole-item": [{
     file: "outbox.js", was: "data: of === \"USER_META\" ? patch : { ...patch, [types[of].id]: id }", is: "data: { ...was, ...patch, [types[of].id]: id }",
@@ -53,5 +53,6 @@ export const mistakes = {
   "js-check-resets-at-once": [{ file: "sync.js", was: "!isSame && now - doubt >= minute && now - reset >= day", is: "!isSame" }],
   "js-no-sync-after-subscription": [{ file: "live.js", was: "parts.status(true);\n        sync();", is: "parts.status(true);" }],
   "js-back-at-once": [{ file: "live.js", was: "second / 2 + random * Math.min(second * 2 ** failed, longest)", is: "second / 2" }],
+  "js-cancellation-refused": [{ file: "answers.js", was: "other.of !== \"INSTANCE\" || text(other.base) !== text(was)", is: "true" }],
   "js-chain-predicted": [{ file: "outbox.js", was: "before ? { expectedAfter: before.key }", is: "before ? { expectedVersion: (before.expected ?? 0) + 1 }" }],
 };

@@ -1,6 +1,6 @@
 // What the results of a batch do to the outbox. Pure functions: the transaction that keeps the outcome calls them.
 import { changeOf } from "./copy.js";
-import { merge } from "./merge.js";
+import { merge, text } from "./merge.js";
 import { own, putData } from "./outbox.js";
 
 /** @typedef {import("./merge.js").Item} Item */
@@ -72,8 +72,11 @@ function rebase(rows, row, problem, out, newKey) {
   let was = theirs, before = /** @type {number | null} */ (null);
   for (const other of same) {
     const at = edits.indexOf(other), part = merged[at];
-    const isLink = /Link$/.test(other.type);
-    if (part ? isMoved : other.kind === "delete" || (other === row && !isLink)) {
+    // An occurrence that follows its series again has a version that no device can know: what is its own tells.
+    const isConflict = part ? isMoved
+      : other.kind === "delete" ? other.of !== "INSTANCE" || text(other.base) !== text(was)
+      : other === row && !/Link$/.test(other.type);
+    if (isConflict) {
       out.push(refused(other, problem));
       left.set(other.n, undefined);
       continue;

@@ -143,7 +143,7 @@ export const removal = (of, id) =>
 export function occurrence(master, date, was, fields) {
   const id = occurrenceId(master, date), data = { masterId: master, date };
   const made = { id, of: "INSTANCE", parent: master };
-  if (!fields) return { ...made, type: "CancelInstance", kind: "delete", data, patch: {}, base: {} };
+  if (!fields) return { ...made, type: "CancelInstance", kind: "delete", data, patch: {}, base: was };
   return {
     ...made, type: "PutInstance", kind: "put", data: putData(data, {}, fields), patch: diff(was, fields),
     base: { ...was, entityType: "INSTANCE", eventId: id, masterId: master },

@@ -595,3 +595,21 @@ test("a create that finds its id taken at once is refused", async () => {
   await client.sync();
   assert.deepEqual((await client.refused()).map(({ kind }) => kind), ["create"]);
 });
+
+test("a cancellation goes on if what is the occurrence's own is what its user saw, and else is shown", async () => {
+  for (const [current, refused] of [[instance(9, { title: "of the series now" }), 0], [instance(9, { title: "own", modifiedFields: ["title"] }), 1]]) {
+    let stale = true;
+    const { client, asked } = await holding([master], {
+      "POST /v1/commands": results(() => {
+        if (!stale) return { status: 200, version: 10, entity: instance(10, { status: "CANCELLED", modifiedFields: ["status"] }) };
+        stale = false;
+        return { status: 412, problem: { status: 412, currentVersion: 9, current } };
+      }),
+    });
+    await client.sync();
+    await client.occurrence("mst_1", "20261201", null);
+    await client.sync();
+    assert.deepEqual([(await client.refused()).length, commands(asked).length], [refused, 2 - refused]);
+    if (!refused) assert.equal(commands(asked)[1][0].expectedVersion, 9);
+  }
+});
