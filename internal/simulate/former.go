@@ -79,6 +79,9 @@ func (o *otherRelease) loop(names []string) handler {
 	for _, name := range names {
 		consumers = append(consumers, oldWatched{o.consumers[name], o.h})
 	}
+	if len(consumers) == 0 {
+		return nil
+	}
 	loop, err := oldconsume.New(oldconsume.Config{
 		Registry: o.registry, Consumers: consumers, Parking: before.Blobs{Of: blobPort{o.h, o.h.parking}},
 		Log: o.h.logOf("loop"), Now: o.h.clock, InTurn: true,

@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	logrow "nexus/pkg/entity/device"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
@@ -69,7 +70,7 @@ func (s *schedules) isAbandoned(name string) bool {
 // record pass.
 func (h *history) isNewRow(r *record) bool {
 	sk, err := entity.ParseSortKey(r.Key.SK)
-	return h.mixture.former != nil && err == nil && sk.Prefix == entity.RowKept
+	return h.mixture.former != nil && err == nil && (sk.Prefix == entity.RowKept || sk.Prefix == logrow.RowChange)
 }
 
 // saysNotWhatRang reports whether the release before closed a delivery without its occurrence (I11). This release can

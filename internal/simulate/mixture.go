@@ -127,7 +127,9 @@ func (m *mixture) join(loop *consume.Loop, consumers []change.Consumer) {
 	if slices.Contains(names, reminders.Name) || slices.Contains(names, "archive") {
 		function = effecting
 	}
-	m.loops[loop] = formerLoop{function, m.former.loop(names)}
+	if handle := m.former.loop(names); handle != nil {
+		m.loops[loop] = formerLoop{function, handle}
+	}
 }
 
 // handler is the loop, or that of the release before. That release's projections tell no change log.
