@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -31,17 +32,19 @@ const modelDay = 24 * time.Hour
 // feedWorld is a user's table with writers of the log, TTL in any order, reads that lag, and devices that sync.
 type feedWorld struct {
 	*rapid.T
-	now     time.Time
-	rows    map[item.Key]item.Item
-	before  []map[item.Key]item.Item // earlier states, which a read that may lag can meet
-	pending []changelog.Entry        // of records that were not yet announced
-	done    []changelog.Entry        // of those that were; they may come again
-	writers []*logWriter
-	devices []*phone
-	highest map[entity.Ref]int64 // the version that each entity ever reached
-	x       uint64
-	settled bool
-	resets  map[query.ResetReason]int
+	*rand.Rand // rapid's own numbers are small ones mostly: days would hardly pass
+	now        time.Time
+	store      *memory.Store // the present
+	rows       map[item.Key]item.Item
+	before     []map[item.Key]item.Item // earlier states, which a read that may lag can meet
+	pending    []changelog.Entry        // of records that were not yet announced
+	done       []changelog.Entry        // of those that were; they may come again
+	writers    []*logWriter
+	devices    []*phone
+	highest    map[entity.Ref]int64 // the version that each entity ever reached
+	x          uint64
+	settled    bool
+	resets     map[query.ResetReason]int
 }
 
 // logWriter appends a batch to the log in two steps: it reads, then it puts. Others may act in between.
@@ -101,11 +104,11 @@ func (c *phoneCopy) texts(now time.Time) []string {
 }
 
 func (w *feedWorld) chance(percent int) bool {
-	return rapid.IntRange(0, 99).Draw(w.T, "chance") < percent
+	return w.IntN(100) < percent
 }
 
 func pick[E any](w *feedWorld, list []E) E {
-	return list[rapid.IntRange(0, len(list)-1).Draw(w.T, "which")]
+	return list[w.IntN(len(list))]
 }
 
 // change begins a change of the table: a read may still lag behind it.
@@ -114,9 +117,11 @@ func (w *feedWorld) change(key item.Key, row item.Item) {
 	w.before = w.before[max(0, len(w.before)-5):]
 	if row == nil {
 		delete(w.rows, key)
+		require.NoError(w, w.store.Delete(ctx, table.Delete{Key: key}))
 		return
 	}
 	w.rows[key] = row
+	require.NoError(w, w.store.Put(ctx, table.Put{Item: row}))
 }
 
 // storeOf returns a state of the table as a store.
@@ -159,7 +164,7 @@ func (r reader) Query(ctx context.Context, q table.Query) (table.Page, error) {
 
 func (w *feedWorld) service() *query.Service {
 	return query.New(query.Config{
-		Store: reader{w.storeOf(w.rows), w}, Registry: product.Registry(), Now: func() time.Time { return w.now },
+		Store: reader{w.store, w}, Registry: product.Registry(), Now: func() time.Time { return w.now },
 		Fold: fold.String,
 	})
 }
@@ -195,7 +200,7 @@ func (w *feedWorld) write() {
 			return
 		case w.chance(25) && !old.Has(entity.AttrTTL) && ref.Type != entity.TypeInstance: // its cold copy was made
 			row := old.Clone()
-			row[entity.AttrTTL] = item.Int(w.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(w.T, "days")) * modelDay).Unix())
+			row[entity.AttrTTL] = item.Int(w.now.Add(time.Duration(1+w.IntN(40)) * modelDay).Unix())
 			w.change(key, row)
 			w.pending = append(w.pending, entryOf(row))
 			return
@@ -223,7 +228,7 @@ func (w *feedWorld) remove(ref entity.Ref, old item.Item) {
 func (w *feedWorld) step(a *logWriter) bool {
 	if a.read == nil {
 		a.read = []changelog.Row{}
-		for row, err := range changelog.Rows(ctx, w.storeOf(w.rows), changelog.Read{User: ann}) {
+		for row, err := range changelog.Rows(ctx, w.store, changelog.Read{User: ann}) {
 			require.NoError(w, err)
 			if a.read = append(a.read, row); len(a.read) == changelog.Newest {
 				break
@@ -275,7 +280,7 @@ func (w *feedWorld) sweep() {
 func (w *feedWorld) sync(d *phone) {
 	service := w.service()
 	var got []query.Change
-	room := rapid.IntRange(1, 4).Draw(w.T, "room")
+	room := 1 + w.IntN(4)
 	add := func(c query.Change) bool {
 		if c.Item != nil && c.Type != entity.TypeUserMeta {
 			if room--; room < 0 {
@@ -304,7 +309,7 @@ func (w *feedWorld) sync(d *phone) {
 		return
 	}
 	page, err := service.Since(ctx, ann, query.SinceQuery{
-		Token: d.token, Limit: rapid.IntRange(1, 6).Draw(w.T, "limit"),
+		Token: d.token, Limit: 1 + w.IntN(6),
 	}, add)
 	var reset *query.ResetError
 	if errors.As(err, &reset) {
@@ -345,7 +350,7 @@ func (w *feedWorld) atLeastAnnounced(from, to string, got []query.Change) {
 	for _, c := range got {
 		served[c.Ref] = c
 	}
-	for row, err := range changelog.Rows(ctx, w.storeOf(w.rows), changelog.Read{User: ann, From: begin.N + 1}) {
+	for row, err := range changelog.Rows(ctx, w.store, changelog.Read{User: ann, From: begin.N + 1}) {
 		require.NoError(w, err)
 		if row.N > end.N {
 			break
@@ -403,10 +408,11 @@ func (w *feedWorld) announceAndCompare() {
 	}
 	w.writers, w.before, w.settled = nil, nil, true
 	for i, d := range w.devices {
-		for range 60 {
+		for turns, last := 0, "none"; d.token == "" || d.token != last; turns++ {
+			require.Less(w, turns, 100)
+			last = d.token
 			w.sync(d)
 		}
-		require.NotEmpty(w, d.token)
 		want := w.truth(d.types)
 		require.Equal(w, want, d.copy.texts(w.now), "device %d", i)
 		check, err := w.service().Check(ctx, ann, d.types)
@@ -422,7 +428,7 @@ func (w *feedWorld) announceAndCompare() {
 
 // act does one random thing. In calm times days pass and TTL sweeps, so that logs grow old.
 func (w *feedWorld) act(calm bool) {
-	k := rapid.IntRange(0, 99).Draw(w.T, "act")
+	k := w.IntN(100)
 	if calm {
 		k = 60 + k*2/5
 	}
@@ -430,14 +436,14 @@ func (w *feedWorld) act(calm bool) {
 	case k < 25:
 		w.write()
 	case k < 35 && len(w.pending) > 0:
-		n := rapid.IntRange(1, min(3, len(w.pending))).Draw(w.T, "batch")
-		i := rapid.IntRange(0, len(w.pending)-n).Draw(w.T, "from")
+		n := 1 + w.IntN(min(3, len(w.pending)))
+		i := w.IntN(len(w.pending) - n + 1)
 		w.writers = append(w.writers, &logWriter{batch: slices.Clone(w.pending[i : i+n])})
 		w.pending = slices.Delete(w.pending, i, i+n)
 	case k < 40 && len(w.done) > 0:
 		w.writers = append(w.writers, &logWriter{batch: []changelog.Entry{pick(w, w.done)}})
 	case k < 65 && len(w.writers) > 0:
-		i := rapid.IntRange(0, len(w.writers)-1).Draw(w.T, "writer")
+		i := w.IntN(len(w.writers))
 		if w.step(w.writers[i]) {
 			w.writers = slices.Delete(w.writers, i, i+1)
 		}
@@ -451,23 +457,31 @@ func (w *feedWorld) act(calm bool) {
 	}
 }
 
+// historiesOfACheck are those that each check of rapid plays.
+const historiesOfACheck = 10
+
 // TestService_bringsEveryDeviceInStep plays histories of one user by the rules of the change log.
 func TestService_bringsEveryDeviceInStep(t *testing.T) {
 	t.Parallel()
 	resets := map[query.ResetReason]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		w := &feedWorld{
-			T: t, now: noon, rows: map[item.Key]item.Item{}, highest: map[entity.Ref]int64{}, resets: resets,
-			devices: []*phone{{}, {}, {types: []string{product.TypeNote, changelog.TypeValues}}},
-		}
-		calm := false
-		for i := range rapid.IntRange(20, 90).Draw(t, "steps") {
-			if i%13 == 0 {
-				calm = w.chance(40)
+		seed := rapid.Uint64().Draw(t, "seed")
+		for history := range uint64(historiesOfACheck) {
+			w := &feedWorld{
+				T: t, Rand: rand.New(rand.NewPCG(seed, history)), now: noon, rows: map[item.Key]item.Item{},
+				highest: map[entity.Ref]int64{}, resets: resets,
+				devices: []*phone{{}, {}, {types: []string{product.TypeNote, changelog.TypeValues}}},
 			}
-			w.act(calm)
+			w.store = w.storeOf(nil)
+			calm := false
+			for i := range 20 + w.IntN(80) {
+				if i%13 == 0 {
+					calm = w.chance(40)
+				}
+				w.act(calm)
+			}
+			w.announceAndCompare()
 		}
-		w.announceAndCompare()
 	})
 	require.NotZero(t, resets[query.ResetExpired], "no log was lost: %v", resets)
 }
