@@ -44,7 +44,7 @@ func (h *history) push(d *device) *worker {
 		}
 	}
 	asked := h.newErrand(d)
-	payload := batchOf(st.user, batch)
+	payload, keys := batchOf(st.user, batch), keysOf(batch)
 	w := &worker{kind: commanding, name: d.name + " pushes", batch: batch}
 	var answer []byte
 	var err error
@@ -60,10 +60,11 @@ func (h *history) push(d *device) *worker {
 			h.violate("I12", st.user, d.name, "a batch is answered %v", err)
 			return
 		}
-		if !h.readResults(batch, answer) {
+		if !h.readResults(batch, keys, answer) {
 			return
 		}
-		if asked.arrives(h) && slices.Equal(st.frozen, batch) {
+		isAwaited := slices.Equal(st.frozen, batch) && slices.Equal(keysOf(batch), keys)
+		if asked.arrives(h) && isAwaited {
 			h.tookAnswer(asked, batch, answer)
 		}
 	}
@@ -100,6 +101,15 @@ func batchOf(user string, batch []*edit) []byte {
 	return payload
 }
 
+// keysOf returns the keys of a batch as it is sent. A merge gives an edit another one.
+func keysOf(batch []*edit) []string {
+	keys := make([]string, len(batch))
+	for i, e := range batch {
+		keys[i] = e.key
+	}
+	return keys
+}
+
 // batchResult is one result in the answer to a batch.
 type batchResult struct {
 	ID      string
@@ -121,15 +131,15 @@ func parseResults(answer []byte) (out []batchResult, err error) {
 }
 
 // readResults checks the form of an answer.
-func (h *history) readResults(batch []*edit, answer []byte) bool {
+func (h *history) readResults(batch []*edit, keys []string, answer []byte) bool {
 	results, err := parseResults(answer)
 	if err != nil || len(results) != len(batch) {
 		h.violate("I12", batch[0].by.user, "batch", "of %d is answered %.300s: %v", len(batch), answer, err)
 		return false
 	}
 	for i, r := range results {
-		if r.ID != batch[i].key {
-			h.violate("I12", batch[i].by.user, r.ID, "is the result of %s", batch[i].key)
+		if r.ID != keys[i] {
+			h.violate("I12", batch[i].by.user, r.ID, "is the result of %s", keys[i])
 		}
 		if r.Status == 500 || r.Status == 400 || r.Status == 428 ||
 			r.Status == 422 && batch[i].verb != "SnoozeReminder" { // which may end in the past by now
