@@ -54,5 +54,6 @@ export const mistakes = {
   "js-no-sync-after-subscription": [{ file: "live.js", was: "parts.status(true);\n        sync();", is: "parts.status(true);" }],
   "js-back-at-once": [{ file: "live.js", was: "second / 2 + random * Math.min(second * 2 ** failed, longest)", is: "second / 2" }],
   "js-cancellation-refused": [{ file: "answers.js", was: "other.of !== \"INSTANCE\" || text(other.base) !== text(was)", is: "true" }],
+  "js-snapshot-behind-answers": [{ file: "sync.js", was: "now.snapshot?.generation ?? now.generation]", is: "now.generation]" }],
   "js-chain-predicted": [{ file: "outbox.js", was: "before ? { expectedAfter: before.key }", is: "before ? { expectedVersion: (before.expected ?? 0) + 1 }" }],
 };

@@ -119,7 +119,10 @@ async function decide(c, rows, results, state) {
       if (now.token !== state.token || now.generation !== state.generation) return undefined;
       const outcome = answered(await tx.all("outbox"), rows, results, c.newKey);
       await settle(tx, outcome);
-      for (const change of outcome.changes) await put(tx, now.generation, change, false, c.now());
+      // A snapshot under way may have passed them, and is not to show what was before.
+      for (const generation of [now.generation, now.snapshot?.generation ?? now.generation]) {
+        for (const change of outcome.changes) await put(tx, generation, change, false, c.now());
+      }
       return outcome.rows;
     });
     if (waits) return waits;

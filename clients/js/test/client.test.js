@@ -613,3 +613,22 @@ test("a cancellation goes on if what is the occurrence's own is what its user sa
     if (!refused) assert.equal(commands(asked)[1][0].expectedVersion, 9);
   }
 });
+
+test("a snapshot under way does not show what was before an answer", async () => {
+  let isReset = false, rest = () => ({ status: 503 });
+  const { client } = await device({
+    "GET /v1/changes?since=t": () => (isReset ? { status: 410, type: "/problems/sync-reset", reason: "form" } : { changes: [], next: "t", more: false }),
+    "GET /v1/changes?since=u": () => ({ status: 503 }),
+    "GET /v1/changes?cursor": () => rest(),
+    "GET /v1/changes": () => (isReset ? { items: [taskChange(3)], cursor: "c" } : { items: [taskChange(3)], next: "t" }),
+    "POST /v1/commands": results(() => ({ status: 200, version: 4, entity: task(4, { title: "mine" }) })),
+  });
+  await client.sync();
+  isReset = true;
+  await assert.rejects(client.sync());
+  await client.edit("task_1", { title: "mine" });
+  await assert.rejects(client.sync());
+  rest = () => ({ items: [], next: "u" });
+  await assert.rejects(client.sync(), "the snapshot is exchanged, and the pull behind it is lost");
+  assert.equal((await client.get("task_1")).item.title, "mine");
+});

@@ -270,6 +270,6 @@ for (const [name, [numRuns, make]] of Object.entries(stores)) {
       await world.settle();
       await world.hold();
       for (const device of world.devices) device.kept.close();
-    }), { numRuns, seed, endOnFailure: !process.env.NEXUS_SHRINK, includeErrorInReport: true });
+    }), { numRuns, seed, ...(process.env.NEXUS_PATH && { path: process.env.NEXUS_PATH }), endOnFailure: !process.env.NEXUS_SHRINK, includeErrorInReport: true });
   });
 }
