@@ -206,7 +206,7 @@ func (h *history) readOmitted(ctx context.Context, user string, c *query.Change)
 		it, err = h.fleet.feed.Get(ctx, user, t, c.ID)
 	}
 	if isNotFound(err) {
-		c.Gone, c.Omitted, err = true, false, nil
+		c.Gone, c.Omitted = true, false
 		return nil
 	}
 	if err == nil {

@@ -23,9 +23,9 @@ type seededRand struct {
 }
 
 // bits returns the source of what distinguishes rows.
-func (r *seededRand) bits() io.Reader {
+func (l *seededRand) bits() io.Reader {
 	var seed [32]byte
-	binary.LittleEndian.PutUint64(seed[:], r.seed)
+	binary.LittleEndian.PutUint64(seed[:], l.seed)
 	return rand.NewChaCha8(seed)
 }
 
