@@ -93,8 +93,13 @@ func (m *mixture) step(n int) {
 
 // takes reports whether the release before does the next piece of work of the function.
 func (m *mixture) takes(h *history, w *worker, function string) bool {
-	if m.former == nil || function == projecting && len(h.damaged) > 0 {
-		return false // it panics over some rows that were damaged from outside
+	switch {
+	case m.former == nil:
+		return false
+	case function == projecting && len(h.damaged) > 0: // it panics over some rows that were damaged from outside
+		return false
+	case function == projecting && h.luck.crowd > 0: // it knows no rows that a repair of so many has staged
+		return false
 	}
 	share := 0
 	for _, p := range m.courses[function] {
