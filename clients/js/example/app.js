@@ -64,7 +64,6 @@ function textOf(input, field) {
     if (!on || input.value === (on.item[field] ?? "") || (field === "title" && !input.value.trim())) return input.blur();
     saw = undefined;
     await client.edit(on.id, { [field]: input.value }, on);
-    client.sync().catch(() => {});
   });
   input.addEventListener("blur", () => {
     saw = undefined;
@@ -79,12 +78,6 @@ function textOf(input, field) {
   };
 }
 
-/** @param {() => Promise<unknown>} edit */
-const then = (edit) => async () => {
-  await edit();
-  client.sync().catch(() => {});
-};
-
 /** @typedef {{node: HTMLLIElement, show(next: Shown): void, last?: Shown}} Line */
 /** @type {Map<string, Line>} */
 const lines = new Map();
@@ -98,10 +91,10 @@ function line(first) {
   const shows = [textOf(title, "title")];
   /** @type {Line} */
   const made = { node: element("li"), show: () => {} };
-  remove.onclick = then(() => client.remove(first.id, made.last));
+  remove.onclick = () => client.remove(first.id, made.last);
   if (isTask) {
     const box = element("input", { type: "checkbox", ariaLabel: "Done" });
-    box.onchange = then(() => client.edit(first.id, { status: box.checked ? "COMPLETED" : "BACKLOG" }, made.last));
+    box.onchange = () => client.edit(first.id, { status: box.checked ? "COMPLETED" : "BACKLOG" }, made.last);
     shows.push(({ item }) => {
       box.checked = item.status === "COMPLETED";
       made.node.classList.toggle("done", box.checked);
@@ -155,10 +148,10 @@ function notice(refused) {
     : `Not carried out: ${problem.detail ?? problem.title ?? `status ${problem.status}`}`;
   /** @param {string} textContent @param {() => Promise<unknown>} [edit] */
   const button = (textContent, edit) => element("button", {
-    textContent, type: "button", onclick: then(async () => {
+    textContent, type: "button", async onclick() {
       await edit?.();
       await client.dismiss(n);
-    }),
+    },
   });
   const buttons = kind === "delete" ? [button("Delete it", () => client.remove(id)), button("Keep it")]
     : isMerged ? [button("Use mine", () => client.edit(id, patch)), button("Keep theirs")]
@@ -201,7 +194,6 @@ for (const [form, type] of [["#new-task", "TASK"], ["#new-note", "NOTE"]]) {
     input.value = "";
     if (!title) return;
     await client.create(type, { title });
-    client.sync().catch(() => {});
   });
 }
 client.listen((status) => {

@@ -15,7 +15,7 @@ import { check, Failure, failureOf, stateOf, sync } from "./sync.js";
  * @typedef {{
  *   api: string, issuer: string, user: string, token(): string | Promise<string>, types?: string[], agenda?: boolean,
  *   store?: import("./store.js").Store, fetch?: typeof fetch,
- *   WebSocket?: typeof WebSocket, locks?: LockManager | null, channel?: BroadcastChannel | null, now?(): number,
+ *   WebSocket?: typeof WebSocket | null, locks?: LockManager | null, channel?: BroadcastChannel | null, now?(): number,
  *   random?(): number, newKey?(): string,
  * }} Options
  */
@@ -112,6 +112,7 @@ export async function open(options) {
   async function write(run) {
     const result = await store.write(run);
     changed();
+    started?.sync();
     return result;
   }
 
@@ -134,8 +135,8 @@ export async function open(options) {
     await sync(context);
     if (options.agenda) await keepAgenda(context);
   };
-  /** @type {(() => void) | undefined} */
-  let stop;
+  /** @type {ReturnType<typeof live> | undefined} */
+  let started;
 
   changed();
   const client = {
@@ -238,10 +239,10 @@ export async function open(options) {
     /** check compares the copy with the server's now. @returns {Promise<void>} */
     check: () => exclusively(() => check(context)),
 
-    /** start keeps the copy in step until stop is called. */
+    /** start keeps the copy in step until stop is called: it sends each edit at once, or as soon as it can. */
     start() {
-      stop ??= live({
-        api: options.api, sync: client.sync, random, WebSocket: options.WebSocket ?? globalThis.WebSocket,
+      started ??= live({
+        api: options.api, sync: client.sync, random, WebSocket: options.WebSocket === undefined ? globalThis.WebSocket : options.WebSocket,
         watch: async () => {
           const answer = await request("PUT", "/v1/me/watch");
           if (answer.status !== 200) throw failureOf(answer);
@@ -259,8 +260,8 @@ export async function open(options) {
 
     /** stop ends what start began. */
     stop() {
-      stop?.();
-      stop = undefined;
+      started?.stop();
+      started = undefined;
       become({ isLive: false });
     },
 

@@ -11,7 +11,7 @@
  * @typedef {{
  *   api: string, sync(): Promise<void>, watch(): Promise<Subscribe | undefined>, token(): Promise<string>,
  *   status(isLive: boolean): void, random(): number, after(delay: number, run: () => void): () => void,
- *   WebSocket: typeof WebSocket, events?: {window: EventTarget, document: EventTarget},
+ *   WebSocket?: typeof WebSocket | null, events?: {window: EventTarget, document: EventTarget},
  * }} Parts
  */
 
@@ -29,8 +29,8 @@ const base64url = (value) =>
   btoa(JSON.stringify(value)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 
 /**
- * live starts to listen and returns what ends it.
- * @param {Parts} parts @returns {() => void}
+ * live starts to listen. It returns `stop`, which ends it, and `sync`, which syncs now, and again later if that fails.
+ * @param {Parts} parts @returns {{stop(): void, sync(): Promise<void>}}
  */
 export function live(parts) {
   const { after, random } = parts;
@@ -76,7 +76,7 @@ export function live(parts) {
     plan("socket", delay(dropped++, random()), connect);
   };
   async function connect() {
-    if (!hints || socket || ended) return;
+    if (!hints || !parts.WebSocket || socket || ended) return;
     const { url, host, channel } = hints, address = new URL(url, parts.api);
     address.protocol = address.protocol.replace("http", "ws");
     let authorization;
@@ -120,12 +120,15 @@ export function live(parts) {
   for (const [target, name] of reasons) target?.addEventListener(name, onReason);
   sync();
   watch();
-  return () => {
-    ended = true;
-    for (const [target, name] of reasons) target?.removeEventListener(name, onReason);
-    for (const cancel of Object.values(waits)) cancel();
-    const was = socket;
-    socket = undefined;
-    was?.close();
+  return {
+    sync,
+    stop() {
+      ended = true;
+      for (const [target, name] of reasons) target?.removeEventListener(name, onReason);
+      for (const cancel of Object.values(waits)) cancel();
+      const was = socket;
+      socket = undefined;
+      was?.close();
+    },
   };
 }

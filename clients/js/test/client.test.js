@@ -632,3 +632,25 @@ test("a snapshot under way does not show what was before an answer", async () =>
   await assert.rejects(client.sync(), "the snapshot is exchanged, and the pull behind it is lost");
   assert.equal((await client.get("task_1")).item.title, "mine");
 });
+
+test("started, it sends each edit by itself, also without hints", { timeout: 5000 }, async (t) => {
+  const { client } = await holding([taskChange(3)], {
+    "POST /v1/commands": results(() => ({ status: 200, version: 4, entity: task(4, { title: "b" }) })),
+    "PUT /v1/me/watch": () => ({ until: "u", subscribe: { url: "/event/realtime", host: "h", channel: "/user/ann" } }),
+  }, { WebSocket: null });
+  t.after(() => client.close());
+  const settled = (done) => new Promise((resolve) => {
+    const end = client.listen((status) => {
+      if (status.state === "synced" && status.waiting === 0 && done()) resolve(end());
+    });
+  });
+  let edited = false;
+  const first = settled(() => true);
+  client.start();
+  await first;
+  const second = settled(() => edited);
+  await client.edit("task_1", { title: "b" });
+  edited = true;
+  await second;
+  assert.deepEqual([(await client.get("task_1")).version, client.status().isLive], [4, false]);
+});

@@ -25,7 +25,7 @@ function world(parts = {}) {
     say(message) { this.onmessage({ data: JSON.stringify(message) }); }
   }
   const at = { now: 0 }, window = new EventTarget(), document = new EventTarget();
-  const stop = live({
+  const { stop, sync } = live({
     api: "https://api.example", WebSocket: Socket, random: () => 0.5, token: async () => "secret", events: { window, document },
     sync: async () => { log.push("sync"); }, watch: async () => (log.push("watch"), subscribe), status: (isLive) => log.push(isLive ? "live" : "not live"),
     after: (time, run) => {
@@ -36,7 +36,7 @@ function world(parts = {}) {
     ...parts,
   });
   return {
-    sockets, log, stop, window, document, timers,
+    sockets, log, stop, sync, window, document, timers,
     /** pass moves the time, and calls what falls due in its order. */
     async pass(time) {
       const until = at.now + time;
