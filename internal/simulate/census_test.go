@@ -40,7 +40,7 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"edit on a device", "edit refused", "edit answered 410", "edit answered 412", "edit answered 424",
 		"edit answered 503", "device merges", "device edit behind a write of the system", "batch sent again after days",
 		"edit too old to be sent again", "snapshot", "snapshot in pages", "item omitted", "device dies",
-		"device dies between pages", "answer to a device lost", "somebody else signs in", "token of somebody else",
+		"device dies between pages", "answer to a device lost", "another user signs in", "token of another user",
 		"token kept for weeks", "weeks pass", "device reset expired", "device reset unknown", "device reset form",
 		"row of a log appended", "row of a log swept", "row of a log swept before an older one",
 		"row of a log that is first again", "two writers of a log", "late record announced", "log of a restored table",

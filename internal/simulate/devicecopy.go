@@ -154,7 +154,7 @@ func (h *history) served(s *userState, st *deviceStore) map[entity.Ref]copied {
 	return out
 }
 
-// isOver reports whether the table's row is of something that nobody sees: past its ttl, or an exception that was
+// isOver reports whether the table's row is of something that no reader sees: past its ttl, or an exception that was
 // undone.
 func isOver(it item.Item, now time.Time) bool {
 	isUndone := it.Str(entity.AttrType) == entity.TypeInstance && !it.Has("modifiedFields")

@@ -315,7 +315,7 @@ func (h *history) borrow(d *device) {
 			_, errCursor = h.fleet.feed.Snapshot(ctx, user, query.SnapshotQuery{Cursor: other.cursor}, see)
 		}
 	}, func() {
-		h.happened["token of somebody else"]++
+		h.happened["token of another user"]++
 		reset := asReset(errSince)
 		isRefused := reset != nil && reset.Reason == query.ResetUnknown || isPassing(errSince)
 		if served > 0 || !isRefused || other.cursor != "" && errCursor == nil {

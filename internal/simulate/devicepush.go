@@ -221,7 +221,7 @@ func (h *history) succeeded(asked errand, e *edit, r *batchResult, byEdit map[*e
 	}
 }
 
-// merge takes in that somebody else changed an entity. All edits of it that wait are merged at once against the entity
+// merge takes in a change that another device made. All edits of it that wait are merged at once against the entity
 // as it is now, each field over the base of the first edit that names it. What conflicts is refused, a deletion always;
 // what is left goes out as a new chain under new keys.
 func (h *history) merge(asked errand, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {

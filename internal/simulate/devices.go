@@ -179,7 +179,7 @@ func (h *history) loseProcess(d *device) {
 	}
 }
 
-// signIn has somebody else use the device. Its stores have nothing in common.
+// signIn has another user use the device. Its stores have nothing in common.
 func (h *history) signIn(d *device) {
 	user := h.users[h.luck.IntN(len(h.users))]
 	if user == d.store.user || len(h.users) < 2 {
@@ -190,7 +190,7 @@ func (h *history) signIn(d *device) {
 	}
 	d.process++
 	d.pulling, d.pushing, d.store = nil, nil, d.every[user]
-	h.happened["somebody else signs in"]++
+	h.happened["another user signs in"]++
 	h.note("%s is used by %s", d.name, user)
 }
 

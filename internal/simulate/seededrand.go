@@ -96,7 +96,7 @@ func newLuck(seed uint64) *seededRand {
 	return l
 }
 
-// drawDevices gives each user one to three devices; in one history of four nobody has any.
+// drawDevices gives each user one to three devices; in one history of four no user has any.
 func (l *seededRand) drawDevices() {
 	l.devices = map[string]int{}
 	if l.one(4) || l.crowd == town {

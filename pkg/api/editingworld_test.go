@@ -219,7 +219,7 @@ func (w *editing) send(commands []map[string]any) []answered {
 	return doc.Results
 }
 
-// interlude lets somebody else act between two calls of a request.
+// interlude lets another worker act between two calls of a request.
 func (w *editing) interlude() {
 	if w.busy || !w.one(4) {
 		return

@@ -357,7 +357,7 @@ func TestConsumer_appendsBehindADamagedRow(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "TASK task_b 1", row.Entries[0].String())
 	require.Len(t, row.Entries, 1)
-	require.True(t, row.First, "a row without ttl is relied on by nobody")
+	require.True(t, row.First, "no reader relies on a row without ttl")
 }
 
 func TestConsumer_announcesForARepairAsForRecords(t *testing.T) {

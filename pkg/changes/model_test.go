@@ -69,7 +69,7 @@ type model struct {
 	// What reads that lag may return: earlier states of the items and of the log.
 	pastItems []map[string]modelItem
 	pastRows  [][]changelog.Row
-	log       []changelog.Row // as it is, as long as nobody writes
+	log       []changelog.Row // as it is, until the next write
 
 	pending, done []change.Change
 	devices       [3]modelDevice
@@ -137,7 +137,7 @@ func (s modelStore) Put(ctx context.Context, p table.Put) error {
 // one reports whether a thing happens that happens one time in so many.
 func (m *model) one(in int) bool { return m.random.IntN(in) == 0 }
 
-// interfere lets somebody else act between two calls of a worker. The clock stands: no worker is days slow.
+// interfere lets another worker act between two calls of a worker. The clock stands: no worker is days slow.
 func (m *model) interfere() {
 	if m.depth++; m.depth < 4 && m.one(3) {
 		switch m.random.IntN(3) {
@@ -323,7 +323,7 @@ func (m *model) check() error {
 // settled holds C1 and C7 at the end: each device has exactly what is there and drops it when it is over, and of what
 // was written in the last 80 days the log has an entry.
 func (m *model) settled() error {
-	m.depth = 9 // nobody interferes any more
+	m.depth = 9 // no worker interferes any more
 	m.forget()
 	known := map[string]changelog.Entry{}
 	for _, row := range m.rows() {

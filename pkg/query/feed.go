@@ -136,9 +136,6 @@ func (s *Service) newest(ctx context.Context, user string) (*changelog.Row, erro
 	return nil, nil
 }
 
-// attrHeadRevID names the present revision in the row of a head.
-const attrHeadRevID = "headRevId"
-
 // thing is something that the log can name, with the key of its row.
 type thing struct {
 	changelog.Entry
@@ -170,7 +167,7 @@ func (t thing) isBehind(row item.Item) bool {
 	case row == nil:
 		return true
 	case t.IsHead():
-		return row.Str(attrHeadRevID) < t.RevisionID
+		return row.Str(repository.AttrHeadRevisionID) < t.RevisionID
 	}
 	version := row.Int(entity.AttrVersion)
 	return version < t.Version || t.Lapsing && version == t.Version && !row.Has(entity.AttrTTL)
@@ -184,7 +181,7 @@ func (s *Service) show(user string, of thing, row item.Item) (Change, bool, erro
 	case of.IsHead() && row == nil:
 		return Change{}, false, nil
 	case of.IsHead():
-		c := Change{Ref: of.Ref, RevID: row.Str(attrHeadRevID)}
+		c := Change{Ref: of.Ref, RevID: row.Str(repository.AttrHeadRevisionID)}
 		var err error
 		if c.RevTs, err = repository.RevisionTime(c.RevID); err != nil {
 			return Change{}, false, fmt.Errorf("head %s: %w", of.key, err)

@@ -12,7 +12,7 @@ const start = Date.parse("2026-11-23T08:00:00Z"), hour = 3_600_000, day = 24 * h
 
 /**
  * A client and a list of what it asked. `answers` are functions of the request by "METHOD /path"; the first whose key the
- * request begins with answers. Without one, nothing has changed and nobody is there.
+ * request begins with answers. Without one, nothing has changed, and there is no user.
  */
 async function device(answers = {}, options = {}) {
   const asked = [], store = options.store ?? memoryStore(), clock = { now: start };

@@ -1,7 +1,7 @@
 // Random histories of two devices of one user, each with two tabs that no lock keeps apart: edits, lost requests and answers,
 // throttling, deaths before and after each call of the store, writes of the system, resets, months without a network. What is
 // held at the end says nothing of how a client merges: the devices have what the server has; each edit was carried out once, or
-// its user is shown that it was not; nobody's edit was written over by somebody who had not seen it.
+// its user is shown that it was not; no edit was written over by a user who had not seen it.
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -241,7 +241,7 @@ class World {
         if (made.opened && refusals.has(made.saw)) continue; // the form showed an edit that was refused since
         const other = [...this.made].some(([v, m]) => v !== value && v !== made.saw && m.id === made.id && m.field === made.field &&
           (made.opened || m.device !== made.device));
-        assert(other, `${value} was refused, but nobody else changed that field`);
+        assert(other, `${value} was refused, but no other device changed that field`);
       }
     }
   }

@@ -84,7 +84,7 @@ async function edit(device, random, now, n) {
   return client.edit(id, random.is(0.5) || type === "REMINDER" ? { title: `x${n}` } : { color: "#112233" });
 }
 
-/** shown is what a device shows. Settings that nobody has changed are made when they are asked for. */
+/** shown is what a device shows. Settings without a change are made when they are asked for. */
 const shown = async (device) => (await device.client.items()).map((one) => {
   const { createdAt, updatedAt, ...item } = one.item;
   return one.type === "USER_META" && !one.version ? { ...one, item } : one;

@@ -129,7 +129,7 @@ func TestRow_isOldTenDaysBeforeItsEnd(t *testing.T) {
 	require.False(t, row.Old(noon.Add(changelog.Trusted-time.Second)))
 	require.True(t, row.Old(noon.Add(changelog.Trusted)))
 	row.Until = time.Time{}
-	require.True(t, row.Old(noon), "a row without ttl is relied on by nobody")
+	require.True(t, row.Old(noon), "no reader relies on a row without ttl")
 }
 
 func TestParseRow_saysWhatIsDamagedAndReadsTheRest(t *testing.T) {

@@ -332,7 +332,7 @@ func TestService_disconnectsItsClientsAtTheEnd(t *testing.T) {
 	_, response, err := f.dial(t, "", "aws-appsync-event-ws", header(authorization("ann")))
 	require.Error(t, err)
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
-	require.NoError(t, f.Hint(t.Context(), "ann", "t"), "nobody listens, which is no error")
+	require.NoError(t, f.Hint(t.Context(), "ann", "t"), "no app listens, which is no error")
 }
 
 func TestService_isBoundedInClients(t *testing.T) {
