@@ -64,7 +64,8 @@ func (e Entry) Compare(other Entry) int {
 	return strings.Compare(e.RevisionID, other.RevisionID)
 }
 
-// String returns the entry as rows hold it: "TASK task_… 3", "TASK task_… 3!", "VALUES rev_…", "PLAN 2026-01-23 rev_…".
+// String returns the entry as rows hold it: "TASK task_… 3", "TASK task_… 3!", "VALUES rev_…" or
+// "PLAN 2026-01-23 rev_…".
 // USER_META has the user's id.
 func (e Entry) String() string {
 	switch e.Type {
