@@ -81,7 +81,7 @@ func changesOperations(r *entity.Registry) []*operation {
 				[]string{memberCount, memberDigest, "next"}, object{
 					{memberCount, object{{"type", "integer"}, {"minimum", 0}, {"description", "How many things there are."}}},
 					{memberDigest, object{{"type", "string"}, {"pattern", "^[0-9a-f]{32}$"}, {"description", "In hexadecimal."}}},
-					{"next", next},
+					{"next", textSchema("The token of the log as the check began. Not to be stored: no copy has read up to it.")},
 				})}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				check, err := s.Queries.Check(ctx, c.user, c.query.Strings(paramTypes))

@@ -157,6 +157,7 @@ export async function open(options) {
      * @param {string} type @param {Item} fields @returns {Promise<string>}
      */
     create: (type, fields) => write(async (tx) => {
+      if (!prefixes[type]) throw new Error(`there is no ${type} to create`);
       const { copy, rows } = await load(tx), id = `${prefixes[type]}_${crypto.randomUUID()}`;
       await outbox.add(tx, copy, rows, outbox.creation(type, id, fields), newKey());
       return id;

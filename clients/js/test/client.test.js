@@ -261,6 +261,12 @@ test("a command that was sent 80 days ago is shown, not sent", async () => {
   assert.deepEqual((await client.refused()).map(({ patch, problem }) => [patch, problem.status]), [[{ title: "b" }, 0]]);
 });
 
+test("an entity of no known type is refused at once", async () => {
+  const { client } = await holding([], {});
+  await assert.rejects(client.create("TSAK", { title: "b" }), /there is no TSAK to create/);
+  assert.deepEqual(await client.waiting(), []);
+});
+
 test("an edit that was never sent waits for as long as there is no network", async () => {
   const { client, asked, clock } = await holding([taskChange(3)], {
     "POST /v1/commands": results(() => ({ status: 200, version: 4, entity: task(4, { title: "b" }) })),
