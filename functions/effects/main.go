@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/change"
+	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/port"
@@ -51,7 +52,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		}),
 	}
 	return stream.New(stream.Config{
-		Function: s.Function, Registry: registry, Consumers: consumers, Meter: tables.Meter, Parking: parking,
-		Log: log, Metrics: metrics, Now: time.Now, Wait: port.Sleep,
+		Config: consume.Config{
+			Registry: registry, Consumers: consumers, Parking: parking, Log: log, Now: time.Now, Wait: port.Sleep,
+		},
+		Function: s.Function, Meter: tables.Meter, Metrics: metrics,
 	})
 }

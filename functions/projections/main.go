@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/change"
 	"nexus/pkg/changes"
+	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/links"
@@ -63,8 +64,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		}),
 	}
 	config := stream.Config{
-		Function: s.Function, Registry: product.Registry(), Consumers: consumers, Meter: tables.Meter, Parking: parking,
-		Log: log, Metrics: metrics, Now: time.Now, Wait: port.Sleep,
+		Config: consume.Config{
+			Registry: product.Registry(), Consumers: consumers, Parking: parking, Log: log, Now: time.Now, Wait: port.Sleep,
+		},
+		Function: s.Function, Meter: tables.Meter, Metrics: metrics,
 	}
 	handle, err := stream.New(config)
 	if err != nil {

@@ -2,10 +2,8 @@ package simulate
 
 import (
 	"context"
-	"errors"
-	"slices"
 
-	"nexus/pkg/schedule"
+	"nexus/pkg/port"
 	"nexus/pkg/verify"
 )
 
@@ -16,9 +14,7 @@ func (h *history) inspect(user string) *worker {
 	var err error
 	w.finished = func() {
 		h.happened["verification beside others"]++
-		isOutage := slices.ContainsFunc([]error{schedule.ErrThrottled, schedule.ErrUnavailable, context.DeadlineExceeded},
-			func(passing error) bool { return errors.Is(err, passing) })
-		if err != nil && !isOutage && !isPassing(err) {
+		if err != nil && !port.IsOutage(err) && !isPassing(err) {
 			h.violate("I10", user, "verify", "%v", err)
 		}
 	}

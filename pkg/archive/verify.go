@@ -38,7 +38,7 @@ func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
 	faults, object := checkCopy(r)
 	if object != "" && c.Copies != nil {
 		if _, err := New(c.Config).read(ctx, object); err != nil {
-			if !isBadCopy(err) {
+			if port.IsOutage(err) {
 				return nil, err
 			}
 			faults = append(faults, Fault{object, "no copy that can be read", "the item"})
@@ -53,11 +53,6 @@ func newerFormFaults(cold item.Item) []Fault {
 		return []Fault{{cold.Key().String(), err.Error(), "verified by that release"}}
 	}
 	return nil
-}
-
-// isBadCopy distinguishes a missing or damaged copy from a store that does not answer.
-func isBadCopy(err error) bool {
-	return !port.IsOutage(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // checkCopy also returns the object that has to be there; empty for none.

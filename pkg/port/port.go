@@ -33,8 +33,12 @@ type kindError struct {
 func (e *kindError) Error() string { return e.text }
 func (e *kindError) Unwrap() error { return e.kind }
 
-// IsOutage reports whether the services caused the error, so that the same call may succeed later.
-func IsOutage(err error) bool { return errors.Is(err, ErrThrottled) || errors.Is(err, ErrUnavailable) }
+// IsOutage reports whether the services or the end of the call's context caused the error, so that the same call may
+// succeed later.
+func IsOutage(err error) bool {
+	return errors.Is(err, ErrThrottled) || errors.Is(err, ErrUnavailable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
 
 // Sleep waits for d in real time, or until the context ends; then it returns the context's error.
 func Sleep(ctx context.Context, d time.Duration) error {

@@ -51,6 +51,14 @@ func TestSleep_endsWithItsTimeOrItsContext(t *testing.T) {
 	})
 }
 
+func TestIsOutage_ofTheEndOfTheCallsContext(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
+		require.True(t, port.IsOutage(fmt.Errorf("get row: %w", err)))
+	}
+	require.False(t, port.IsOutage(nil))
+}
+
 // A refusal that names the broken rule is of the same kind.
 func TestErrInvalid_isTheKindOfWhatBreaksARule(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
@@ -232,7 +233,7 @@ func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error)
 	}
 	wanted, late, err := r.Reminders.Wanted(ctx, g.user, g.typ, g.id)
 	if err != nil {
-		if isOutage(err) {
+		if port.IsOutage(err) {
 			return nil, err
 		}
 		return []Difference{{Kind: Schedule, User: g.user, Key: g.item.Key().String(), Is: err.Error(),

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 )
@@ -77,7 +78,7 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 	}
 	wanted, undelivered, err := r.Reminders.Wanted(ctx, subject.User, subject.Type, subject.ID)
 	if err != nil {
-		if isOutage(err) {
+		if port.IsOutage(err) {
 			return nil, none, err
 		}
 		return nil, none, nil // the check of the item itself reports it

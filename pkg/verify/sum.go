@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
 )
@@ -149,7 +150,7 @@ func (r *run) rebuildSum(ctx context.Context, user string, which int, report boo
 			}
 			return r.foundSum(user, wrong)
 		}
-		if !errors.Is(err, projection.ErrLeaseLost) && !errors.Is(err, table.ErrConflict) && !isOutage(err) {
+		if !errors.Is(err, projection.ErrLeaseLost) && !errors.Is(err, table.ErrConflict) && !port.IsOutage(err) {
 			break
 		}
 		if ctx.Err() != nil {

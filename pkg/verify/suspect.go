@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/port"
 )
 
 const (
@@ -169,7 +170,7 @@ func (r *run) repair(ctx context.Context, g group, differences []Difference) err
 // forgive logs and counts a repair that failed, so that the run continues. The read after the repair need not show it:
 // a delivery that the repair began counts as under way. It returns errors that must end the run.
 func (r *run) forgive(ctx context.Context, user, what string, err error) error {
-	if err == nil || isOutage(err) {
+	if err == nil || port.IsOutage(err) {
 		return err
 	}
 	r.failed++

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"nexus/pkg/archive"
-	"nexus/pkg/blob"
 	"nexus/pkg/changes"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -255,17 +254,4 @@ func (r *run) read(rows int) {
 	if r.o.Progress != nil && before/progressEvery != r.sum.Rows/progressEvery {
 		r.o.Progress(r.sum.Rows)
 	}
-}
-
-// isOutage reports whether the services caused the error, or the run was ended: then nothing more can be verified.
-func isOutage(err error) bool {
-	for _, outage := range []error{
-		context.Canceled, context.DeadlineExceeded, table.ErrThrottled, table.ErrUnavailable,
-		schedule.ErrThrottled, schedule.ErrUnavailable, blob.ErrThrottled, blob.ErrUnavailable,
-	} {
-		if errors.Is(err, outage) {
-			return true
-		}
-	}
-	return false
 }

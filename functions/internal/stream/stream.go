@@ -5,35 +5,27 @@
 package stream
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
 	"nexus/functions/internal/boot"
-	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
-	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
-// Config configures such a function. Every field is required.
+// Config configures such a function. The fields of its own are required.
 type Config struct {
+	// Config is that of the batch loop. The consumers are those of the reader, in the deployment table's order. Observe
+	// is set by the function.
+	consume.Config
 	Function env.Function
-	Registry *entity.Registry
-	// Consumers are those of the reader, in the deployment table's order.
-	Consumers []change.Consumer
 	// Meter returns the counter of a consumer's use of the table; nil is a mistake.
 	Meter   func(consumer string) *table.Meter
-	Parking consume.Parking
-	Log     *slog.Logger
 	Metrics *metric.Writer
-	Now     func() time.Time
-	Wait    func(context.Context, time.Duration) error
 }
 
 // New returns the function's handler, or an error if the consumers are not the reader's or something is missing.
@@ -46,10 +38,8 @@ func New(c Config) (boot.Handler, error) {
 			return nil, fmt.Errorf("function %s: what consumer %s uses of the table is not counted", c.Function, consumer.Name())
 		}
 	}
-	loop, err := consume.New(consume.Config{
-		Registry: c.Registry, Consumers: c.Consumers, Parking: c.Parking, Log: c.Log, Now: c.Now, Wait: c.Wait,
-		Observe: c.observe,
-	})
+	c.Observe = c.observe
+	loop, err := consume.New(c.Config)
 	if err != nil {
 		return nil, err
 	}

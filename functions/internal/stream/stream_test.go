@@ -12,6 +12,7 @@ import (
 
 	"nexus/functions/internal/stream"
 	"nexus/pkg/change"
+	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
@@ -36,9 +37,11 @@ func (nowhere) Put(context.Context, string, []byte) error { return nil }
 func config(f env.Function, consumers ...change.Consumer) stream.Config {
 	meter := func(string) *table.Meter { return new(table.Meter) }
 	return stream.Config{
-		Function: f, Registry: product.Registry(), Consumers: consumers, Meter: meter, Parking: nowhere{},
-		Log:     slog.New(slog.DiscardHandler),
-		Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now), Now: time.Now, Wait: port.Sleep,
+		Config: consume.Config{
+			Registry: product.Registry(), Consumers: consumers, Parking: nowhere{},
+			Log: slog.New(slog.DiscardHandler), Now: time.Now, Wait: port.Sleep,
+		},
+		Function: f, Meter: meter, Metrics: metric.NewWriter(&bytes.Buffer{}, time.Now),
 	}
 }
 
