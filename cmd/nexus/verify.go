@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/local"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
@@ -67,10 +66,8 @@ func (c *verifyCommand) Run(ctx context.Context, out outputs) error {
 	if c.Dev == "" && c.Endpoint == "" {
 		return wrongUsage("either --dev or --endpoint is needed")
 	}
-	if c.User != "" {
-		if err := entity.CheckUserID(c.User); err != nil {
-			return wrongUsage("--user: %w", err)
-		}
+	if err := (verify.Options{User: c.User}).Check(); err != nil {
+		return wrongUsage("--user: %w", err)
 	}
 	bar := newCounter(out.messages, "rows")
 	defer bar.end()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // exportedNames are the exported names that a package declares at its top level. Methods and fields do not count.
@@ -33,7 +35,11 @@ func TestExportedNames(t *testing.T) {
 	holdNumber(t, "exported-names", biggest)
 }
 
-// TestFanIn holds the number of packages outside pkg/entity, those of infra included, whose code without tests imports
+// mostImporters bounds the packages that import pkg/entity. It is no ceiling that goes down further: a new consumer of
+// the stream needs room.
+const mostImporters = 35
+
+// TestFanIn bounds the number of packages outside pkg/entity, those of infra included, whose code without tests imports
 // it or a package below it.
 func TestFanIn(t *testing.T) {
 	t.Parallel()
@@ -44,7 +50,9 @@ func TestFanIn(t *testing.T) {
 			importers = append(importers, places[max(0, slices.IndexFunc(places, hit.isOnMain))])
 		}
 	}
-	holdCount(t, "importers-of-entity", importers)
+	t.Logf("importers of pkg/entity: %d, at most %d", len(importers), mostImporters)
+	assert.LessOrEqual(t, len(importers), mostImporters, "another package has to do without pkg/entity")
+	list(t, len(importers) <= mostImporters, importers)
 }
 
 // importsOfEntity are the places where the package imports pkg/entity or a package below it.

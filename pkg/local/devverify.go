@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/verify"
 )
 
@@ -32,8 +31,9 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	if err := readBody(r, &body); err != nil {
 		return err
 	}
-	if body.User != "" && entity.CheckUserID(body.User) != nil {
-		return refusal(http.StatusUnprocessableEntity, "user: %v", entity.CheckUserID(body.User))
+	options := verify.Options{User: body.User, Repair: body.Repair}
+	if err := options.Check(); err != nil {
+		return refusal(http.StatusUnprocessableEntity, "user: %v", err)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	watched := make(chan struct{})
@@ -58,15 +58,15 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		return control.Flush()
 	}
 	told := time.Now()
-	summary, err := p.system.Verifier.Run(ctx, verify.Options{
-		User: body.User, Repair: body.Repair,
-		Progress: func(rows int64) {
-			if now := time.Now(); now.Sub(told) > verifyProgress {
-				told = now
-				_ = tell(VerifyLine{Rows: rows}) // a client that has disconnected ends the context
-			}
-		},
-	}, func(d verify.Difference) error { return tell(VerifyLine{Difference: &d}) })
+	options.Progress = func(rows int64) {
+		if now := time.Now(); now.Sub(told) > verifyProgress {
+			told = now
+			_ = tell(VerifyLine{Rows: rows}) // a client that has disconnected ends the context
+		}
+	}
+	summary, err := p.system.Verifier.Run(ctx, options, func(d verify.Difference) error {
+		return tell(VerifyLine{Difference: &d})
+	})
 	last := VerifyLine{Summary: &summary}
 	if err != nil {
 		p.log.Error("verification ended early", "error", err)

@@ -59,6 +59,14 @@ type Options struct {
 	Progress func(rows int64)
 }
 
+// Check returns an error that wraps [entity.ErrID] if the user cannot be one.
+func (o Options) Check() error {
+	if o.User == "" {
+		return nil
+	}
+	return entity.CheckUserID(o.User)
+}
+
 // Summary counts a run.
 type Summary struct {
 	Users int64 `json:"users"`

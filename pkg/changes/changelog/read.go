@@ -38,7 +38,7 @@ func Rows(ctx context.Context, store table.Reader, read Read) iter.Seq2[Row, err
 	}
 	if read.From > 0 {
 		q.Range = table.Range{
-			From: device.ChangeKey(read.User, read.From).SK, To: device.ChangeKey(read.User, device.MaxChange).SK,
+			From: device.ChangeKey(read.User, read.From).SK, To: device.ChangeKey(read.User, MaxRow).SK,
 		}
 	}
 	if q.Limit == 0 {

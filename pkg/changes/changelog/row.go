@@ -14,6 +14,9 @@ import (
 // MaxEntries is the number of entries that a row holds at most; it holds at least one.
 const MaxEntries = 100
 
+// MaxRow is the greatest number of a row.
+const MaxRow = device.MaxChange
+
 // A row lives for [Life], and is relied on for [Trusted] of it. The ten days between are more than a read, a write and
 // two clocks may differ by.
 const (
@@ -34,7 +37,7 @@ var ErrRow = errors.New("damaged row of a change log")
 
 // Row is one row of a user's log.
 type Row struct {
-	// N is the row's number, from 1 to [device.MaxChange].
+	// N is the row's number, from 1 to [MaxRow].
 	N       int64
 	Entries []Entry
 	// X are the row's random bits. They distinguish it from a row with its number in a table that was restored.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity/device"
+	"nexus/pkg/changes/changelog"
 )
 
 const (
@@ -141,7 +141,7 @@ func Parse(text string) (Token, error) {
 		t.Types = append(t.Types, binary.BigEndian.Uint32(rest))
 	}
 	rising := slices.IsSorted(t.Types) && len(slices.Compact(slices.Clone(t.Types))) == len(t.Types)
-	if t.N < 0 || t.N > device.MaxChange || !rising {
+	if t.N < 0 || t.N > changelog.MaxRow || !rising {
 		return Token{}, ErrToken
 	}
 	return t, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nexus/pkg/entity/device"
+	"nexus/pkg/changes/changelog"
 )
 
 func someToken(t *rapid.T) Token {
@@ -17,7 +17,7 @@ func someToken(t *rapid.T) Token {
 	return Token{
 		Form:  Form{rapid.Uint8().Draw(t, "code"), rapid.Uint16().Draw(t, "deployment")},
 		Owner: OwnerOf(rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "user")),
-		N:     rapid.Int64Range(0, device.MaxChange).Draw(t, "n"), X: rapid.Uint64().Draw(t, "x"), Types: TypesOf(names),
+		N:     rapid.Int64Range(0, changelog.MaxRow).Draw(t, "n"), X: rapid.Uint64().Draw(t, "x"), Types: TypesOf(names),
 	}
 }
 
@@ -47,7 +47,7 @@ func TestParse_refusesATextThatIsNoToken(t *testing.T) {
 	for _, text := range []string{"", "0", good + good, good + "A", good + "AAAA", "undefined", "null"} {
 		require.ErrorIs(t, refused(text), ErrToken, text)
 	}
-	for _, broken := range []Token{{N: device.MaxChange + 1}, {N: -1}, {Types: Types{2, 1}}, {Types: Types{1, 1}}} {
+	for _, broken := range []Token{{N: changelog.MaxRow + 1}, {N: -1}, {Types: Types{2, 1}}, {Types: Types{1, 1}}} {
 		require.ErrorIs(t, refused(broken.String()), ErrToken, "%v", broken)
 	}
 }
