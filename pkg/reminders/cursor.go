@@ -81,6 +81,8 @@ func (c *Consumer) readScopes(key item.Key, of item.Item) (map[string]scope, err
 }
 
 // takeOver makes the caller the one worker of a walk that was begun. The worker before it can move the cursor no more.
+// The cursor's ttl begins again, also if the walk is done: otherwise the repetition of the caller, which may die after
+// an old snapshot's schedule, might not find the items that are left.
 func (c *Consumer) takeOver(ctx context.Context, cur cursor) (cursor, error) {
 	next := cur
 	if !cur.isFree {

@@ -59,7 +59,7 @@ func (p part) idOf(it item.Item) (string, error) {
 // walk reconciles every item, continuing at the cursor. A walk that finds no item leaves no cursor.
 func (c *Consumer) walk(ctx context.Context, w walk) error {
 	cur, err := c.readCursor(ctx, w.key)
-	if err == nil && cur.revision > 0 && !cur.done {
+	if err == nil && cur.revision > 0 && (!cur.done || len(cur.left) > 0) {
 		cur, err = c.takeOver(ctx, cur)
 	}
 	if err != nil {

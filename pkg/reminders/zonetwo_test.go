@@ -78,6 +78,37 @@ func TestConsumer_correctsTheScheduleOfAWorkerThatWasOvertakenInAWalk(t *testing
 	}
 }
 
+// The record of a change of zone comes again when its cursor has outlived its ttl. A worker writes the schedule of an
+// old snapshot and dies, and then the TTL service runs. The repetition corrects the schedule.
+func TestConsumer_keepsTheCursorByWhichAWorkerBegins(t *testing.T) {
+	t.Parallel()
+	w := setupFloating(t, "2026-02-02T09:00:00")
+	w.moveTo("Europe/Berlin")
+	zone := w.records()
+	dieAfter := func(others func()) {
+		held := &heldScheduler{scheduler: w.scheduler, before: others}
+		slow := reminders.New(reminders.Config{
+			Store: w.store, Registry: w.registry, Scheduler: held, Bus: w.bus,
+			Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+		})
+		require.Equal(t, change.Retry, slow.Apply(t.Context(), zone)[0].Verdict)
+	}
+	dieAfter(func() { w.deliver(zone...) })
+	w.deliver(zone...)
+	require.Equal(t, []string{"task_1 -0 02T08:00"}, w.schedules())
+	w.to(noon.Add(31 * 24 * time.Hour))
+	dieAfter(func() {
+		w.edit("task_1", func(it item.Item) { delete(it, product.AttrReminderMinutes) })
+		w.runUntilIdle()
+		require.Empty(t, w.schedules())
+	})
+	require.Equal(t, []string{"task_1 -0 02T08:00"}, w.schedules(), "that of the old snapshot")
+	w.store.Sweep(w.now, 0)
+	w.deliver(zone...)
+	require.Empty(t, w.schedules())
+	w.requireExact()
+}
+
 // refusingScheduler refuses the schedules of some names for good.
 type refusingScheduler struct {
 	scheduler
