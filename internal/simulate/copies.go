@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nexus/pkg/change"
+	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -49,7 +50,8 @@ func (h *history) copyProblem(s *userState, id string, expired item.Item) string
 }
 
 // checkLeft checks that a finished delivery leaves no unnamed copy of a version that its item is past. If the record
-// of the item's next version was applied already, no later worker would remove the copy (I6).
+// of the item's next version was applied already, no later worker would remove the copy (I6). Only the copy's own
+// record would, if this delivery parked it.
 func (h *history) checkLeft(w *worker) {
 	for _, name := range w.copied {
 		user, rest, _ := strings.Cut(strings.TrimPrefix(name, "archive/"), "/")
@@ -63,11 +65,20 @@ func (h *history) checkLeft(w *worker) {
 			isNext := rec.Old != nil && strings.HasSuffix(rec.Key.SK, id) &&
 				fmt.Sprintf("%d.json", rec.Old.Int(entity.AttrVersion)) == file
 			if isNext && userOf(rec.Key) == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) &&
-				h.oracle.done["archive"][rec.Sequence] {
+				h.oracle.done["archive"][rec.Sequence] && !h.parkedCopier(w, name) {
 				h.violate("I6", user, name, "is left by %s, and no row names it", w.name)
 			}
 		}
 	}
+}
+
+// parkedCopier reports whether a delivery parked the record that makes a copy. Delivered again, that record removes the
+// copy. The record that only sets the ttl of the same version does not.
+func (h *history) parkedCopier(w *worker, name string) bool {
+	parked := consume.ParkedPrefix + strings.TrimSuffix(name, ".json") + "-" // a copy begins with the consumer's name
+	return slices.ContainsFunc(h.stream.log, func(rec *record) bool {
+		return !rec.New.Has(entity.AttrTTL) && slices.Contains(w.copied, parked+rec.Sequence+".json")
+	})
 }
 
 // bookkept are the attributes in which a restored item differs from the one that left.

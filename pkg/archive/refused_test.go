@@ -124,3 +124,37 @@ func (f failingTransactions) Transact(ctx context.Context, actions ...table.Acti
 	}
 	return f.Store.Transact(ctx, actions...)
 }
+
+// The store refuses for good to let an item expire, which its user has deleted. The record is parked and leaves its
+// copy. Delivered again, it removes the copy.
+func TestConsumer_removesTheCopyOfAParkedRecordWithItsRedelivery(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), product.Event()
+	event := w.create(typ, map[string]any{"title": "fair", "startUtc": "2025-07-01T09:00:00"})
+	event = w.patch(typ, event, map[string]any{"status": "CANCELLED"})
+	w.drain()
+	cancelled := w.open[len(w.open)-1]
+	w.open = nil
+	w.beforePut = func() {
+		w.delete(typ, event)
+		w.deliverAll()
+	}
+	cfg := w.consumer.Config
+	cfg.Store = refusingTransactions{w.store}
+	outcome := archive.NewConsumer(cfg).Apply(w.ctx, []change.Change{cancelled})[0]
+	require.Equal(t, change.Poison, outcome.Verdict)
+	require.ErrorIs(t, outcome.Err, table.ErrInvalid)
+	names, err := w.copies.List(w.ctx, archive.CopiesPrefix(ann), 10, "")
+	require.NoError(t, err)
+	require.Len(t, names, 1, "no row names it, and the record of the deletion was applied before")
+
+	w.open = append(w.open, cancelled)
+	w.deliverAll()
+	w.checkCopies()
+}
+
+// refusingTransactions is a store that refuses each transaction for good.
+type refusingTransactions struct{ table.Store }
+
+// Transact implements [table.Store].
+func (refusingTransactions) Transact(context.Context, ...table.Action) error { return table.ErrInvalid }
