@@ -340,9 +340,12 @@ func (h *history) goodness(user, text string) []query.ResetReason {
 	return append(out, h.fleet.logs[user].refusals(t, h.now)...)
 }
 
-// checkReset checks that a token is refused for a reason that it has.
+// checkReset checks that a token is refused for a reason that it has, and that one of an earlier form is refused.
 func (h *history) checkReset(st *deviceStore, text string, before []query.ResetReason, err error) {
 	reset := asReset(err)
+	if err == nil && slices.Contains(before, query.ResetForm) {
+		h.violate("I12", st.user, text, "is taken, though an operator has raised the form since")
+	}
 	if reset == nil {
 		return
 	}
