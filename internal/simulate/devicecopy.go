@@ -30,6 +30,9 @@ func (h *history) checkCopy(d *device) {
 		case c.revID != is.revID, c.version != is.version, !c.expires.Equal(is.expires):
 			h.violate("I12", st.user, ref.ID, "is on %s as %d %s %s, and is %d %s %s", d.name, c.version, c.revID, c.expires,
 				is.version, is.revID, is.expires)
+		case c.isOwed && h.isShown(s, ref):
+			h.violate("I12", st.user, ref.ID, "is owed on %s", d.name)
+		case c.isOwed:
 		case c.shown != nil:
 			h.violate("I12", st.user, ref.ID, "is on %s as the answer to a write, never as the feed has it", d.name)
 		default:
@@ -37,19 +40,32 @@ func (h *history) checkCopy(d *device) {
 		}
 	}
 	for ref, c := range want {
-		if _, isThere := st.copied[ref]; !isThere && !h.mayLack(s, st, ref) {
+		if _, isThere := st.copied[ref]; !isThere && !mayLack(s, st, ref) {
 			h.violate("I12", st.user, ref.ID, "of version %d%s is not on %s", c.version, c.revID, d.name)
 		}
 	}
 	h.checkDigest(d, want)
 }
 
-// mayLack reports whether a device need not have a thing: the head of a plan that was neither in the days of its
-// snapshot nor committed since, or an exception without its series, which is shown nowhere and has no GET of its own.
-func (h *history) mayLack(s *userState, st *deviceStore, ref entity.Ref) bool {
-	if ref.Type == entity.TypeInstance {
-		return s.items[s.items[ref.ID].Str(product.AttrMasterID)] == nil
+// isShown reports whether the GET of an exception shows it: its series is there and has its date.
+func (h *history) isShown(s *userState, ref entity.Ref) bool {
+	masterID, date, err := entity.ParseInstanceID(ref.ID)
+	master := s.items[masterID]
+	if err != nil || master == nil || entity.Expired(master, h.now) {
+		return false
 	}
+	rule, err := product.CompileMaster(master)
+	day, errDay := time.Parse("20060102", date)
+	if err != nil || errDay != nil {
+		return false
+	}
+	_, ok := rule.On(day)
+	return ok
+}
+
+// mayLack reports whether a device need not have a thing: the head of a plan that was neither in the days of its
+// snapshot nor committed since.
+func mayLack(s *userState, st *deviceStore, ref entity.Ref) bool {
 	day, err := time.Parse(time.DateOnly, ref.ID)
 	if ref.Type != planHead || err != nil {
 		return false

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,13 +19,13 @@ type errand struct {
 	d       *device
 	store   *deviceStore
 	process int
-	// token and generation are those of the store when the request began.
-	token      string
-	generation int
+	// token and brought are those of the store when the request began.
+	token   string
+	brought int
 }
 
 func (h *history) newErrand(d *device) errand {
-	return errand{d, d.store, d.process, d.store.token, d.store.generation}
+	return errand{d, d.store, d.process, d.store.token, d.store.brought}
 }
 
 // arrives reports whether the answer reaches the process that asked.
@@ -39,9 +40,9 @@ func (e errand) arrives(h *history) bool {
 	return true
 }
 
-// fits reports whether the store is as it was when the request began. If not, the answer is dropped: it must not bring
-// back what has been removed since.
-func (e errand) fits() bool { return e.store.token == e.token && e.store.generation == e.generation }
+// fits reports whether the feed has brought nothing since the request began. Otherwise the answer must not be stored:
+// it may bring back what has been removed since.
+func (e errand) fits() bool { return e.store.brought == e.brought }
 
 // pull begins one request to the feed: the first page of a snapshot, the next one, or what has changed since the token.
 // It is nil if the device waits for an answer, or has to wait.
@@ -75,11 +76,12 @@ func (h *history) serve(d *device, user, what string, ask func(ctx context.Conte
 
 // pullSnapshot asks for a page of a snapshot.
 func (h *history) pullSnapshot(d *device) *worker {
-	e := h.newErrand(d)
-	st := e.store
+	st := d.store
 	if st.fresh == nil {
 		st.fresh, st.cursor = map[entity.Ref]copied{}, ""
+		st.brought++
 	}
+	e := h.newErrand(d)
 	cursor, room := st.cursor, h.room()
 	var page []query.Change
 	var end query.SnapshotPage
@@ -97,9 +99,10 @@ func (h *history) pullSnapshot(d *device) *worker {
 	}
 	return h.serve(d, st.user, "asks for a snapshot", ask, func() {
 		h.note("  %d things, %v", len(page), err)
-		if !e.arrives(h) || !h.isServed(d, err) || !e.fits() || st.cursor != cursor || st.fresh == nil {
+		if !e.arrives(h) || !h.isServed(d, err) || !e.fits() {
 			return
 		}
+		st.brought++
 		if cursor == "" {
 			st.begun = h.now
 		}
@@ -108,7 +111,9 @@ func (h *history) pullSnapshot(d *device) *worker {
 			if c.Gone || c.Omitted {
 				h.violate("I12", st.user, c.ID, "is in a snapshot and gone or omitted")
 			}
-			st.fresh[c.Ref] = copyOf(c)
+			if st.fresh[c.Ref].version <= c.Version { // an answer may have come first
+				st.fresh[c.Ref] = copyOf(c)
+			}
 		}
 		if st.cursor = end.Cursor; st.cursor != "" {
 			h.happened["snapshot in pages"]++
@@ -137,7 +142,6 @@ func (st *deviceStore) exchange(next string, now time.Time) {
 	}
 	st.copied, st.fresh, st.cursor, st.since = st.fresh, nil, "", st.begun
 	st.token, st.isReset, st.heard = next, false, now
-	st.generation++
 }
 
 // pullSince asks for what has changed.
@@ -162,6 +166,9 @@ func (h *history) pullSince(d *device) *worker {
 				got = append(got, c)
 				return true
 			})
+		if err == nil {
+			got = append(got, st.owedOf(got)...)
+		}
 		for i := range got {
 			if err == nil && got[i].Omitted {
 				h.happened["item omitted"]++
@@ -185,11 +192,28 @@ func (h *history) pullSince(d *device) *worker {
 			h.checkServed(st, c)
 			st.take(c)
 		}
+		if page.Next != e.token || len(got) > 0 {
+			st.brought++
+		}
 		st.token, st.heard = page.Next, h.now
 	})
 }
 
-// readOmitted reads an entity by its own GET, because the answer had no room for it.
+// owedOf returns the exceptions that are owed of the series in a page: their own GET may show them now.
+func (st *deviceStore) owedOf(page []query.Change) (out []query.Change) {
+	for _, c := range page {
+		for _, ref := range slices.SortedFunc(maps.Keys(st.copied), compareRefs) {
+			master, _, _ := entity.ParseInstanceID(ref.ID)
+			if has := st.copied[ref]; has.isOwed && c.Type == entity.TypeMaster && master == c.ID {
+				out = append(out, query.Change{Ref: ref, Version: has.version, ExpiresAt: has.expires, Omitted: true})
+			}
+		}
+	}
+	return out
+}
+
+// readOmitted reads an entity by its own GET, because the answer had no room for it. An exception that this GET does
+// not show may stand all the same: its series has lost the date, or is about to come. It stays owed.
 func (h *history) readOmitted(ctx context.Context, user string, c *query.Change) error {
 	t := h.registry.ByName(c.Type)
 	var it item.Item
@@ -206,7 +230,8 @@ func (h *history) readOmitted(ctx context.Context, user string, c *query.Change)
 		it, err = h.fleet.feed.Get(ctx, user, t, c.ID)
 	}
 	if isNotFound(err) {
-		c.Gone, c.Omitted = true, false
+		c.Omitted = c.Type == entity.TypeInstance
+		c.Gone = !c.Omitted
 		return nil
 	}
 	if err == nil {
@@ -238,7 +263,7 @@ func (h *history) isServed(d *device, err error) bool {
 
 // copyOf returns what a device keeps of a thing that was served.
 func copyOf(c query.Change) copied {
-	return copied{version: c.Version, revID: c.RevID, item: c.Item, expires: c.ExpiresAt}
+	return copied{version: c.Version, revID: c.RevID, item: c.Item, isOwed: c.Omitted, expires: c.ExpiresAt}
 }
 
 // take takes in one change of the feed. What is lower than what the copy has or knows gone is ignored; at the same
@@ -277,13 +302,13 @@ func (h *history) pullAll(d *device) {
 			h.restartFeed() // another process, which has counted nothing
 			d.busyUntil = time.Time{}
 		}
-		before, snapshots := st.token, st.generation
+		before := st.brought
 		w := h.pull(d)
 		if w == nil {
 			return
 		}
 		h.run(w, -1)
-		isSame := st.token == before && st.generation == snapshots && st.token != "" && !st.isReset
+		isSame := st.brought == before && st.token != "" && !st.isReset
 		if h.violation != nil || isSame || !h.settling && n > 3 {
 			return
 		}

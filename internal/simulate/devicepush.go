@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/query"
 )
 
 // neverSent is how long an edit that was sent is sent again. A receipt lives for ten days more.
@@ -47,7 +48,8 @@ func (h *history) push(d *device) *worker {
 	payload, keys := batchOf(st.user, batch), keysOf(batch)
 	w := &worker{kind: commanding, name: d.name + " pushes", batch: batch}
 	var answer []byte
-	var err error
+	var results []batchResult
+	var err, errRead error
 	w.lost = func() {
 		if d.pushing == w {
 			d.pushing = nil
@@ -60,12 +62,12 @@ func (h *history) push(d *device) *worker {
 			h.violate("I12", st.user, d.name, "a batch is answered %v", err)
 			return
 		}
-		if !h.readResults(batch, keys, answer) {
+		if !h.checkResults(batch, keys, results, answer) {
 			return
 		}
 		isAwaited := slices.Equal(st.frozen, batch) && slices.Equal(keysOf(batch), keys)
-		if asked.arrives(h) && isAwaited {
-			h.tookAnswer(asked, batch, answer)
+		if asked.arrives(h) && isAwaited && errRead == nil {
+			h.tookAnswer(st, batch, results)
 		}
 	}
 	d.pushing = w
@@ -75,7 +77,34 @@ func (h *history) push(d *device) *worker {
 		if w.dead {
 			panic(crashed{}) // the surface answers a panic
 		}
+		results = parseResults(answer)
+		for errRead == nil && asked.process == d.process && !asked.fits() && len(results) == len(batch) {
+			h.happened["answer to a batch behind the feed"]++
+			asked.brought = st.brought
+			errRead = h.readAnew(ctx, batch, results)
+		}
 	}, st.user)
+}
+
+// readAnew reads the entities that results are about by their own GETs. An edit must not leave the outbox without them:
+// the copy would show what was before it, and what its user does then would go out behind it, over what that user has
+// not seen.
+func (h *history) readAnew(ctx context.Context, batch []*edit, results []batchResult) error {
+	for i, e := range batch {
+		r := &results[i]
+		if r.Status != 412 && (r.Status >= 300 || r.Status == 204) {
+			continue
+		}
+		c := query.Change{Ref: e.ref}
+		if err := h.readOmitted(ctx, e.by.user, &c); err != nil {
+			return err
+		}
+		r.now = copyOf(c)
+		if r.Problem.CurrentVersion = &c.Version; c.Gone && r.Status == 412 {
+			r.Status = 410
+		}
+	}
+	return nil
 }
 
 // batchOf returns the payload of a batch.
@@ -122,19 +151,31 @@ type batchResult struct {
 		CurrentVersion       *int64
 		Current              map[string]any
 	}
+	now copied // the entity as the answer, or its own GET behind it, shows it; of version 0 for none
 }
 
-func parseResults(answer []byte) (out []batchResult, err error) {
+// parseResults reads an answer; it returns nil for what is none.
+func parseResults(answer []byte) []batchResult {
 	var all struct{ Results []batchResult }
-	err = json.Unmarshal(answer, &all)
-	return all.Results, err
+	if json.Unmarshal(answer, &all) != nil {
+		return nil
+	}
+	for i := range all.Results {
+		r := &all.Results[i]
+		shown := r.Entity
+		if r.Status == 412 {
+			shown = r.Problem.Current
+		}
+		version, _ := shown[entity.AttrVersion].(float64)
+		r.now = copied{version: int64(version), shown: shown}
+	}
+	return all.Results
 }
 
-// readResults checks the form of an answer.
-func (h *history) readResults(batch []*edit, keys []string, answer []byte) bool {
-	results, err := parseResults(answer)
-	if err != nil || len(results) != len(batch) {
-		h.violate("I12", batch[0].by.user, "batch", "of %d is answered %.300s: %v", len(batch), answer, err)
+// checkResults checks the form of an answer.
+func (h *history) checkResults(batch []*edit, keys []string, results []batchResult, answer []byte) bool {
+	if len(results) != len(batch) {
+		h.violate("I12", batch[0].by.user, "batch", "of %d is answered %.300s", len(batch), answer)
 		return false
 	}
 	for i, r := range results {
@@ -154,12 +195,7 @@ func (h *history) readResults(batch []*edit, keys []string, answer []byte) bool 
 }
 
 // tookAnswer takes in the answer to a batch.
-func (h *history) tookAnswer(asked errand, batch []*edit, answer []byte) {
-	st := asked.store
-	results, err := parseResults(answer)
-	if err != nil {
-		return // readResults has said so
-	}
+func (h *history) tookAnswer(st *deviceStore, batch []*edit, results []batchResult) {
 	st.frozen = nil
 	byEdit := map[*edit]*batchResult{}
 	for i, e := range batch {
@@ -172,9 +208,9 @@ func (h *history) tookAnswer(asked errand, batch []*edit, answer []byte) {
 		}
 		switch {
 		case r.Status < 300:
-			h.succeeded(asked, e, r, byEdit)
+			h.succeeded(st, e, r, byEdit)
 		case r.Status == 412:
-			h.merge(asked, e, r, byEdit)
+			h.merge(st, e, r, byEdit)
 		case r.Status == 424 && e.after == nil:
 			h.violate("I12", st.user, e.ref.ID, "%s follows nothing and is answered 424", e.verb)
 		case r.Status == 424, r.Status == 503, r.Status == 429, r.Status == 401, r.Status == 408:
@@ -197,16 +233,14 @@ func (h *history) tookAnswer(asked errand, batch []*edit, answer []byte) {
 }
 
 // succeeded takes in that an edit was carried out.
-func (h *history) succeeded(asked errand, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
-	st := asked.store
+func (h *history) succeeded(st *deviceStore, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
 	if r.Status == 204 {
 		st.gone[e.ref] = max(st.gone[e.ref], r.Version)
-		if asked.fits() {
+		if st.copied[e.ref].version <= r.Version {
 			delete(st.copied, e.ref)
 		}
-	} else if asked.fits() {
-		st.keepAnswer(e.ref, r.Entity)
 	}
+	st.keepAnswer(e.ref, r.now)
 	if r.Version == 0 {
 		h.violate("I12", st.user, e.ref.ID, "%s is answered %d without the version that it made", e.verb, r.Status)
 	}
@@ -224,10 +258,8 @@ func (h *history) succeeded(asked errand, e *edit, r *batchResult, byEdit map[*e
 // merge takes in a change that another device made. All edits of it that wait are merged at once against the entity
 // as it is now, each field over the base of the first edit that names it. What conflicts is refused, a deletion always;
 // what is left goes out as a new chain under new keys.
-func (h *history) merge(asked errand, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
-	st := asked.store
-	now := r.Problem.Current
-	if now == nil || r.Problem.CurrentVersion == nil {
+func (h *history) merge(st *deviceStore, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
+	if r.now.version == 0 || r.Problem.CurrentVersion == nil {
 		h.violate("I12", st.user, e.ref.ID, "%s is answered 412 without the entity as it is now", e.verb)
 		return
 	}
@@ -248,7 +280,7 @@ func (h *history) merge(asked errand, e *edit, r *batchResult, byEdit map[*edit]
 			}
 			continue
 		}
-		theirs, _ := now[one.field].(string)
+		theirs := r.now.text(one.field)
 		if _, isDecided := fits[one.field]; !isDecided {
 			own := slices.ContainsFunc(same, func(other *edit) bool {
 				return other.kind == patching && other.field == one.field && other.value == theirs
@@ -277,20 +309,21 @@ func (h *history) merge(asked errand, e *edit, r *batchResult, byEdit map[*edit]
 		}
 		before = one
 	}
-	if asked.fits() {
-		st.keepAnswer(e.ref, now)
-	}
+	st.keepAnswer(e.ref, r.now)
 }
 
-// keepAnswer stores the entity of an answer, unless the copy has it as it is, or later.
-func (st *deviceStore) keepAnswer(ref entity.Ref, shown map[string]any) {
-	number, _ := shown[entity.AttrVersion].(float64)
-	version := int64(number)
-	has, isThere := st.copied[ref]
-	if shown == nil || !st.follows(ref.Type) || isThere && has.version >= version || st.gone[ref] >= version {
-		return
+// keepAnswer stores the entity of an answer, unless the copy has it as it is, or later. It goes into a snapshot under
+// way, too. A snapshot whose first page is to come begins again: it may be of before this answer, or behind it.
+func (st *deviceStore) keepAnswer(ref entity.Ref, now copied) {
+	if st.fresh != nil && st.cursor == "" {
+		st.fresh = nil
+		st.brought++
 	}
-	st.copied[ref] = copied{version: version, shown: shown}
+	for _, things := range []map[entity.Ref]copied{st.copied, st.fresh} {
+		if things != nil && st.follows(ref.Type) && max(things[ref].version, st.gone[ref]) < now.version {
+			things[ref] = now
+		}
+	}
 }
 
 // close ends an edit alone.

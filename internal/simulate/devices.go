@@ -33,12 +33,13 @@ type deviceStore struct {
 	user  string
 	types []string // that it follows; nil for all
 	token string   // empty until the first snapshot is complete
-	// generation counts the snapshots that took the place of the copy.
-	generation int
-	copied     map[entity.Ref]copied
+	// brought counts what the feed has brought into the store, and the snapshots that were begun.
+	brought int
+	copied  map[entity.Ref]copied
 	// gone are the versions of removals, by what was removed.
 	gone map[entity.Ref]int64
-	// fresh and cursor are a snapshot in the making; nil for none. isReset asks for one.
+	// fresh and cursor are a snapshot in the making; nil for none. The cursor is empty before its first page. isReset
+	// asks for one.
 	fresh   map[entity.Ref]copied
 	cursor  string
 	begun   time.Time // when its first page came
@@ -53,7 +54,9 @@ type deviceStore struct {
 type copied struct {
 	version int64
 	revID   string
-	item    item.Item // nil for a head
+	item    item.Item // nil for a head, and for what is owed
+	// isOwed says that the feed omitted an exception that its own GET does not show.
+	isOwed  bool
 	expires time.Time // zero for what stays
 	// shown is the entity of the answer to a write, nil for one of the feed.
 	shown map[string]any

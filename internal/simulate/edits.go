@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"nexus/pkg/command"
@@ -89,7 +90,7 @@ func (h *history) editOffline(d *device) {
 			refs = append(refs, e.ref)
 		}
 	}
-	slices.SortFunc(refs, func(a, b entity.Ref) int { return compareTexts(a.ID, b.ID) })
+	slices.SortFunc(refs, compareRefs)
 	refs = slices.Compact(refs)
 	h.asked++
 	e := &edit{name: fmt.Sprintf("e%d.%dx", h.step, h.asked), by: st}
@@ -171,15 +172,7 @@ func (h *history) newKey(e *edit) string {
 	return key
 }
 
-func compareTexts(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
+func compareRefs(a, b entity.Ref) int { return strings.Compare(a.ID, b.ID) }
 
 // isLeaving reports whether the outbox deletes the entity.
 func (st *deviceStore) isLeaving(ref entity.Ref) bool {
