@@ -14,7 +14,7 @@ export const mistakes = {
   "js-lower-version-taken": [{ file: "copy.js", was: "return a < b || (a === b && fromFeed);", is: "return fromFeed || a < b;" }],
   "js-merge-without-base": [{ file: "merge.js", was: "[valueOf(base, path), ...mine].includes(valueOf(theirs, path))", is: "true" }],
   "js-reset-loses-outbox": [{
-    file: "sync.js", was: "      tx.clear(\"items\", state.generation);\n", is: "      tx.clear(\"items\", state.generation);\n      tx.clear(\"outbox\");\n",
+    file: "sync.js", was: "if (!cursor) tx.clear(\"items\", now.generation);", is: "if (!cursor) tx.clear(\"items\", now.generation), tx.clear(\"outbox\");",
   }],
   "js-agenda-zone-ignored": [{
     file: "copy.js", was: "item?.defaultTzid !== held?.item?.defaultTzid", is: "!item",
@@ -35,7 +35,7 @@ export const mistakes = {
   "js-instance-filled-in": [{ file: "copy.js", was: "if (type !== \"INSTANCE\") return", is: "return" }],
   "js-equal-version-ignored": [{ file: "copy.js", was: "return a < b || (a === b && fromFeed);", is: "return a < b;" }],
   "js-late-answer-stored": [{
-    file: "sync.js", was: "if (now.token !== state.token || now.generation !== state.generation) return undefined;", is: "",
+    file: "sync.js", was: "if (place(now) !== place(state)) return undefined;", is: "",
   }, {
     file: "copy.js", was: "held.at < now - day", is: "held.at <= now",
   }],
@@ -48,12 +48,17 @@ export const mistakes = {
   "js-version-of-the-answer": [{ file: "answers.js", was: "result.version ?? result.entity?.version", is: "result.entity?.version ?? result.version" }],
   "js-repeated-create-refused": [{ file: "answers.js", was: "status === 409 && row.kind === \"create\" && row.tries > 1", is: "false" }],
   "js-sent-for-ever": [{ file: "sync.js", was: "row.sent && row.sent < c.now() - patience", is: "!row.n" }],
-  "js-snapshot-in-place": [{ file: "sync.js", was: "under?.generation ?? before.generation + 1", is: "before.generation" }],
+  "js-snapshot-in-place": [{ file: "sync.js", was: "(snapshot ?? rest).generation + 1", is: "rest.generation" }],
   "js-clock-of-the-device": [{ file: "client.js", was: "now() + skew;", is: "now();" }],
   "js-check-resets-at-once": [{ file: "sync.js", was: "!isSame && now - doubt >= minute && now - reset >= day", is: "!isSame" }],
   "js-no-sync-after-subscription": [{ file: "live.js", was: "parts.status(true);\n        sync();", is: "parts.status(true);" }],
   "js-back-at-once": [{ file: "live.js", was: "second / 2 + random * Math.min(second * 2 ** failed, longest)", is: "second / 2" }],
   "js-cancellation-refused": [{ file: "answers.js", was: "other.of !== \"INSTANCE\" || text(other.base) !== text(was)", is: "true" }],
-  "js-snapshot-behind-answers": [{ file: "sync.js", was: "now.snapshot?.generation ?? now.generation]", is: "now.generation]" }],
+  "js-snapshot-behind-answers": [{ file: "sync.js", was: "if (under?.cursor) await put", is: "if (under && !under.generation) await put" }],
+  "js-snapshot-begun-unmarked": [{ file: "sync.js", was: "if (under?.cursor === \"\") tx.put", is: "if (under && !under.generation) tx.put" }],
+  "js-snapshot-kept-behind-pages": [{ file: "sync.js", was: "{ ...rest, token: next });", is: "{ ...now, token: next });" }],
+  "js-late-answer-without-get": [{ file: "sync.js", was: "if (isLate) state =", is: "if (isLate) results.forEach((r) => { delete r.entity; });\n    if (isLate) state =" }],
+  "js-owed-exception-gone": [{ file: "sync.js", was: "type === \"INSTANCE\" ? change :", is: "" }],
+  "js-owed-exception-forgotten": [{ file: "sync.js", was: "some((/** @type {Change} */ { type }) => type === \"MASTER\")", is: "some(() => false)" }],
   "js-chain-predicted": [{ file: "outbox.js", was: "before ? { expectedAfter: before.key }", is: "before ? { expectedVersion: (before.expected ?? 0) + 1 }" }],
 };

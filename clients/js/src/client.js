@@ -5,7 +5,7 @@ import { live } from "./live.js";
 import { apply, merge } from "./merge.js";
 import * as outbox from "./outbox.js";
 import { databaseName, indexedDBStore } from "./store.js";
-import { check, Failure, failureOf, stateOf, sync } from "./sync.js";
+import { check, copyOf, Failure, failureOf, settle, stateOf, sync } from "./sync.js";
 
 /** @typedef {import("./merge.js").Item} Item */
 /** @typedef {import("./outbox.js").Shown} Shown */
@@ -24,7 +24,8 @@ import { check, Failure, failureOf, stateOf, sync } from "./sync.js";
  * @typedef {{state: "new" | "syncing" | "synced" | Failure["state"], isLive: boolean, waiting: number, message?: string}} Status
  */
 
-const longest = 30_000; // what a request may take, in milliseconds
+// What a request may take, in milliseconds.
+const longest = 30_000;
 const prefixes = /** @type {Record<string, string>} */ ({ EVENT: "evt", MASTER: "mst", TASK: "task", REMINDER: "rem", NOTE: "note" });
 
 /**
@@ -95,18 +96,10 @@ export async function open(options) {
    * @param {import("./store.js").Tx} tx
    */
   async function load(tx) {
-    const { generation } = await stateOf(tx);
-    /** @type {import("./copy.js").Change[]} */
-    const copy = await tx.all("items", generation);
+    const copy = await copyOf(tx);
     /** @type {import("./outbox.js").Row[]} */
     const rows = await tx.all("outbox");
     return { copy, rows, shown: outbox.view(copy, rows, clock()) };
-  }
-  /** @param {import("./store.js").Tx} tx @param {Omit<import("./answers.js").Refused, "n">} record */
-  async function refuse(tx, record) {
-    const n = ((await tx.get("meta", "n")) ?? 0) + 1;
-    tx.put("meta", "n", n);
-    tx.put("refused", n, { ...record, n });
   }
   /** @template T @param {(tx: import("./store.js").Tx) => Promise<T>} run */
   async function write(run) {
@@ -173,11 +166,11 @@ export async function open(options) {
       const now = shown.get(id), of = now?.type ?? saw?.type;
       if (!of) throw new Error(`there is no ${id}`);
       const made = outbox.edit(of, id, (saw ?? now)?.item ?? {}, patch);
-      if (!now) return refuse(tx, { ...made, problem: { status: 410, title: "Gone" } });
+      if (!now) return settle(tx, { rows, refused: [{ ...made, problem: { status: 410, title: "Gone" } }] });
       const [merged] = merge(now.item, [made]);
       if (Object.keys(merged.refused).length) {
         const problem = { status: 412, title: "The entity has changed" };
-        await refuse(tx, { ...made, patch: merged.refused, problem, current: now.item });
+        await settle(tx, { rows, refused: [{ ...made, patch: merged.refused, problem, current: now.item }] });
       }
       if (!Object.keys(merged.patch).length) return;
       const left = outbox.edit(of, id, now.item, merged.patch);

@@ -26,7 +26,8 @@ import { isServed, keyOf, occurrenceId, pick, shown, types } from "./copy.js";
 
 /** The longest that a command is sent again, in milliseconds: receipts live ten days longer. */
 export const patience = 80 * 86_400_000;
-const most = 100; // commands of a batch
+// Commands of a batch.
+const most = 100;
 
 /**
  * view returns what is shown: the copy with the rows applied, by id.

@@ -58,7 +58,8 @@ export async function indexedDBStore(name, factory = indexedDB) {
       tx.oncomplete = resolve;
       tx.onabort = () => reject(tx.error ?? new Error("the transaction was given up"));
     });
-    done.catch(() => {}); // the function's own error goes first
+    // The function's own error goes first.
+    done.catch(() => {});
     try {
       const result = await run({
         get: (table, key) => answer(tx.objectStore(table).get(key)),

@@ -52,6 +52,12 @@ const fresh = { generation: 1, types: "", skew: 0 };
 /** @param {import("./store.js").Tx} tx @returns {Promise<State>} */
 export const stateOf = async (tx) => (await tx.get("meta", "state")) ?? fresh;
 
+/** @param {import("./store.js").Tx} tx @returns {Promise<Change[]>} */
+export const copyOf = async (tx) => tx.all("items", (await stateOf(tx)).generation);
+
+/** @param {State} state @returns {string} how far the feed has brought the copy, and the snapshot that is under way */
+const place = ({ token, generation, snapshot }) => JSON.stringify([token, generation, snapshot]);
+
 /**
  * ask reads one entity by its own GET. Undefined if it is not there.
  * @param {Context} c @param {string} of @param {string} id @returns {Promise<import("./merge.js").Item | undefined>}
@@ -105,8 +111,8 @@ async function complete(c, rows, results, isLate) {
 }
 
 /**
- * decide settles a batch: outbox and copy change together, and only if the copy is still the one that it was when the answer
- * was asked for. Else a pull may have removed since what the late answer has, and it is asked for again.
+ * decide settles a batch: outbox and copy change together, and only if the feed has brought nothing since the answer was asked
+ * for. Else a pull may have removed since what the late answer has, and it is asked for again.
  * @param {Context} c @param {Row[]} rows @param {import("./answers.js").Result[]} results @param {State} state
  * @returns {Promise<Row[]>} what waits still
  */
@@ -116,13 +122,15 @@ async function decide(c, rows, results, state) {
     await complete(c, rows, results, isLate);
     const waits = await c.store.write(async (tx) => {
       const now = await stateOf(tx);
-      if (now.token !== state.token || now.generation !== state.generation) return undefined;
-      const outcome = answered(await tx.all("outbox"), rows, results, c.newKey);
+      if (place(now) !== place(state)) return undefined;
+      const outcome = answered(await tx.all("outbox"), rows, results, c.newKey), under = now.snapshot;
       await settle(tx, outcome);
-      // A snapshot under way may have passed them, and is not to show what was before.
-      for (const generation of [now.generation, now.snapshot?.generation ?? now.generation]) {
-        for (const change of outcome.changes) await put(tx, generation, change, false, c.now());
+      // A snapshot under way may have passed them, and is not to show what was before. Without a page it begins again.
+      for (const change of outcome.changes) {
+        await put(tx, now.generation, change, false, c.now());
+        if (under?.cursor) await put(tx, under.generation, change, false, c.now());
       }
+      if (under?.cursor === "") tx.put("meta", "state", { ...now, snapshot: { ...under, generation: under.generation + 1 } });
       return outcome.rows;
     });
     if (waits) return waits;
@@ -174,9 +182,9 @@ export async function push(c) {
 
 /**
  * settle writes what became of the outbox.
- * @param {import("./store.js").Tx} tx @param {Pick<import("./answers.js").Outcome, "rows" | "refused">} outcome
+ * @param {import("./store.js").Tx} tx @param {{rows: Row[], refused: Omit<import("./answers.js").Refused, "n">[]}} outcome
  */
-async function settle(tx, { rows, refused }) {
+export async function settle(tx, { rows, refused }) {
   tx.clear("outbox");
   for (const row of rows) tx.put("outbox", row.n, row);
   let n = (await tx.get("meta", "n")) ?? 0;
@@ -185,14 +193,15 @@ async function settle(tx, { rows, refused }) {
 }
 
 /**
- * fill replaces changes that came without their item by what their own GET answers.
+ * fill replaces changes that came without their item by what their own GET answers. An exception that nobody sees is no less
+ * there: its series has lost the date, or is about to come. It stays without its item.
  * @param {Context} c @param {Change[]} changes @returns {Promise<Change[]>}
  */
 const fill = (c, changes) => Promise.all(changes.map(async (change) => {
   if (!change.omitted) return change;
   const { type, id = "", version } = change;
   const item = await ask(c, type, id);
-  return item ? changeOf(item) : { type, id, version, gone: true };
+  return item ? changeOf(item) : type === "INSTANCE" ? change : { type, id, version, gone: true };
 }));
 
 /**
@@ -212,13 +221,20 @@ export async function pull(c) {
     }
     if (answer.status !== 200) throw failureOf(answer);
     const { changes, next, more } = answer.json;
+    // An exception that is owed may be shown now.
+    if (changes.some((/** @type {Change} */ { type }) => type === "MASTER")) {
+      changes.push(...(await c.store.read(copyOf)).filter(({ omitted }) => omitted));
+    }
     const filled = await fill(c, changes);
     await c.store.write(async (tx) => {
-      const now = await stateOf(tx);
-      if (now.token !== state.token || now.generation !== state.generation) return;
+      const now = await stateOf(tx), { snapshot, ...rest } = now;
+      if (place(now) !== place(state)) return;
       for (const change of filled) await put(tx, now.generation, change, true, c.now());
       if (!more && changes.length) await forget(tx, now.generation, c.now());
-      if (next !== now.token) tx.put("meta", "state", { ...now, token: next });
+      if (next === now.token) return;
+      // A snapshot that was left is behind this page.
+      if (snapshot) tx.clear("items", snapshot.generation);
+      tx.put("meta", "state", { ...rest, token: next });
     });
     if (changes.length) {
       came = true;
@@ -229,38 +245,42 @@ export async function pull(c) {
 }
 
 /**
+ * begin marks a snapshot as under way before its first page is asked for: no answer that comes before it is to be lost.
+ * @param {Context} c @returns {Promise<State>}
+ */
+const begin = (c) => c.store.write(async (tx) => {
+  const { snapshot, token, ...rest } = await stateOf(tx), generation = (snapshot ?? rest).generation + 1;
+  if (snapshot) tx.clear("items", snapshot.generation);
+  const state = { ...rest, token: rest.types === c.types ? token : undefined, types: c.types, snapshot: { generation, cursor: "" } };
+  tx.put("meta", "state", state);
+  return state;
+});
+
+/**
  * snapshot reads everything into a generation beside the one that counts, and exchanges them at its end. One that was left in
  * the middle goes on.
  * @param {Context} c @param {State} before
  */
 async function snapshot(c, before) {
-  let under = before.types === c.types ? before.snapshot : undefined;
-  const generation = under?.generation ?? before.generation + 1;
-  for (;;) {
-    const query = new URLSearchParams({ ...(c.types && { types: c.types }), ...(under && { cursor: under.cursor }) });
+  for (let under = before.types === c.types && before.snapshot?.cursor ? before : await begin(c); ;) {
+    const { generation, cursor: from } = /** @type {NonNullable<State["snapshot"]>} */ (under.snapshot);
+    const query = new URLSearchParams({ ...(c.types && { types: c.types }), ...(from && { cursor: from }) });
     const answer = await c.request("GET", `/v1/changes${query.size ? `?${query}` : ""}`);
-    if (under && (answer.status === 400 || answer.status === 410)) {
-      under = undefined;
+    if (from && [400, 410].includes(answer.status)) {
+      under = await begin(c);
       continue;
     }
     if (answer.status !== 200) throw failureOf(answer);
     const { items, cursor, next } = answer.json;
     const filled = (await fill(c, items)).filter((change) => !change.gone);
-    const first = !under;
     const goesOn = await c.store.write(async (tx) => {
-      const state = await stateOf(tx);
-      if (state.generation !== before.generation || state.token !== before.token) return false;
-      if (first) tx.clear("items", generation);
+      const now = await stateOf(tx), { snapshot: _, doubt, ...rest } = now;
+      if (place(now) !== place(under)) return false;
       for (const change of filled) await put(tx, generation, change, true, c.now());
-      if (cursor) {
-        under = { generation, cursor };
-        tx.put("meta", "state", { ...state, types: c.types, token: state.types === c.types ? state.token : undefined, snapshot: under });
-        return true;
-      }
-      const { snapshot: _, doubt, ...rest } = state;
-      tx.clear("items", state.generation);
-      tx.put("meta", "state", { ...rest, token: next, generation, types: c.types, reset: c.now(), checked: c.now() });
-      return false;
+      if (!cursor) tx.clear("items", now.generation);
+      under = cursor ? { ...now, snapshot: { generation, cursor } } : { ...rest, token: next, generation, reset: c.now(), checked: c.now() };
+      tx.put("meta", "state", under);
+      return cursor;
     });
     if (!goesOn) return c.changed();
   }
@@ -285,10 +305,7 @@ export async function check(c) {
   const answer = await c.request("GET", `/v1/changes/check${c.types && `?types=${encodeURIComponent(c.types)}`}`);
   if (answer.status === 429) return;
   if (answer.status !== 200) throw failureOf(answer);
-  const { state, copy } = await c.store.read(async (tx) => {
-    const state = await stateOf(tx);
-    return { state, copy: await tx.all("items", state.generation) };
-  });
+  const [state, copy] = await c.store.read(async (tx) => [await stateOf(tx), await copyOf(tx)]);
   const mine = await digest(copy.filter((held) => isServed(held, c.now())));
   if (await pull(c)) return;
   const isSame = mine.count === answer.json.count && mine.digest === answer.json.digest;

@@ -6,7 +6,7 @@ import { source } from "./setup.js";
 
 const { open } = await source("client.js");
 const { memoryStore } = await source("memory.js");
-const { digest } = await source("sync.js");
+const { digest, stateOf } = await source("sync.js");
 
 const start = Date.parse("2026-11-23T08:00:00Z"), hour = 3_600_000, day = 24 * hour;
 
@@ -637,6 +637,69 @@ test("a snapshot under way does not show what was before an answer", async () =>
   rest = () => ({ items: [], next: "u" });
   await assert.rejects(client.sync(), "the snapshot is exchanged, and the pull behind it is lost");
   assert.equal((await client.get("task_1")).item.title, "mine");
+});
+
+test("the first page of a snapshot does not hide an answer that came before it", async () => {
+  const store = memoryStore();
+  let isReset = false;
+  const other = await device({
+    "GET /v1/changes?since": () => ({ status: 503 }),
+    "POST /v1/commands": results(() => ({ status: 200, version: 4, entity: task(4, { title: "mine" }) })),
+  }, { store });
+  const pages = [async () => ({ items: [taskChange(3)], next: "t" }), async () => {
+    await other.client.edit("task_1", { title: "mine" });
+    await assert.rejects(other.client.sync(), "another tab pushes, and its pull is lost");
+    return { items: [taskChange(3)], next: "u" }; // which was read before that
+  }, async () => ({ items: [taskChange(4, { title: "mine" })], next: "u" })];
+  const { client } = await device({
+    "GET /v1/changes?since=t": () => (isReset ? { status: 410, type: "/problems/sync-reset", reason: "form" } : { changes: [], next: "t", more: false }),
+    "GET /v1/changes?since=u": () => ({ status: 503 }),
+    "GET /v1/changes": () => pages.shift()(),
+  }, { store });
+  await client.sync();
+  isReset = true;
+  await assert.rejects(client.sync(), "the pull behind the snapshot is lost");
+  assert.deepEqual([(await client.get("task_1")).item.title, (await client.waiting()).length], ["mine", 0]);
+});
+
+test("a snapshot that was left does not show what was before a page that came since", async () => {
+  let form = 1, change = [], first = { items: [], cursor: "c" };
+  const { client } = await device({
+    "GET /v1/changes?since=u": () => ({ status: 503 }),
+    "GET /v1/changes?since": () => (form > 1 ? { status: 410, type: "/problems/sync-reset", reason: "form" } : { changes: change, next: change.length ? "s" : "t", more: false }),
+    "GET /v1/changes?cursor": () => (form === 2 ? { status: 503 } : { items: [], next: "u" }),
+    "GET /v1/changes": () => (form > 1 ? first : { items: [taskChange(3)], next: "t" }),
+  });
+  await client.sync();
+  form = 2;
+  first = { items: [taskChange(3)], cursor: "c" };
+  await assert.rejects(client.sync(), "the second page is lost");
+  form = 1; // the release is rolled back
+  change = [taskChange(4)];
+  await client.sync();
+  assert.equal((await client.get("task_1")).version, 4);
+  form = 3;
+  first = { items: [taskChange(4)], cursor: "c" };
+  await assert.rejects(client.sync(), "the snapshot is exchanged, and the pull behind it is lost");
+  assert.equal((await client.get("task_1")).version, 4);
+});
+
+test("an exception that came without its item, and that its GET does not show, is asked for again with its series", async () => {
+  const id = "inst_20261201_1", type = "INSTANCE", log = [[{ type, id, version: 2, omitted: true }]];
+  let shown = { status: 404 };
+  const { client, store } = await device({
+    "GET /v1/changes?since": () => ({ changes: log[0] ?? [], next: `t${log.length}`, more: log.splice(0, 1).length > 1 }),
+    [`GET /v1/events/${id}`]: () => shown,
+  });
+  const held = () => store.read(async (tx) => (await tx.all("items", (await stateOf(tx)).generation)).filter((one) => one.type === type));
+  await client.sync();
+  await client.sync();
+  assert.deepEqual([await client.items(type), (await held()).length, (await digest(await held())).count], [[], 1, 1], "it counts, and is not shown");
+  const item = { entityType: type, eventId: id, masterId: "mst_1", title: "b", modifiedFields: ["title"], version: 2 };
+  shown = item; // the split that made its series is committed
+  log.push([{ type: "MASTER", id: "mst_1", version: 1, item: { entityType: "MASTER", masterId: "mst_1", version: 1 } }]);
+  await client.sync();
+  assert.deepEqual((await client.items(type)).map((one) => one.item), [item]);
 });
 
 test("started, it sends each edit by itself, also without hints", { timeout: 5000 }, async (t) => {
