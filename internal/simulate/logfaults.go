@@ -65,10 +65,32 @@ func (h *history) raiseForm() {
 
 // lacks takes in that a log lacks the entry of a record that never comes.
 func (h *history) lacks(r *record) {
-	user := userOf(r.Key)
-	if since, isLacking := h.fleet.lacking[user]; !isLacking || r.Created.Before(since) {
-		h.fleet.lacking[user] = r.Created
+	ref, p, isNamed := announcedBy(r)
+	if !isNamed || p == (progress{}) {
+		return
 	}
+	if ref.Type == planHead {
+		h.strayed = true // a repair of one user looks at the plans of some days alone
+	}
+	user, at := userOf(r.Key), datedBy(ref, r)
+	if since, isLacking := h.fleet.lacking[user]; !isLacking || at.Before(since) {
+		h.fleet.lacking[user] = at
+	}
+}
+
+// datedBy returns when a change was, as a repair reads it from the rows (docs/verify.md): the zero time if it finds
+// none.
+func datedBy(ref entity.Ref, r *record) time.Time {
+	switch {
+	case r.New != nil:
+		at, _ := r.New.Time(entity.AttrUpdatedAt)
+		return at
+	case ref.Type == entity.TypeInstance:
+		return time.Time{} // an exception that went with its series leaves no row
+	case r.Expired:
+		return time.Unix(r.Old.Int(entity.AttrTTL), 0)
+	}
+	return r.Created
 }
 
 // swallow takes in that the release before handles records, of which it says nothing in a log.
@@ -106,8 +128,8 @@ func (l *changeLog) forgive() {
 	}
 }
 
-// makeGood ends what a log lacks. A repair has appended it, unless it is too old for that: then the operator raises the
-// form, so that each token of before is refused.
+// makeGood ends what a log lacks. A repair has appended it, unless it is too old for that, or no row says that it was:
+// then the operator raises the form, so that each token of before is refused.
 func (h *history) makeGood(s *userState) {
 	since, isLacking := h.fleet.lacking[s.user]
 	if !isLacking {

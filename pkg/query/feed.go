@@ -213,13 +213,6 @@ func (s *Service) show(user string, of thing, row item.Item) (Change, bool, erro
 	return c, true, nil
 }
 
-// Days of which a snapshot has the heads of plans. One more at each end covers the zones in which another day begins
-// earlier or later than in UTC.
-const (
-	planDaysBack  = 30 + 1
-	planDaysAhead = 90 + 1
-)
-
 // heads returns the settings and the heads that a feed of the types begins with: all that no range of rows holds.
 func (s *Service) heads(ctx context.Context, user string, types token.Types, plans bool) ([]Change, error) {
 	var things []thing
@@ -231,9 +224,8 @@ func (s *Service) heads(ctx context.Context, user string, types token.Types, pla
 	add(entity.Ref{Type: entity.TypeUserMeta, ID: user})
 	add(entity.Ref{Type: changelog.TypeValues})
 	if plans {
-		today := s.now().UTC()
-		for day := -planDaysBack; day <= planDaysAhead; day++ {
-			add(entity.Ref{Type: changelog.TypePlan, ID: item.FormatDate(today.AddDate(0, 0, day))})
+		for _, date := range repository.ShownDays(s.now()) {
+			add(entity.Ref{Type: changelog.TypePlan, ID: date})
 		}
 	}
 	rows, err := s.read(ctx, things, s.store.BatchGet)

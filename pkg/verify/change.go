@@ -21,8 +21,6 @@ const (
 	announcedWithin = 10 * time.Minute
 	// maxAnnounced bounds the things that wait for one reading of the log.
 	maxAnnounced = 1000
-	// Plans have no list. For a named user those of these days are looked at: about the days that a device shows.
-	planDaysBack, planDaysAhead = 30, 90
 )
 
 // thing is something that a change log names: an entity, or the head of a repository if typ is nil.
@@ -147,11 +145,12 @@ func (r *run) expectHeads(ctx context.Context, of []repository.Address) error {
 	return nil
 }
 
-// namedHeads returns the addresses of a named user's repositories: the values, and the plans of the days around now.
+// namedHeads returns the addresses of a named user's repositories: the values, and the plans that a device
+// shows.
 func (r *run) namedHeads(user string) []repository.Address {
 	out := []repository.Address{{User: user}}
-	for day := -planDaysBack; day <= planDaysAhead; day++ {
-		out = append(out, repository.Address{User: user, Date: item.FormatDate(r.Now().UTC().AddDate(0, 0, day))})
+	for _, date := range repository.ShownDays(r.Now()) {
+		out = append(out, repository.Address{User: user, Date: date})
 	}
 	return out
 }

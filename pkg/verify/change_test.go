@@ -118,6 +118,33 @@ func TestVerifier_knowsWhatTTLRemoved(t *testing.T) {
 	require.Equal(t, "TASK "+id+" 2", w.announcedOf(ann)["TASK"+id])
 }
 
+// Two lost removals leave nothing that says when they were: an operator raises the form (docs/verify.md).
+func TestVerifier_cannotKnowOfTwoLostRemovals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := w.populate(ann)
+	instance := of["instance"]
+	require.True(t, w.drain())
+	w.do(ann, command.DeleteSeries{ID: of["master"].Str("masterId")}, w.get(of["master"].Key()).Int(entity.AttrVersion))
+	require.Nil(t, w.get0(instance.Key()))
+	w.lose()
+	w.now = w.now.Add(11 * time.Minute)
+	w.verify(verify.Options{User: ann, Repair: true})
+	announced := w.announcedOf(ann)
+	id := of["master"].Str("masterId")
+	require.Equal(t, "MASTER "+id+" 2", announced["MASTER"+id])
+	ref := registry.ByName(entity.TypeInstance).Ref(instance)
+	require.Equal(t, fmt.Sprintf("INSTANCE %s %d", ref.ID, instance.Int(entity.AttrVersion)), announced["INSTANCE"+ref.ID])
+
+	lapsing := w.get(of["archived"].Key())
+	w.now = time.Unix(lapsing.Int(entity.AttrTTL), 0).UTC().Add(changelog.Trusted)
+	w.remove(lapsing)
+	w.lose()
+	w.verify(verify.Options{User: ann, Repair: true})
+	task := of["archived"].Str("taskId")
+	require.Equal(t, fmt.Sprintf("TASK %s %d!", task, lapsing.Int(entity.AttrVersion)), w.announcedOf(ann)["TASK"+task])
+}
+
 // words returns what is said of each difference.
 func words(of []verify.Difference) []string {
 	var out []string
@@ -194,4 +221,28 @@ func TestVerifier_saysThatItReadsNoChangeLog(t *testing.T) {
 		require.Empty(t, found)
 		require.Equal(t, []string{"change logs: no source of random bits is known"}, sum.Unchecked)
 	}
+}
+
+// No list names a user's plans. For a named user the verification looks at the days whose plans a snapshot has.
+func TestVerifier_findsThePlansThatASnapshotHas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	revision := repository.NewRevisionID(w.now, "00000000-0000-4000-8000-000000000001")
+	for _, date := range []string{"2026-01-29", "2026-01-30", "2026-06-01", "2026-06-02"} {
+		at := repository.Address{User: ann, Date: date}
+		w.put(at.HeadKey(), item.Item{
+			repository.AttrHeadRevisionID: item.String(revision),
+			entity.AttrUpdatedAt:          item.String(item.FormatInstant(w.now)),
+		})
+	}
+	w.now = w.now.Add(11 * time.Minute)
+	found, _ := w.verify(verify.Options{User: ann})
+	require.Equal(t, []string{
+		"change HEAD: in it as PLAN 2026-01-30 " + revision, "change HEAD: in it as PLAN 2026-06-01 " + revision,
+	}, words(found))
+	found, _ = w.verify(verify.Options{})
+	require.Len(t, found, 4, "a walk over the table finds all")
+	w.verifier.Repositories = nil
+	found, _ = w.verify(verify.Options{})
+	require.Len(t, found, 4, "no draft has to be read for that")
 }

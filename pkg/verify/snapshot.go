@@ -62,7 +62,7 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 func (r *run) repository(ctx context.Context, key item.Key) error {
 	row, err := repository.ParseRow(key)
 	switch {
-	case err != nil || r.Repositories == nil:
+	case err != nil:
 		return nil //nolint:nilerr // a row of something that has nothing derived
 	case row.Kind == repository.SnapshotRow:
 		return r.unannounced(ctx, key)
@@ -77,6 +77,9 @@ func (r *run) repository(ctx context.Context, key item.Key) error {
 
 // unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can find it.
 func (r *run) unannounced(ctx context.Context, key item.Key) error {
+	if r.Repositories == nil {
+		return nil
+	}
 	o, is, err := r.Repositories.Stray(ctx, key)
 	if err != nil || !is {
 		return err

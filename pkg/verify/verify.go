@@ -93,7 +93,7 @@ type Config struct {
 	Schedules   schedule.Lister
 	// Changes appends to change logs; without it they are not checked.
 	Changes *changes.Consumer
-	// Repositories reads the drafts of versioned repositories, and publishes nothing here; nil if there are none.
+	// Repositories reads the drafts of versioned repositories, and publishes nothing here; optional.
 	Repositories *revision.Publisher
 	Now          func() time.Time
 	NewOwner     func() string // unique names of repairs

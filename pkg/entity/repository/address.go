@@ -66,6 +66,23 @@ func (a Address) Check() error {
 	return nil
 }
 
+// Days around the present one of which a device shows plans. One more at each end covers the zones in which another day
+// begins earlier or later than in UTC.
+const (
+	daysBack  = 30 + 1
+	daysAhead = 90 + 1
+)
+
+// ShownDays returns the dates of which a device shows plans, in any zone. No list has a user's plans: who looks for
+// them by keys alone looks at these.
+func ShownDays(now time.Time) []string {
+	dates := make([]string, 0, daysBack+1+daysAhead)
+	for day := -daysBack; day <= daysAhead; day++ {
+		dates = append(dates, item.FormatDate(now.UTC().AddDate(0, 0, day)))
+	}
+	return dates
+}
+
 // UserPK is the partition of a user's values repository and of the drafts of all their repositories.
 func UserPK(user string) string { return join(userPrefix, user) }
 
