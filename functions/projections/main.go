@@ -46,8 +46,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		return nil, err
 	}
 	count := func(values metric.Values) { metrics.Add(metric.ByConsumer, changes.Name, values, nil) }
-	watchers := watch.NewWatchers(watch.Config{
-		Store: tables.StoreFor(changes.Name), Pusher: pusher, Now: time.Now, Bound: watch.Bound, Log: log,
+	hints := watch.NewSender(watch.Config{
+		Pusher: pusher, Bound: watch.Bound, Log: log,
 		Observe: func(sent, dropped int) {
 			count(metric.Values{metric.HintsSent: float64(sent), metric.HintsDropped: float64(dropped)})
 		},
@@ -59,7 +59,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			Store: tables.StoreFor(changes.Name), Now: time.Now, Random: rand.Reader, AtOnce: logsAtOnce,
 			Appended: func(ctx context.Context, of []changes.Appended) {
 				count(metric.Values{metric.ChangesAppended: float64(changes.Count(of))})
-				watchers.Hint(ctx, changes.Heads(of, s.Form()))
+				hints.Hint(ctx, changes.Heads(of, s.Form(), time.Now()))
 			},
 		}),
 	}

@@ -67,6 +67,9 @@ type Appended struct {
 	User string
 	// Rows are the rows in their order; at least one.
 	Rows []changelog.Row
+	// OpenUntil is the instant until which an app of the user is open, as the read before the last row found it. The zero
+	// time is no app.
+	OpenUntil time.Time
 }
 
 // Count returns the number of entries that were appended.
@@ -97,13 +100,13 @@ func (*Consumer) AcceptsBatches() {}
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	users := c.gather(batch)
 	c.each(users, func(u *userChanges) {
-		u.appended, u.err = c.append(ctx, u.user, u.wanted, u.late)
+		u.appended, u.err = c.append(ctx, u.user, u.wanted, u.late, &u.openUntil)
 	})
 	var appended []Appended
 	outcomes := make([]change.Outcome, len(batch))
 	for _, u := range users {
 		if len(u.appended) > 0 {
-			appended = append(appended, Appended{u.user, u.appended})
+			appended = append(appended, Appended{u.user, u.appended, u.openUntil})
 		}
 		u.setOutcomes(outcomes)
 	}
@@ -120,7 +123,7 @@ func (c *Consumer) Announce(ctx context.Context, user string, entries []changelo
 	for _, e := range entries {
 		u.want(e)
 	}
-	_, err := c.append(ctx, user, u.wanted, nil)
+	_, err := c.append(ctx, user, u.wanted, nil, nil)
 	return err
 }
 
@@ -145,12 +148,13 @@ func (c *Consumer) each(users []*userChanges, do func(*userChanges)) {
 }
 
 // append puts rows until the log has each wanted entry or a greater one. It returns the rows that it put, also with an
-// error. Since, if set, is the time from which on rows are compared beyond the newest.
+// error. Since, if set, is the time from which on rows are compared beyond the newest. OpenUntil is that of
+// [changelog.Read].
 func (c *Consumer) append(
-	ctx context.Context, user string, wanted []changelog.Entry, since *time.Time,
+	ctx context.Context, user string, wanted []changelog.Entry, since, openUntil *time.Time,
 ) (rows []changelog.Row, err error) {
 	for range maxRounds {
-		newest, known, err := c.read(ctx, user, since)
+		newest, known, err := c.read(ctx, changelog.Read{User: user, OpenUntil: openUntil}, since)
 		if err != nil {
 			return rows, err
 		}
@@ -170,11 +174,11 @@ func (c *Consumer) append(
 // read returns the newest row, and the greatest entry of each thing in the newest rows: [changelog.Newest] of them, and
 // all since a time. A row that is damaged counts with what can be read of it.
 func (c *Consumer) read(
-	ctx context.Context, user string, since *time.Time,
+	ctx context.Context, read changelog.Read, since *time.Time,
 ) (newest changelog.Row, known map[entity.Ref]changelog.Entry, err error) {
 	known = map[entity.Ref]changelog.Entry{}
 	rows := 0
-	for row, err := range changelog.Rows(ctx, c.Store, changelog.Read{User: user}) {
+	for row, err := range changelog.Rows(ctx, c.Store, read) {
 		if err != nil && !errors.Is(err, changelog.ErrRow) {
 			return newest, nil, err
 		}

@@ -406,57 +406,6 @@ type constant struct{}
 
 func (constant) Read(p []byte) (int, error) { return len(p), nil }
 
-// units returns what the calls used since the last question.
-func (w *fixture) units() map[string]table.Totals {
-	out := w.used
-	w.used = map[string]table.Totals{}
-	return out
-}
-
-func TestConsumer_takesOneReadAndOneWriteForEachUserInABatch(t *testing.T) {
-	t.Parallel()
-	w := newFixture(t)
-	one := map[string]table.Totals{"Query": {Calls: 1, ReadUnits: 1}, "Put": {Calls: 1, WriteUnits: 1}}
-	for n := range 40 {
-		w.now = w.now.Add(time.Minute)
-		w.apply(w.task(ann, taskID(n), 1, false), w.task(ann, taskID(n), 2, false))
-		require.Equal(t, one, w.units(), "change %d", n)
-	}
-	w.apply(w.task(ann, taskID(1), 2, false), w.task("bob", taskID(1), 1, false), w.task("cleo", taskID(1), 1, false))
-	three := map[string]table.Totals{"Query": {Calls: 3, ReadUnits: 3}, "Put": {Calls: 3, WriteUnits: 3}}
-	require.Equal(t, three, w.units())
-}
-
-func TestConsumer_appendsFiftyRowsForAnImportOfFiveThousandEvents(t *testing.T) {
-	t.Parallel()
-	w := newFixture(t)
-	w.apply(w.task(ann, "task_a", 1, false))
-	w.units()
-	var batch []change.Change
-	for n := range 5000 {
-		c := w.task(ann, fmt.Sprintf("evt_%08d%s", n, uuid[8:]), 1, false)
-		c.Type, c.Ref.Type = product.Event(), product.TypeEvent
-		if batch = append(batch, c); len(batch) == 100 {
-			w.apply(batch...)
-			batch = nil
-		}
-	}
-	used := w.units()
-	require.Equal(t, 50, used["Put"].Calls)
-	require.InDelta(t, 5*50, used["Put"].WriteUnits, 0)
-	require.Equal(t, 50, used["Query"].Calls)
-	require.LessOrEqual(t, used["Query"].ReadUnits, 20.0*50)
-	require.Len(t, w.log(ann), 51)
-
-	alone := newFixture(t) // a larger batch is the same rows
-	for n := range 5000 {
-		batch = append(batch, w.task(ann, taskID(n), 1, false))
-	}
-	alone.apply(batch...)
-	require.Equal(t, 1, alone.units()["Query"].Calls)
-	require.Len(t, alone.log(ann), 50)
-}
-
 func TestConsumer_isOneThatTakesBatches(t *testing.T) {
 	t.Parallel()
 	var c change.Consumer = newFixture(t).consumer

@@ -20,8 +20,9 @@ type userChanges struct {
 	late    *time.Time
 	records []recordOf
 
-	appended []changelog.Row
-	err      error
+	appended  []changelog.Row
+	openUntil time.Time
+	err       error
 }
 
 // recordOf is one record with the thing that it changed.

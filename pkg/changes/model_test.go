@@ -81,6 +81,10 @@ func newModel(seed uint64, mistake string) *model {
 		highest: map[string]int64{},
 	}
 	m.store = memory.New(func() time.Time { return m.now }, memory.Options{})
+	watch := device.WatchKey(ann).Item()
+	if err := m.store.Put(context.Background(), table.Put{Item: watch}); err != nil { // an app is open all the time
+		panic(err)
+	}
 	bits := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16)})
 	for range 2 {
 		m.workers = append(m.workers, changes.New(changes.Config{
@@ -103,10 +107,11 @@ func (s modelStore) Query(ctx context.Context, q table.Query) (table.Page, error
 	if s.m.mistake == dedupeByID {
 		for i, it := range page.Items {
 			it = it.Clone()
-			for k, e := range it["e"].(item.List) {
+			entries, _ := it["e"].(item.List) // the watch has none
+			for k, e := range entries {
 				entry, _ := changelog.ParseEntry(string(e.(item.String)))
 				entry.Version += 1000
-				it["e"].(item.List)[k] = item.String(entry.String())
+				entries[k] = item.String(entry.String())
 			}
 			page.Items[i] = it
 		}

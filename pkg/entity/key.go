@@ -244,8 +244,8 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 var sortKeyShapes = map[string]int{
 	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
 	RowSeries: 2, RowFeed: 1,
-	"CHANGE": 1, "WATCH": 1, // package device builds these
-	RowKept: 2, // or 3: those of its item
+	"CHANGE": 1, // package device builds these
+	RowKept:  2, // or 3: those of its item
 }
 
 // SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components after it.

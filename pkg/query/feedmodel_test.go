@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/changes/changelog"
 	"nexus/pkg/changes/token"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/device"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -127,7 +128,8 @@ func (w *feedWorld) change(key item.Key, row item.Item) {
 // storeOf returns a state of the table as a store.
 func (w *feedWorld) storeOf(rows map[item.Key]item.Item) *memory.Store {
 	store := memory.New(func() time.Time { return w.now }, memory.Options{})
-	require.NoError(w, store.Load(ctx, slices.Collect(maps.Values(rows))))
+	open := device.WatchKey(ann).Item() // an app is open all the time
+	require.NoError(w, store.Load(ctx, append(slices.Collect(maps.Values(rows)), open)))
 	return store
 }
 

@@ -33,16 +33,10 @@ type played struct {
 }
 
 // play has ann and bob open an app and create tasks, and the consumer changes apply them in one batch.
-func play(t *testing.T, pusher push.Pusher, fault func(memory.Call) error) played {
+func play(t *testing.T, pusher push.Pusher) played {
 	t.Helper()
 	var out played
-	failing := false
-	store := memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
-		if fault == nil || !failing {
-			return nil
-		}
-		return fault(c)
-	}})
+	store := memory.New(clock, memory.Options{})
 	s, err := system.New(product.Registry(), system.Ports{
 		Store: func(string) table.Store { return store }, Now: clock, NewID: uuid.NewString, Pause: noWait,
 		Random: rand.NewChaCha8([32]byte{}), SyncForm: 3,
@@ -64,7 +58,6 @@ func play(t *testing.T, pusher push.Pusher, fault func(memory.Call) error) playe
 			Version: 1, Created: clock(),
 		})
 	}
-	failing = true
 	began := time.Now()
 	for _, c := range s.Consumers {
 		if c.Name() == changes.Name {
@@ -72,7 +65,6 @@ func play(t *testing.T, pusher push.Pusher, fault func(memory.Call) error) playe
 		}
 	}
 	out.took = time.Since(began)
-	failing = false
 	out.rows = map[string][]changelog.Row{}
 	for _, user := range []string{"ann", "bob"} {
 		for row, err := range changelog.Rows(t.Context(), store, changelog.Read{User: user}) {
@@ -86,7 +78,7 @@ func play(t *testing.T, pusher push.Pusher, fault func(memory.Call) error) playe
 func TestSystem_tellsOpenAppsHowFarTheLogIs(t *testing.T) {
 	t.Parallel()
 	pusher := pushmemory.New(nil)
-	got := play(t, pusher, nil)
+	got := play(t, pusher)
 	require.Equal(t, 2, got.sent)
 	require.Zero(t, got.dropped)
 	require.Len(t, got.rows["ann"], 1, "two tasks, one row")
@@ -102,7 +94,7 @@ func TestSystem_tellsOpenAppsHowFarTheLogIs(t *testing.T) {
 // P1: nothing depends on a hint (docs/correctness.md, "Live hints").
 func TestSystem_logsTheSameWhateverBecomesOfHints(t *testing.T) {
 	t.Parallel()
-	want := play(t, nil, nil)
+	want := play(t, nil)
 	require.Len(t, want.outcomes, 3)
 	for _, o := range want.outcomes {
 		require.NoError(t, o.Err)
@@ -121,7 +113,7 @@ func TestSystem_logsTheSameWhateverBecomesOfHints(t *testing.T) {
 					defer close(stop)
 					fault = func(context.Context, string, string) error { <-stop; return nil }
 				}
-				got := play(t, pushmemory.New(fault), nil)
+				got := play(t, pushmemory.New(fault))
 				require.Equal(t, want.outcomes, got.outcomes)
 				require.Equal(t, want.rows, got.rows)
 				require.Equal(t, 2, got.dropped)
@@ -129,17 +121,4 @@ func TestSystem_logsTheSameWhateverBecomesOfHints(t *testing.T) {
 			})
 		})
 	}
-	t.Run("unknown who watches", func(t *testing.T) {
-		t.Parallel()
-		pusher := pushmemory.New(nil)
-		got := play(t, pusher, func(c memory.Call) error {
-			if c.Op == "Peek" {
-				return table.ErrUnavailable
-			}
-			return nil
-		})
-		require.Equal(t, want.outcomes, got.outcomes)
-		require.Equal(t, want.rows, got.rows)
-		require.Empty(t, pusher.Hints())
-	})
 }

@@ -196,14 +196,14 @@ func (s *System) newChanges(store table.Store) *changes.Consumer {
 	p := &s.ports
 	appended := p.Appended
 	if p.Pusher != nil {
-		watchers := watch.NewWatchers(watch.Config{
-			Store: store, Pusher: p.Pusher, Now: p.Now, Bound: p.HintBound, Log: p.Log(changes.Name), Observe: p.Hinted,
+		hints := watch.NewSender(watch.Config{
+			Pusher: p.Pusher, Bound: p.HintBound, Log: p.Log(changes.Name), Observe: p.Hinted,
 		})
 		appended = func(ctx context.Context, of []changes.Appended) {
 			if p.Appended != nil {
 				p.Appended(ctx, of)
 			}
-			watchers.Hint(ctx, changes.Heads(of, p.SyncForm))
+			hints.Hint(ctx, changes.Heads(of, p.SyncForm, p.Now()))
 		}
 	}
 	return changes.New(changes.Config{Store: store, Now: p.Now, Random: p.Random, Appended: appended})

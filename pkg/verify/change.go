@@ -252,6 +252,9 @@ func (r *run) notInLog(ctx context.Context, user string, of []announcement) ([]a
 func (r *run) logRows(ctx context.Context, user string) error {
 	last := changelog.Row{}
 	return r.each(ctx, user, family{prefix: device.ChangePrefix()}, func(it item.Item, _ string) error {
+		if it.Key() == device.WatchKey(user) {
+			return nil
+		}
 		row, err := changelog.ParseRow(it)
 		if row.N == 0 {
 			return r.stray(ctx, user, it)

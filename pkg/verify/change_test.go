@@ -184,6 +184,7 @@ func TestVerifier_findsDamagedRowsOfALog(t *testing.T) {
 		}, []string{"change CHANGE#000000000002: leaves after 90 days"}, false},
 		"a row cannot be read": {func(w *fixture, rows []item.Item) { w.set(rows[1].Key(), "x", item.Int(1)) },
 			[]string{"change CHANGE#000000000002: a row that can be read"}, true},
+		"an app is open": {func(w *fixture, _ []item.Item) { w.put(device.WatchKey(ann), item.Item{}) }, nil, false},
 		"a row is under a key of none": {func(w *fixture, rows []item.Item) {
 			w.put(item.Key{PK: entity.UserPK(ann), SK: "CHANGE#x"}, nil)
 		}, []string{"stray CHANGE#x: no row: it can be no item's"}, false},

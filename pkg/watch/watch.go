@@ -1,10 +1,11 @@
-// Package watch knows which users have an app open, and sends them live hints. It owns the WATCH row, which says until
-// when some app of a user is open.
+// Package watch records which users have an app open, and sends live hints. It owns the watch: the row that says until
+// when some app of the user is open. It sorts right behind the newest row of the user's change log. So who appends to
+// the log reads it there, at no price of its own, and knows who gets a hint.
 //
-// It promises that nothing depends on a hint. [Watchers.Hint] returns no error, ends within its bound whatever the port
+// It promises that nothing depends on a hint. [Sender.Hint] returns no error, ends within its bound whatever the port
 // does, sends each hint once, and contains a port that panics. So a caller's result is the same with every hint lost.
-// Repeating it is safe: a hint has no data, and a second one makes an app ask once more for changes. A row past its ttl
-// counts as none, swept or not. It must never read or tell anything of a user but whether an app is open.
+// Repeating it is safe: a hint has no data, and a second one makes an app ask once more for changes. A watch past its
+// ttl counts as none, swept or not. It must never read or tell anything of a user but whether an app is open.
 package watch
 
 import (
@@ -71,41 +72,39 @@ func (s *Service) Start(ctx context.Context, user string) (Watch, error) {
 	return Watch{until, s.place, channel}, nil
 }
 
-// Config configures [Watchers]. All but Bound and Observe are required.
+// Config configures a [Sender]. Pusher and Log are required.
 type Config struct {
-	Store  table.Reader
 	Pusher push.Pusher
-	Now    func() time.Time
-	// Bound is the time that all hints of a call have together, with the read of who watches; 0 for no bound.
+	// Bound is the time that all hints of a call have together; 0 for no bound.
 	Bound time.Duration
 	Log   *slog.Logger
 	// Observe receives the numbers of hints that were sent and of those that were not, once a call.
 	Observe func(sent, dropped int)
 }
 
-// Watchers sends hints to the users with an open app. It is safe for concurrent use.
-type Watchers struct{ cfg Config }
+// Sender sends hints. It is safe for concurrent use.
+type Sender struct{ cfg Config }
 
-// NewWatchers returns the sender. It panics if a part of the Config is missing: a mistake in the program.
-func NewWatchers(c Config) *Watchers {
-	if c.Store == nil || c.Pusher == nil || c.Now == nil || c.Log == nil {
+// NewSender returns the sender. It panics if a part of the Config is missing: a mistake in the program.
+func NewSender(c Config) *Sender {
+	if c.Pusher == nil || c.Log == nil {
 		panic("watch: a part of the Config is missing")
 	}
 	if c.Observe == nil {
 		c.Observe = func(int, int) {}
 	}
-	return &Watchers{c}
+	return &Sender{c}
 }
 
-// Hint sends each of the users who have an app open the token that the change log has reached. Tokens are by user. It
-// reads who watches in one batch (half a read unit a user), and sends the hints side by side.
-func (w *Watchers) Hint(ctx context.Context, tokens map[string]string) {
-	if w.cfg.Bound > 0 {
+// Hint sends each of the users, who have an app open, the token that the change log has reached. Tokens are by user. It
+// sends the hints side by side.
+func (s *Sender) Hint(ctx context.Context, tokens map[string]string) {
+	if s.cfg.Bound > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.cfg.Bound)
+		ctx, cancel = context.WithTimeout(ctx, s.cfg.Bound)
 		defer cancel()
 	}
-	users, err := w.watching(ctx, tokens)
+	users := slices.Sorted(maps.Keys(tokens))
 	results := make(chan error, len(users)) // a hint that is late ends, too
 	queue := make(chan string, len(users))
 	for _, user := range users {
@@ -115,10 +114,11 @@ func (w *Watchers) Hint(ctx context.Context, tokens map[string]string) {
 	for range min(len(users), atOnce) {
 		go func() {
 			for user := range queue {
-				results <- w.send(ctx, user, tokens[user])
+				results <- s.send(ctx, user, tokens[user])
 			}
 		}()
 	}
+	var err error
 	sent := 0
 	for answered := 0; answered < len(users); answered++ {
 		select {
@@ -135,14 +135,14 @@ func (w *Watchers) Hint(ctx context.Context, tokens map[string]string) {
 		break
 	}
 	if err != nil {
-		w.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "hints dropped", slog.Int("sent", sent),
+		s.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "hints dropped", slog.Int("sent", sent),
 			slog.Int("dropped", len(users)-sent), slog.String("error", err.Error()))
 	}
-	w.cfg.Observe(sent, len(users)-sent)
+	s.cfg.Observe(sent, len(users)-sent)
 }
 
 // send sends one hint, while there is time. A panic is its error.
-func (w *Watchers) send(ctx context.Context, user, token string) (err error) {
+func (s *Sender) send(ctx context.Context, user, token string) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -151,30 +151,5 @@ func (w *Watchers) send(ctx context.Context, user, token string) (err error) {
 			err = fmt.Errorf("panic: %v", value)
 		}
 	}()
-	return w.cfg.Pusher.Hint(ctx, user, token)
-}
-
-// watching returns the users among those of the tokens who have an app open and a channel.
-func (w *Watchers) watching(ctx context.Context, tokens map[string]string) ([]string, error) {
-	var keys []item.Key
-	for _, user := range slices.Sorted(maps.Keys(tokens)) {
-		if _, reached := push.Channel(user); reached {
-			keys = append(keys, device.WatchKey(user))
-		}
-	}
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	rows, err := w.cfg.Store.Peek(ctx, keys)
-	if err != nil {
-		return nil, fmt.Errorf("read who watches: %w", err)
-	}
-	var users []string
-	for _, row := range rows {
-		user, err := entity.ParseUserPK(row.Key().PK)
-		if err == nil && row.Has(entity.AttrTTL) && !entity.Expired(row, w.cfg.Now()) {
-			users = append(users, user)
-		}
-	}
-	return users, nil
+	return s.cfg.Pusher.Hint(ctx, user, token)
 }

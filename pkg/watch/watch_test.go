@@ -30,16 +30,16 @@ func place() push.Place {
 	return push.Place{URL: "wss://realtime.example/event/realtime", Host: "http.example"}
 }
 
-// fixture is a service and a sender on one table.
+// fixture is a service on a table, and a sender.
 type fixture struct {
-	store    *memory.Store
-	meter    table.Meter
-	now      time.Time
-	service  *watch.Service
-	watchers *watch.Watchers
-	pusher   *pushmemory.Pusher
-	log      bytes.Buffer
-	counts   [][2]int // sent and dropped, of each call
+	store   *memory.Store
+	meter   table.Meter
+	now     time.Time
+	service *watch.Service
+	sender  *watch.Sender
+	pusher  *pushmemory.Pusher
+	log     bytes.Buffer
+	counts  [][2]int // sent and dropped, of each call
 }
 
 func setup(t *testing.T, fault pushmemory.Fault) *fixture {
@@ -48,20 +48,11 @@ func setup(t *testing.T, fault pushmemory.Fault) *fixture {
 	clock := func() time.Time { return f.now }
 	f.store = memory.New(clock, memory.Options{Observer: f.meter.Observe})
 	f.service = watch.New(f.store, place(), clock)
-	f.watchers = watch.NewWatchers(watch.Config{
-		Store: f.store, Pusher: f.pusher, Now: clock, Bound: watch.Bound,
-		Log:     slog.New(slog.NewTextHandler(&f.log, nil)),
+	f.sender = watch.NewSender(watch.Config{
+		Pusher: f.pusher, Bound: watch.Bound, Log: slog.New(slog.NewTextHandler(&f.log, nil)),
 		Observe: func(sent, dropped int) { f.counts = append(f.counts, [2]int{sent, dropped}) },
 	})
 	return f
-}
-
-func (f *fixture) open(t *testing.T, users ...string) {
-	t.Helper()
-	for _, user := range users {
-		_, err := f.service.Start(t.Context(), user)
-		require.NoError(t, err)
-	}
 }
 
 // hint sends each user a hint with its own name as token, and returns the channels on which one arrived.
@@ -71,7 +62,7 @@ func (f *fixture) hint(ctx context.Context, users ...string) (channels []string)
 		tokens[user] = user
 	}
 	before := len(f.pusher.Hints())
-	f.watchers.Hint(ctx, tokens)
+	f.sender.Hint(ctx, tokens)
 	for _, h := range f.pusher.Hints()[before:] {
 		channels = append(channels, h.Channel)
 	}
@@ -85,10 +76,10 @@ func TestService_recordsUntilWhenAnAppIsOpen(t *testing.T) {
 	require.NoError(t, err)
 	until := time.Date(2026, time.March, 2, 12, 40, 0, 0, time.UTC)
 	require.Equal(t, watch.Watch{Until: until, Place: place(), Channel: "/user/ann"}, got)
-	row, err := f.store.Get(t.Context(), item.Key{PK: "USER#ann", SK: "WATCH#ann"})
+	row, err := f.store.Get(t.Context(), item.Key{PK: "USER#ann", SK: "CHANGE#open"})
 	require.NoError(t, err)
 	require.Equal(t, item.Item{
-		"PK": item.String("USER#ann"), "SK": item.String("WATCH#ann"), "ttl": item.Int(until.Unix()),
+		"PK": item.String("USER#ann"), "SK": item.String("CHANGE#open"), "ttl": item.Int(until.Unix()),
 	}, row)
 
 	f.now = noon.Add(30 * time.Minute)
@@ -116,44 +107,20 @@ func TestService_refusesWhatIsNoUser(t *testing.T) {
 	require.ErrorIs(t, err, entity.ErrID)
 }
 
-func TestWatchers_tellWhoHasAnAppOpenAndNoOneElse(t *testing.T) {
+func TestSender_sendsEachUserItsOwnToken(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.open(t, "ann", "bob", "cat")
-	require.ElementsMatch(t, []string{"/user/ann", "/user/cat"}, f.hint(t.Context(), "ann", "cat", "dan"))
+	require.ElementsMatch(t, []string{"/user/ann", "/user/cat"}, f.hint(t.Context(), "ann", "cat"))
 	require.ElementsMatch(t, []pushmemory.Hint{
 		{Channel: "/user/ann", Event: `{"next":"ann"}`}, {Channel: "/user/cat", Event: `{"next":"cat"}`},
 	}, f.pusher.Hints())
-	require.Equal(t, [][2]int{{2, 0}}, f.counts)
+	require.Empty(t, f.hint(t.Context()))
+	require.Equal(t, [][2]int{{2, 0}, {0, 0}}, f.counts)
 	require.Empty(t, f.log.String())
+	require.Zero(t, f.meter.Read().Sum().Calls)
 }
 
-func TestWatchers_takeARowPastItsTTLForNone(t *testing.T) {
-	t.Parallel()
-	f := setup(t, nil)
-	f.open(t, "ann")
-	f.now = noon.Add(watch.Duration - time.Second)
-	require.Equal(t, []string{"/user/ann"}, f.hint(t.Context(), "ann"))
-	f.now = noon.Add(watch.Duration)
-	require.Empty(t, f.hint(t.Context(), "ann"))
-	require.Equal(t, [][2]int{{1, 0}, {0, 0}}, f.counts)
-}
-
-func TestWatchers_readAllOfABatchAtOnce(t *testing.T) {
-	t.Parallel()
-	f := setup(t, nil)
-	f.open(t, "ann", "bob")
-	f.hint(t.Context(), "ann", "bob", "dan", "no_channel")
-	read := f.meter.Read()["Peek"]
-	require.Equal(t, 1, read.Calls)
-	require.InDelta(t, 1.5, read.ReadUnits, 0, "half a unit for each user whom a hint can reach")
-
-	f.hint(t.Context(), "no_channel")
-	f.hint(t.Context())
-	require.Equal(t, 1, f.meter.Read()["Peek"].Calls)
-}
-
-func TestWatchers_sendAHintOnceWhateverBecomesOfIt(t *testing.T) {
+func TestSender_sendsAHintOnceWhateverBecomesOfIt(t *testing.T) {
 	t.Parallel()
 	tries := map[string]int{}
 	var mu sync.Mutex
@@ -169,7 +136,6 @@ func TestWatchers_sendAHintOnceWhateverBecomesOfIt(t *testing.T) {
 		}
 		return nil
 	})
-	f.open(t, "ann", "bob", "cat")
 	require.Equal(t, []string{"/user/ann"}, f.hint(t.Context(), "ann", "bob", "cat"))
 	require.Equal(t, map[string]int{"ann": 1, "bob": 1, "cat": 1}, tries)
 	require.Equal(t, [][2]int{{1, 2}}, f.counts)
@@ -178,7 +144,7 @@ func TestWatchers_sendAHintOnceWhateverBecomesOfIt(t *testing.T) {
 }
 
 // The test's clock is virtual: it moves when all wait.
-func TestWatchers_waitNoLongerThanTheBound(t *testing.T) {
+func TestSender_waitsNoLongerThanTheBound(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(ctx context.Context, forever chan struct{}) error{
 		"it ends with its time": func(ctx context.Context, _ chan struct{}) error { <-ctx.Done(); return ctx.Err() },
@@ -196,7 +162,6 @@ func TestWatchers_waitNoLongerThanTheBound(t *testing.T) {
 					time.Sleep(watch.Bound / 2)
 					return nil
 				})
-				f.open(t, "ann", "bob", "cat", "slow")
 				began := time.Now()
 				require.Len(t, f.hint(t.Context(), "ann", "bob", "cat", "slow"), 3, "side by side")
 				require.Equal(t, watch.Bound, time.Since(began))
@@ -206,7 +171,7 @@ func TestWatchers_waitNoLongerThanTheBound(t *testing.T) {
 	}
 }
 
-func TestWatchers_sendAFewHintsAtATime(t *testing.T) {
+func TestSender_sendsAFewHintsAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const users, least = 100, 20 * time.Millisecond
@@ -223,7 +188,6 @@ func TestWatchers_sendAFewHintsAtATime(t *testing.T) {
 		for i := range users {
 			names = append(names, fmt.Sprintf("user-%d", i))
 		}
-		f.open(t, names...)
 		began := time.Now()
 		require.Len(t, f.hint(t.Context(), names...), users)
 		require.EqualValues(t, 32, most.Load())
@@ -231,43 +195,15 @@ func TestWatchers_sendAFewHintsAtATime(t *testing.T) {
 	})
 }
 
-// unread is a table whose rows cannot be read.
-type unread struct {
-	table.Reader
-	read func(ctx context.Context) error
-}
-
-func (u unread) Peek(ctx context.Context, _ []item.Key) ([]item.Item, error) {
-	return nil, u.read(ctx)
-}
-
-func TestWatchers_sendNothingIfWhoWatchesIsUnknown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := setup(t, nil)
-		for _, read := range []func(context.Context) error{
-			func(context.Context) error { return table.ErrUnavailable },
-			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-		} {
-			watch.NewWatchers(watch.Config{
-				Store: unread{f.store, read}, Pusher: f.pusher, Now: time.Now, Bound: watch.Bound,
-				Log: slog.New(slog.DiscardHandler),
-			}).Hint(t.Context(), map[string]string{"ann": "t"})
-		}
-		require.Empty(t, f.pusher.Hints())
-	})
-}
-
-func TestWatchers_endWithTheirCaller(t *testing.T) {
+func TestSender_endsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.open(t, "ann")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("over"))
 	require.Empty(t, f.hint(ctx, "ann"))
 }
 
-func TestNewWatchers_refusesAPartThatIsMissing(t *testing.T) {
+func TestNewSender_refusesAPartThatIsMissing(t *testing.T) {
 	t.Parallel()
-	require.Panics(t, func() { watch.NewWatchers(watch.Config{}) })
+	require.Panics(t, func() { watch.NewSender(watch.Config{}) })
 }

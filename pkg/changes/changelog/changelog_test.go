@@ -213,9 +213,49 @@ func TestRows_costWhatIsRead(t *testing.T) {
 		numbers(t, store, c.read, c.rows)
 		require.InDelta(t, c.want, units, 1, name)
 	}
+	// The watch, which is there, makes no page longer: a read that looks for it reads one row more.
+	var until time.Time
+	units = 0
+	numbers(t, store, changelog.Read{User: "ann", OpenUntil: &until}, changelog.Newest)
+	require.InDelta(t, 20, units, 1)
 	small := logOf(t, 1, 1, &units)
 	numbers(t, small, changelog.Read{User: "ann", From: 1, Eventual: true}, 0)
 	require.InDelta(t, 0.5, units, 0, "nothing new")
+}
+
+func TestRows_meetTheWatchBeforeTheNewestRow(t *testing.T) {
+	t.Parallel()
+	var units float64
+	store := logOf(t, 40, 1, &units)
+	require.NoError(t, store.Put(t.Context(), table.Put{Item: device.ChangeKey("bob", 1).Item()}))
+	until := noon.Add(time.Hour)
+	for name, c := range map[string]struct {
+		ttl  item.Value // nil: none
+		user string
+		want time.Time
+	}{
+		"open":          {item.Int(until.Unix()), "ann", until},
+		"without a ttl": {nil, "ann", time.Unix(0, 0)},
+		"damaged":       {item.String("x"), "ann", time.Unix(0, 0)},
+		"of no user":    {nil, "bob", time.Time{}},
+	} {
+		watch := device.WatchKey("ann").Item()
+		watch.Set("ttl", c.ttl)
+		require.NoError(t, store.Put(t.Context(), table.Put{Item: watch}))
+		got := noon // of an earlier read
+		units = 0
+		for row, err := range changelog.Rows(t.Context(), store, changelog.Read{User: c.user, OpenUntil: &got}) {
+			require.True(t, c.user == "bob" || err == nil)
+			require.True(t, c.want.Equal(got), "%s: %s before row %d", name, got, row.N)
+			if row.N == 25 { // sixteen rows
+				break
+			}
+		}
+		require.InDelta(t, 1, units, 0, "%s: one page", name)
+	}
+	require.Len(t, numbers(t, store, changelog.Read{User: "ann"}, 0), 40)
+	require.Len(t, numbers(t, store, changelog.Read{User: "ann", From: 1}, 0), 40)
+	require.Len(t, numbers(t, store, changelog.Read{User: "ann", Page: 1}, 1), 1)
 }
 
 // brokenStore fails after the first page.

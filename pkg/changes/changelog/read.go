@@ -1,9 +1,11 @@
 package changelog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/device"
@@ -26,25 +28,31 @@ type Read struct {
 	Page int
 	// Eventual makes the read eventually consistent, at half the price.
 	Eventual bool
+	// OpenUntil, if set, gets the instant until which an app of the user is open, before the first row; the zero time is
+	// no app. Only a read downwards meets the watch that says so: it sorts behind the newest row, and has no price of its
+	// own.
+	OpenUntil *time.Time
 }
 
 // Rows reads the log's rows one by one, until the caller has enough: by number, entries or [Row.Size]. A caller that
 // breaks off at the last row of a page pays for no other page. The error of a damaged row wraps [ErrRow] and comes with
 // what could be read of it; the rows go on behind it. Any other error comes last and is the store's.
 func Rows(ctx context.Context, store table.Reader, read Read) iter.Seq2[Row, error] {
+	watch := device.WatchKey(read.User)
 	q := table.Query{
-		Partition: entity.UserPK(read.User), Range: table.Range{Prefix: device.ChangePrefix()},
-		Limit: read.Page, Descending: read.From == 0, Eventual: read.Eventual,
+		Partition: entity.UserPK(read.User), Range: table.Range{
+			From: device.ChangeKey(read.User, max(read.From, 1)).SK, To: device.ChangeKey(read.User, MaxRow).SK,
+		},
+		Limit: cmp.Or(read.Page, Newest), Descending: read.From == 0, Eventual: read.Eventual,
 	}
-	if read.From > 0 {
-		q.Range = table.Range{
-			From: device.ChangeKey(read.User, read.From).SK, To: device.ChangeKey(read.User, MaxRow).SK,
-		}
-	}
-	if q.Limit == 0 {
-		q.Limit = Newest
+	if read.OpenUntil != nil {
+		q.Range.To = watch.SK
+		q.Limit++
 	}
 	return func(yield func(Row, error) bool) {
+		if read.OpenUntil != nil {
+			*read.OpenUntil = time.Time{}
+		}
 		for q := q; ; q.Limit = min(2*q.Limit, maxPage) {
 			page, err := store.Query(ctx, q)
 			if err != nil {
@@ -52,6 +60,10 @@ func Rows(ctx context.Context, store table.Reader, read Read) iter.Seq2[Row, err
 				return
 			}
 			for _, it := range page.Items {
+				if it.Key() == watch {
+					*read.OpenUntil = time.Unix(it.Int(entity.AttrTTL), 0) // of a watch without a ttl in 1970
+					continue
+				}
 				if !yield(ParseRow(it)) {
 					return
 				}

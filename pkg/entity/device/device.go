@@ -12,11 +12,11 @@ import (
 	"nexus/pkg/item"
 )
 
-// Prefixes of the sort keys.
-const (
-	RowChange = "CHANGE"
-	RowWatch  = "WATCH"
-)
+// RowChange is the prefix of the sort keys.
+const RowChange = "CHANGE"
+
+// watch stands where a row of the change log has its number. It sorts behind every number.
+const watch = "open"
 
 // changeDigits is the length of a row's number in the change log: numbers sort as their texts do.
 const changeDigits = 12
@@ -39,7 +39,7 @@ func ChangeKey(user string, n int64) item.Key {
 	return key(user, RowChange, fmt.Sprintf("%0*d", changeDigits, n))
 }
 
-// ChangePrefix begins the sort keys of all rows of a change log.
+// ChangePrefix begins the sort keys of all rows of a change log, and of the watch.
 func ChangePrefix() string { return entity.ItemPrefix(RowChange) }
 
 // ParseChange returns the number of a row of a change log.
@@ -56,5 +56,6 @@ func ParseChange(sk string) (int64, error) {
 	return n, nil
 }
 
-// WatchKey returns the key of the row that says, while it lives, that some app of the user is open.
-func WatchKey(user string) item.Key { return key(user, RowWatch, user) }
+// WatchKey returns the key of the row that says, while it lives, that some app of the user is open. It sorts right
+// behind the newest row of the change log, so that one read has both.
+func WatchKey(user string) item.Key { return key(user, RowChange, watch) }

@@ -27,7 +27,7 @@ func TestParseChange_refusesWhatIsNoRowOfALog(t *testing.T) {
 	t.Parallel()
 	for _, sk := range []string{
 		"", "CHANGE", "CHANGE#", "CHANGE#1", "CHANGE#000000000000", "CHANGE#00000000000a", "CHANGE#-00000000001",
-		"CHANGE#0000000000001", "CHANGE#000000000001#1", "WATCH#000000000001", "TASK#000000000001",
+		"CHANGE#0000000000001", "CHANGE#000000000001#1", "CHANGE#open", "TASK#000000000001",
 	} {
 		_, err := device.ParseChange(sk)
 		require.Error(t, err, sk)
@@ -36,12 +36,16 @@ func TestParseChange_refusesWhatIsNoRowOfALog(t *testing.T) {
 
 func TestRowChange_isOfARowAndNoEntity(t *testing.T) {
 	t.Parallel()
-	for prefix, key := range map[string]item.Key{
-		device.RowChange: device.ChangeKey("ann", 1), device.RowWatch: device.WatchKey("ann"),
-	} {
+	for _, key := range []item.Key{device.ChangeKey("ann", 1), device.WatchKey("ann")} {
 		sk, err := entity.ParseSortKey(key.SK)
 		require.NoError(t, err)
 		require.True(t, sk.IsRow())
-		require.Equal(t, prefix, sk.Prefix)
+		require.Equal(t, device.RowChange, sk.Prefix)
 	}
+}
+
+func TestWatchKey_sortsBehindEveryRowOfTheLog(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, item.Key{PK: "USER#ann", SK: "CHANGE#open"}, device.WatchKey("ann"))
+	require.Less(t, device.ChangeKey("ann", device.MaxChange).SK, device.WatchKey("ann").SK)
 }
