@@ -144,8 +144,11 @@ func (l *changeLog) refusals(t token.Token, now time.Time) (out []query.ResetRea
 
 // isLogRow takes in a row of a log, or of a repository; false for any other.
 func (h *history) isLogRow(s *userState, r *record) bool {
-	if isOfRepository(r) {
+	if row, err := repository.ParseRow(r.Key); err == nil {
 		h.require(s, r)
+		if row.Kind == repository.DayRow {
+			s.days[row.Repository.Date] = r.New != nil
+		}
 		return true
 	}
 	n, err := logkey.ParseChange(r.Key.SK)
@@ -295,8 +298,18 @@ func (h *history) checkRepeated(s *userState, r *record, text string, ref entity
 	}
 }
 
+// checkDays checks that a row of the user's names each day that has a plan.
+func (h *history) checkDays(s *userState) {
+	for ref := range s.heads {
+		if ref.Type == planHead && !s.days[ref.ID] {
+			h.violate("I9", s.user, ref.ID, "has a plan, and no row says so")
+		}
+	}
+}
+
 // checkAnnouncements checks that the log says of everything at least how far it has come.
 func (h *history) checkAnnouncements(s *userState) {
+	h.checkDays(s)
 	if h.damaged[s.user] {
 		return
 	}

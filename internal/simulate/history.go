@@ -63,7 +63,7 @@ type history struct {
 	copiedBy    map[string]*worker // who put an object last
 	operations  int64
 	happened    map[string]int
-	strayed     bool                // something is wrong that only a repair of all users is certain to find
+	strayed     bool                // there is a schedule with an unreadable payload, until a repair of all users
 	junk        map[string]bool     // parked objects of unreadable records
 	damaged     map[string]bool     // by user, until a repair
 	hurts       map[string]int      // by user: how often something was damaged or lost

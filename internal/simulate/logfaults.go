@@ -69,9 +69,6 @@ func (h *history) lacks(r *record) {
 	if !isNamed || p == (progress{}) {
 		return
 	}
-	if ref.Type == planHead {
-		h.strayed = true // a repair of one user looks at the plans of some days alone
-	}
 	user, at := userOf(r.Key), datedBy(ref, r)
 	if since, isLacking := h.fleet.lacking[user]; !isLacking || at.Before(since) {
 		h.fleet.lacking[user] = at

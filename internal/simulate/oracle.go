@@ -73,6 +73,7 @@ type userState struct {
 	rang       map[string]ring    // what rang last of each reminder
 
 	heads map[entity.Ref]head // of repositories
+	days  map[string]bool     // that have a plan, according to their rows
 
 	edits    map[item.Key]int64 // the version that the last write of a user made, of each entity
 	eventAt  string             // the latest creation of an event
@@ -93,6 +94,7 @@ func newKnown(users []string) *oracle {
 			raised:     map[string]string{},
 			deliveryOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{}, heads: map[entity.Ref]head{},
+			days: map[string]bool{},
 		}
 	}
 	return k

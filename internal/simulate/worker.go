@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 )
 
 // kind is the kind of a worker.
@@ -89,7 +90,7 @@ func (h *history) start(w *worker, work func(ctx context.Context), users ...stri
 	w.users, w.allowed = map[string]bool{}, map[string]bool{}
 	for _, user := range users {
 		if w.users[user] = true; user != "" {
-			w.allowed[entity.UserPK(user)] = true
+			w.allowed[entity.UserPK(user)], w.allowed[repository.UserPK(user)] = true, true
 		}
 	}
 	w.on = h.pool.get(func() {

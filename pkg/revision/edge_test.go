@@ -88,7 +88,7 @@ func TestCommit_isOneTransactionUpToInlineActions(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := b.commit("", "", words(8)...) // the head, the entry, and eight rows
+	_, err := b.commit("", "", words(7)...) // the head, the entry, the day, and seven rows
 	b.NoError(err)
 	b.fault = nil
 	for _, key := range []string{"", "key"} {

@@ -162,7 +162,7 @@ func TestPublisher_removesWhatALoserWrote(t *testing.T) {
 	var moved *revision.ConflictError
 	b.ErrorAs(err, &moved)
 	b.Equal(winner.RevID, moved.Current.RevID)
-	b.Equal(1+2+40+2, b.store.Len(), "the head, two entries, two snapshots")
+	b.Equal(1+2+40+2+1, b.store.Len(), "the head, two entries, two snapshots, the day")
 }
 
 func TestPublisher_recognisesAPublicationThatWasOvertaken(t *testing.T) {

@@ -112,6 +112,9 @@ func (p *publication) size() int {
 	}
 	for i, one := range p.prepared {
 		n += 2
+		if one.beginsDay() {
+			n++
+		}
 		if p.drafted[i] {
 			n++
 		} else {
@@ -227,6 +230,9 @@ func (p *publication) transaction() ([]table.Action, judges) {
 		add(one.moveHead(), one.headMoved)
 		add(table.Put{Item: one.commit.row(one.at, one.sourceAttr), If: table.NotExists()},
 			func(item.Item) error { return nil })
+		if one.beginsDay() {
+			add(table.Put{Item: one.at.DayKey().Item()}, nil)
+		}
 		if p.drafted[i] {
 			add(one.takeDraft(), func(item.Item) error { return errSealed })
 			continue
@@ -237,6 +243,9 @@ func (p *publication) transaction() ([]table.Action, judges) {
 	}
 	return actions, judges
 }
+
+// beginsDay reports whether the revision is the first of a day's plan.
+func (p *Prepared) beginsDay() bool { return p.at.Date != "" && p.head.RevID == "" }
 
 // moveHead returns the update on whose condition a revision is made: the head is still the parent.
 func (p *Prepared) moveHead() table.Update {

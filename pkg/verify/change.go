@@ -145,16 +145,6 @@ func (r *run) expectHeads(ctx context.Context, of []repository.Address) error {
 	return nil
 }
 
-// namedHeads returns the addresses of a named user's repositories: the values, and the plans that a device
-// shows.
-func (r *run) namedHeads(user string) []repository.Address {
-	out := []repository.Address{{User: user}}
-	for _, date := range repository.ShownDays(r.Now()) {
-		out = append(out, repository.Address{User: user, Date: date})
-	}
-	return out
-}
-
 // recheckAnnounced compares what is expected with the log. It reads what seems to be missing a second time, the things
 // before the log, so that a change under way shows no difference.
 func (r *run) recheckAnnounced(ctx context.Context, user string) error {

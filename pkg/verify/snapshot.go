@@ -72,7 +72,11 @@ func (r *run) repository(ctx context.Context, key item.Key) error {
 		}
 		return r.snapshots(ctx, row.Repository.User)
 	}
-	return r.heads(ctx, row.Repository.User, row.Repository) // the log of a plan, and its head
+	// The head of a plan, which is first in the partition of its log.
+	if err := r.day(ctx, row); err != nil {
+		return err
+	}
+	return r.heads(ctx, row.Repository.User, row.Repository)
 }
 
 // unannounced finds a snapshot that no draft announces and no log names. Only a walk over the table can find it.

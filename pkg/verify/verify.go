@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/changes"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
@@ -36,6 +37,7 @@ const (
 	Snapshot   Kind = "snapshot" // rows of a repository's revision that was never committed
 	Kept       Kind = "kept"     // a KEPT row that no item names
 	Change     Kind = "change"   // what a change log does not name; a damaged row of one
+	Plan       Kind = "plan"     // a plan whose day has no row
 )
 
 // Difference is one deviation from what the items require.
@@ -186,7 +188,10 @@ func (r *run) users(ctx context.Context) error {
 		if err := r.user(ctx, r.o.User); err != nil {
 			return err
 		}
-		if err := r.heads(ctx, r.o.User, r.namedHeads(r.o.User)...); err != nil {
+		if err := r.heads(ctx, r.o.User, repository.Address{User: r.o.User}); err != nil {
+			return err
+		}
+		if err := r.days(ctx, r.o.User); err != nil {
 			return err
 		}
 		return r.snapshots(ctx, r.o.User)

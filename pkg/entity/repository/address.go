@@ -73,8 +73,7 @@ const (
 	daysAhead = 90 + 1
 )
 
-// ShownDays returns the dates of which a device shows plans, in any zone. No list has a user's plans: who looks for
-// them by keys alone looks at these.
+// ShownDays returns the dates of which a device shows plans, in any zone.
 func ShownDays(now time.Time) []string {
 	dates := make([]string, 0, daysBack+1+daysAhead)
 	for day := -daysBack; day <= daysAhead; day++ {
@@ -149,11 +148,19 @@ func (a Address) DraftKey(revID string) item.Key {
 // DraftPrefix begins the sort keys of the drafts of all of a user's repositories.
 func DraftPrefix() string { return draftWord + separator }
 
+// DayKey returns the key of the row that says that the day has a plan. No other row of the user's partition names it.
+func (a Address) DayKey() item.Key {
+	return item.Key{PK: UserPK(a.User), SK: join(planWord, a.Date)}
+}
+
+// DayPrefix begins the sort keys of these rows.
+func DayPrefix() string { return planWord + separator }
+
 // Row is the parsed key of a repository's row.
 type Row struct {
 	Repository Address
 	Kind       RowKind
-	// RevisionID is the revision that the row belongs to; empty for a head.
+	// RevisionID is the revision that the row belongs to; empty for a head and a day.
 	RevisionID string
 }
 
@@ -165,6 +172,7 @@ const (
 	LogRow
 	DraftRow
 	SnapshotRow
+	DayRow
 )
 
 // ParseRow reads the key of any row of a repository.
@@ -191,6 +199,9 @@ func parseRow(key item.Key) (row Row, ok bool) {
 		}
 		row.RevisionID = sk[len(sk)-1]
 		return row, len(sk) == 3 && sk[1] == valuesWord && sk[2] != ""
+	case len(rest) == 0 && sk[0] == planWord:
+		row.Repository.Date, row.Kind = sk[len(sk)-1], DayRow
+		return row, len(sk) == 2 && sk[1] != ""
 	case len(rest) == 0:
 		return parseLogRow(row, key.SK)
 	case len(rest) == 2 && rest[0] == valuesWord:

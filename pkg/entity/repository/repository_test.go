@@ -30,6 +30,7 @@ func TestAddress_hasTheDocumentedKeys(t *testing.T) {
 		"U#ann#PLAN#2026-01-23/HEAD":                                           plan.HeadKey(),
 		"U#ann#PLAN#2026-01-23/REV#2025-12-01T12:00:00Z#" + revID:              plan.LogKey(revID),
 		"U#ann/DRAFT#PLAN#2026-01-23#" + revID:                                 plan.DraftKey(revID),
+		"U#ann/PLAN#2026-01-23":                                                plan.DayKey(),
 		"U#ann#PLAN#2026-01-23#" + revID + "/TODO#0002#A#act_1":                plan.TodoKey(revID, 2, "act_1"),
 		"U#ann#PLAN#2026-01-23#" + revID + "/BLOCK#2025-12-01T12:00:00Z#blk_1": plan.BlockKey(revID, noon, "blk_1"),
 	} {
@@ -57,6 +58,10 @@ func TestParseRow_isTheInverseOfBuildingAKey(t *testing.T) {
 			require.Equal(t, want, got)
 		}
 	}
+	plan := repository.Address{User: "ann", Date: "2026-01-23"}
+	got, err := repository.ParseRow(plan.DayKey())
+	require.NoError(t, err)
+	require.Equal(t, repository.Row{Repository: plan, Kind: repository.DayRow}, got)
 	for _, want := range []repository.SnapshotKey{
 		repository.NodeRow{NodeID: "act_1"}, repository.EdgeRow{ParentID: "drv_1", Order: 9999, ChildID: "act_1"},
 		repository.TodoRow{Order: 1, ActionID: "act_1"}, repository.BlockRow{Start: noon, BlockID: "blk_1"},
@@ -89,7 +94,8 @@ func TestParseRow_refusesWhatIsNoKey(t *testing.T) {
 		{PK: "USER#ann", SK: "HEAD#VALUES"}, {PK: "U#", SK: "HEAD#VALUES"}, {PK: "U#ann", SK: "HEAD"},
 		{PK: "U#ann", SK: "REV#VALUES#" + revID},
 		{PK: "U#ann", SK: "REV#VALUES#2025-12-01T12:00:01Z#" + revID}, {PK: "U#ann#PLAN#2026-02-30", SK: "HEAD"},
-		{PK: "U#ann#PLAN#", SK: "HEAD"},
+		{PK: "U#ann#PLAN#", SK: "HEAD"}, {PK: "U#ann", SK: "PLAN"}, {PK: "U#ann", SK: "PLAN#"},
+		{PK: "U#ann", SK: "PLAN#2026-02-30"}, {PK: "U#ann", SK: "PLAN#2026-01-23#x"},
 		{PK: "U#ann#VALUES#", SK: "NODE#act_1"}, {PK: "U#ann#VALUES#rev_1", SK: "NODE#act_1"},
 		{PK: "U#ann", SK: "DRAFT#VALUES#"}, {PK: "U#ann", SK: "DRAFT#PLAN#" + revID},
 		{PK: "U#ann#VALUES#" + revID + "#x", SK: "NODE#act_1"}, {},
@@ -127,6 +133,7 @@ func FuzzARepositorysKeyIsReadOrRefused(f *testing.F) {
 			f.Add(key.PK, key.SK)
 		}
 	}
+	f.Add("U#ann", "PLAN#2026-01-23")
 	f.Fuzz(func(t *testing.T, pk, sk string) {
 		_, _ = repository.ParseSnapshotKey(sk)
 		key := item.Key{PK: pk, SK: sk}
@@ -143,6 +150,8 @@ func FuzzARepositorysKeyIsReadOrRefused(f *testing.F) {
 			require.Equal(t, key, row.Repository.DraftKey(row.RevisionID))
 		case repository.SnapshotRow:
 			require.Equal(t, pk, row.Repository.SnapshotPK(row.RevisionID))
+		case repository.DayRow:
+			require.Equal(t, key, row.Repository.DayKey())
 		}
 	})
 }

@@ -35,6 +35,40 @@ func TestRows_haveTheStatedKeysAndAttributes(t *testing.T) {
 	}, rows[5])
 }
 
+// The rows of days name all plans of a user. Each costs one write, in the transaction of the day's first revision.
+func TestCommit_putsTheRowOfTheDayOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 3)
+	written := func() (rows []item.Key) {
+		for _, c := range b.calls {
+			if c.Op == "Transact" {
+				rows = append(rows, c.Keys...)
+			}
+		}
+		b.calls = nil
+		return rows
+	}
+	day := item.Key{PK: "U#ann", SK: "PLAN#2026-01-19"}
+	b.calls = nil
+	p := plan.Plan{Todos: []plan.Todo{todo(1, plan.Urgent, 1)}}
+	first := b.commit(monday, "", plan.ReasonMorningPlan, p)
+	rows := written()
+	b.Len(rows, 4, "head, entry of the log, to-do and day")
+	b.Contains(rows, day)
+	b.Equal([]item.Item{day.Item()}, b.rowsUnder("U#ann", "PLAN#"))
+
+	b.now = b.now.Add(time.Hour)
+	b.commit(monday, first.RevID, plan.ReasonMiddayReplan, p)
+	rows = written()
+	b.Len(rows, 3)
+	b.NotContains(rows, day)
+
+	_, err := b.plans.Rollover(b.ctx, "ann", monday, "", 0)
+	b.NoError(err)
+	b.Contains(written(), item.Key{PK: "U#ann", SK: "PLAN#2026-01-20"})
+	b.Len(b.rowsUnder("U#ann", "PLAN#"), 2)
+}
+
 func TestService_replansComparesAndRollsBackADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, 4)

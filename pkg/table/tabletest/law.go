@@ -81,6 +81,7 @@ func (l *Law) Transact(ctx context.Context, actions ...table.Action) error {
 	for _, a := range actions {
 		l.action(a)
 	}
+	l.days(actions)
 	return l.after(ctx, l.Store.Transact(ctx, actions...), actions...)
 }
 

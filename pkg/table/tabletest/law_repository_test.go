@@ -29,7 +29,12 @@ func TestLaw_keepsTheHistoryOfRepositories(t *testing.T) {
 		action table.Action
 		legal  bool
 	}{
-		"the first head": {table.Update{Key: at.HeadKey(), Set: set, If: table.NotExists()}, true},
+		"the first head": {
+			table.Update{Key: repository.Address{User: "u"}.HeadKey(), Set: set, If: table.NotExists()}, true},
+		"a plan without its day": {table.Update{Key: at.HeadKey(), Set: set, If: table.NotExists()}, false},
+		"a day":                  {table.Put{Item: at.DayKey().Item()}, true},
+		"a day that is changed":  {table.Update{Key: at.DayKey(), Set: item.Item{"notes": item.String("x")}}, false},
+		"a day that is removed":  {table.Delete{Key: at.DayKey()}, false},
 		"a head under another": {
 			table.Update{Key: at.HeadKey(), Set: set, If: table.OrNoRow(table.Equal("headRevId", item.String(revID)))}, true},
 		"a head under none":        {table.Update{Key: at.HeadKey(), Set: set}, false},
@@ -47,5 +52,17 @@ func TestLaw_keepsTheHistoryOfRepositories(t *testing.T) {
 		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), product.Registry())
 		_ = law.Transact(t.Context(), c.action) // an index key without its partner is the store's to refuse
 		require.Equal(t, c.legal, len(law.Broken()) == 0, "%s: %v", name, law.Broken())
+	}
+}
+
+func TestLaw_wantsTheDayBesideTheFirstHeadOfAPlan(t *testing.T) {
+	t.Parallel()
+	at := repository.Address{User: "u", Date: "2026-01-23"}
+	head := table.Update{Key: at.HeadKey(), Set: item.Item{"headRevId": item.String("x")}, If: table.NotExists()}
+	for date, legal := range map[string]bool{at.Date: true, "2026-01-24": false} {
+		law := tabletest.NewLaw(memory.New(time.Now, memory.Options{}), product.Registry())
+		day := repository.Address{User: "u", Date: date}.DayKey().Item()
+		require.NoError(t, law.Transact(t.Context(), head, table.Put{Item: day}))
+		require.Equal(t, legal, len(law.Broken()) == 0, "%s: %v", date, law.Broken())
 	}
 }
