@@ -178,7 +178,7 @@ func (a *API) runOne(
 		return append(append(append(result, `,"problem":`...), content...), '}'), nil, p.cause
 	}
 	result = strconv.AppendInt(append(result, `,"status":`...), int64(out.status), 10)
-	if out.made > 0 {
+	if out.made > 0 || out.item != nil { // settings without a row have version 0
 		result = strconv.AppendInt(append(result, `,"version":`...), out.made, 10)
 	}
 	body := out.json()

@@ -16,7 +16,7 @@ import (
 // chained is the result of one command of a batch.
 type chained struct {
 	Status  int
-	Version int64
+	Version *int64
 	Entity  map[string]any
 	Problem struct {
 		Type           string
@@ -42,8 +42,8 @@ func shown(results []chained) string {
 	var out []string
 	for _, r := range results {
 		text := fmt.Sprint(r.Status)
-		if r.Version != 0 {
-			text += fmt.Sprintf("@%d", r.Version)
+		if r.Version != nil {
+			text += fmt.Sprintf("@%d", *r.Version)
 		}
 		out = append(out, text)
 	}
@@ -226,7 +226,7 @@ func TestResolve_followsAnEventThatBecomesASeries(t *testing.T) {
 func TestResolve_followsTheSettings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Equal("200 200@1 200@2", shown(b.chain(
+	b.Equal("200@0 200@1 200@2", shown(b.chain(
 		cmd("1", "UpdateMe", `"defaultTzid":"UTC"`, version(0)),
 		cmd("2", "UpdateMe", `"defaultTzid":"Asia/Tokyo"`, after("1")),
 		cmd("3", "UpdateMe", `"defaultTzid":"Europe/Paris"`, after("2")),

@@ -94,7 +94,7 @@ func commandResult(r *entity.Registry) object {
 	return record([]string{"id", "status"}, object{
 		{"id", textSchema("The command's id; empty if it had none.")},
 		{"status", object{{"type", "integer"}, {"description", "What the operation by itself would have answered."}}},
-		{"version", object{{"type", "integer"}, {"minimum", 1}, {"description", "The version that the command made of the " +
+		{"version", object{{"type", "integer"}, {"minimum", 0}, {"description", "The version that the command made of the " +
 			"entity that it names, or found if it changed nothing; of a deletion that of the removal, of a split that of the " +
 			"series that ended. A repetition has the same one, whatever became of the entity since."}}},
 		{"entity", schemaRef(anyEntity)},

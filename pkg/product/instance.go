@@ -25,7 +25,7 @@ func Instance() *entity.Type {
 				{
 					Name: AttrRecurrenceID, Kind: entity.Instant, Origin: entity.FromServer, Required: true,
 					Doc: "The start that the series gives this occurrence (RFC 5545 §3.8.4.4); of a series that floats or of whole " +
-						"days, the reading.",
+						"days, the reading, with a Z all the same.",
 				},
 			},
 			fields,

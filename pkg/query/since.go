@@ -76,12 +76,19 @@ func (s *Service) tokenOf(user string, q SinceQuery) (token.Token, error) {
 		return token.Token{}, ErrTypes
 	case t.Owner != token.OwnerOf(user):
 		return token.Token{}, &ResetError{ResetUnknown}
-	case !t.Form.Fits(s.form):
-		return token.Token{}, &ResetError{ResetForm}
-	case t.N == 0 && s.now().Sub(time.Unix(int64(t.X), 0)) >= changelog.Trusted:
-		return token.Token{}, &ResetError{ResetExpired}
 	}
-	return t, nil
+	return t, s.checkAge(t)
+}
+
+// checkAge refuses a token of another form, and one of an empty log that is too old.
+func (s *Service) checkAge(t token.Token) error {
+	switch {
+	case !t.Form.Fits(s.form):
+		return &ResetError{ResetForm}
+	case t.N == 0 && s.now().Sub(time.Unix(int64(t.X), 0)) >= changelog.Trusted:
+		return &ResetError{ResetExpired}
+	}
+	return nil
 }
 
 // rowsBehind returns the rows behind the token's, up to the one with which they have so many entries of its types or

@@ -30,7 +30,8 @@ const (
 // Snapshot calls add for each thing of a page of the user's: first the settings and the heads of repositories, then the
 // entities in the order of their sort keys. The page ends before the entity for which add returns false. All reads are
 // consistent. The token is that of the log before the first page, and travels in the cursor, so whatever changes
-// in between is in the first answer of [Service.Since]. A [*BusyError] says that the user has had too many pages.
+// in between is in the first answer of [Service.Since]. A [*BusyError] says that the user has had too many pages, a
+// [*ResetError] that the cursor's token is good no more: the client begins a new snapshot.
 func (s *Service) Snapshot(
 	ctx context.Context, user string, q SnapshotQuery, add func(Change) bool,
 ) (SnapshotPage, error) {
@@ -59,6 +60,8 @@ func (s *Service) Snapshot(
 		for _, c := range heads {
 			add(c)
 		}
+	} else if _, _, err := s.rowsBehind(ctx, user, at, 0); err != nil {
+		return SnapshotPage{}, err // the token at the snapshot's end would be worth nothing
 	}
 	behind, more, err := s.walk(ctx, user, at.Types, behind, maxSnapshotReads, add)
 	switch {
@@ -87,5 +90,5 @@ func (s *Service) resumeSnapshot(user string, q SnapshotQuery, types token.Types
 	case len(q.Types) > 0 && !at.Types.Equal(types):
 		return token.Token{}, "", ErrTypes
 	}
-	return at, c.SK, nil
+	return at, c.SK, s.checkAge(at)
 }

@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/table"
+	"nexus/pkg/text/fold"
 )
 
 func TestSnapshot_hasAllThatTheUserHas(t *testing.T) {
@@ -74,6 +75,32 @@ func TestSnapshot_keepsTheTokenOfItsBeginning(t *testing.T) {
 	require.NoError(t, err)
 	got, _ := b.since(page.Next, 0)
 	require.Equal(t, []string{entryOf(late).String()}, got, "what changed since the first page comes first")
+}
+
+func TestSnapshot_resetsOnceItsTokenIsGoodNoMore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	someOfEach(b)
+	b.appendRow(ann, 1, changelog.Entry{Ref: entity.Ref{Type: product.TypeTask, ID: "task_1"}, Version: 1})
+	l := lines{most: 2}
+	page, err := b.service.Snapshot(ctx, ann, query.SnapshotQuery{}, l.add)
+	require.NoError(t, err)
+	var reset *query.ResetError
+	b.now = b.now.Add(80 * 24 * time.Hour)
+	_, err = b.service.Snapshot(ctx, ann, query.SnapshotQuery{Cursor: page.Cursor}, l.add)
+	require.ErrorAs(t, err, &reset)
+	require.Equal(t, query.ResetExpired, reset.Reason)
+	config := query.Config{
+		Store: b.store, Registry: product.Registry(), Now: func() time.Time { return noon }, Fold: fold.String, Form: 1,
+	}
+	_, err = query.New(config).Snapshot(ctx, ann, query.SnapshotQuery{Cursor: page.Cursor}, l.add)
+	require.ErrorAs(t, err, &reset)
+	require.Equal(t, query.ResetForm, reset.Reason)
+	b.now = noon
+	b.readUnits()
+	_, err = b.service.Snapshot(ctx, ann, query.SnapshotQuery{Cursor: page.Cursor}, (&lines{}).add)
+	require.NoError(t, err)
+	require.InDelta(t, 0.5+5, b.readUnits(), 0, "its row of the log, five types")
 }
 
 func TestSnapshot_followsTypesAndTheSettings(t *testing.T) {
