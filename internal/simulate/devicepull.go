@@ -99,6 +99,9 @@ func (h *history) pullSnapshot(d *device) *worker {
 	}
 	return h.serve(d, st.user, "asks for a snapshot", ask, func() {
 		h.note("  %d things, %v", len(page), err)
+		if cursor == "" && asReset(err) != nil {
+			h.violate("I12", st.user, d.name, "is answered %v to the beginning of a snapshot", err)
+		}
 		if !e.arrives(h) || !h.isServed(d, err) || !e.fits() {
 			return
 		}
@@ -251,7 +254,7 @@ func (h *history) isServed(d *device, err error) bool {
 		return true
 	case reset != nil:
 		h.happened["device reset "+string(reset.Reason)]++
-		st.isReset = true
+		st.isReset, st.fresh = true, nil // a snapshot under way begins again
 	case busy != nil:
 		h.happened["device has to wait"]++
 		d.busyUntil = h.now.Add(busy.RetryAfter)

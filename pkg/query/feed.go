@@ -97,6 +97,9 @@ func (s *Service) typesOf(names []string) (token.Types, error) {
 	if len(names) > token.MaxTypes {
 		return nil, refuse("types", "must be at most %d", token.MaxTypes)
 	}
+	if len(names) > 1 { // the settings are in every feed
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == entity.TypeUserMeta })
+	}
 	return token.TypesOf(names), nil
 }
 

@@ -295,6 +295,12 @@ func (w *feedWorld) sync(d *phone) {
 	if d.token == "" {
 		q := query.SnapshotQuery{Types: d.types, Cursor: d.cursor}
 		page, err := service.Snapshot(ctx, ann, q, add)
+		var reset *query.ResetError
+		if d.cursor != "" && errors.As(err, &reset) {
+			w.resets[reset.Reason]++
+			d.cursor = ""
+			return
+		}
 		require.NoError(w, err)
 		if w.isLost() {
 			return

@@ -113,6 +113,10 @@ func TestSnapshot_followsTypesAndTheSettings(t *testing.T) {
 	got, page := b.since(next, 0)
 	require.Empty(t, got)
 	require.Equal(t, tokenAt(row, product.TypeNote, entity.TypeMaster), page.Next, "rows without its types move it on")
+	_, err := b.service.Since(ctx, ann, query.SinceQuery{
+		Token: page.Next, Types: []string{entity.TypeUserMeta, entity.TypeMaster, product.TypeNote},
+	}, (&lines{}).add)
+	require.NoError(t, err, "to name the settings changes nothing")
 	got, _, _ = b.snapshot(0, changelog.TypePlan)
 	require.Equal(t, append(want[:1:1], want[2:5]...), got)
 }
