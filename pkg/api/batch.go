@@ -32,8 +32,12 @@ const (
 	memberOmitted = "omitted"
 
 	memberExpected = "expectedVersion"
+	memberOfSeries = "ofSeries"
 	memberAfter    = "expectedAfter"
 )
+
+// membersOfFrame are those that a command of a batch may have.
+var membersOfFrame = []string{"id", "type", "data", memberExpected, memberOfSeries, memberAfter}
 
 // batchOperation returns POST /v1/commands. The surface answers it by itself, because it needs the whole table.
 func batchOperation() *operation {
@@ -241,10 +245,8 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 	}
 	var wrong findings
 	for _, name := range sortedNames(frame) {
-		switch name {
-		case "id", "type", "data", memberExpected, memberAfter:
-		default:
-			wrong.addUnknown("", name, []string{"id", "type", "data", memberExpected, memberAfter})
+		if !slices.Contains(membersOfFrame, name) {
+			wrong.addUnknown("", name, membersOfFrame)
 		}
 	}
 	if id, _ = frame["id"].(string); id == "" {
@@ -264,6 +266,7 @@ func (a *API) readCommand(user string, raw any) (id string, o *operation, c call
 		user: user, key: id, retention: idempotency.BatchRetention, path: map[string]string{}, doc: maps.Clone(data),
 	}
 	c.expected = o.readVersion(frame[memberExpected], &wrong)
+	c.ofSeries = o.readOfSeries(frame, &wrong)
 	c.after = o.readAfter(frame, &wrong)
 	o.takePathValues(&c, &wrong)
 	if len(wrong) > 0 {
@@ -286,6 +289,24 @@ func (o *operation) readVersion(raw any, wrong *findings) *int64 {
 		wrong.add("/"+memberExpected, "has no meaning for %s", o.commandType())
 	}
 	return &version
+}
+
+// readOfSeries reads the member that says whose version is expected.
+func (o *operation) readOfSeries(frame map[string]any, wrong *findings) bool {
+	raw := frame[memberOfSeries]
+	if raw == nil {
+		return false
+	}
+	is, ok := raw.(bool)
+	switch {
+	case !ok:
+		wrong.add("/"+memberOfSeries, "must be true or false")
+	case !o.isAboutOccurrence():
+		wrong.add("/"+memberOfSeries, "has no meaning for %s", o.commandType())
+	case is && frame[memberExpected] == nil:
+		wrong.add("/"+memberOfSeries, "has no meaning without %s", memberExpected)
+	}
+	return is
 }
 
 // readAfter reads the member that names an earlier command in place of a version; "" if it is absent.

@@ -204,6 +204,39 @@ func TestResolve_letsAnOccurrenceFollowItsSeries(t *testing.T) {
 	b.Equal(int64(4), again[2].Problem.CurrentVersion)
 }
 
+// The row of an exception may have the very version of its series. A device that does not know the exception says whose
+// version it names.
+func TestReadOfSeries_takesTheVersionOfTheSeriesForAnOccurrence(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	of := `"masterId":"` + chosen("mst") + `"`
+	put := func(key, date, data, condition string) string {
+		return cmd(key, "PutInstance", of+`,"date":"`+date+`"`+data, condition)
+	}
+	series := func(v int) string { return version(v) + `,"ofSeries":true` }
+	b.Equal("201@1 200@2 200@2 412 200@3", shown(b.chain(
+		cmd("1", "CreateSeries", of+`,`+standup+`,"rrule":"FREQ=WEEKLY;COUNT=6"`, ""),
+		put("2", "20260309", `,"title":"x"`, series(1)),
+		cmd("3", "UpdateSeries", of+`,"title":"second"`, version(1)),
+		put("4", "20260309", `,"title":"y"`, series(2)),
+		put("5", "20260316", `,"title":"y"`, series(2)),
+	)))
+	b.Equal("200@3 412 200@6 200@7", shown(b.chain(
+		put("5", "20260316", `,"title":"y"`, version(2)), // the number alone identifies the request
+		put("6", "20260316", `,"title":"z"`, series(3)),
+		put("7", "20260316", ``, version(3)), // undone
+		put("8", "20260316", `,"title":"z"`, series(2)),
+	)))
+	for _, condition := range []string{
+		version(2) + `,"ofSeries":"true"`, `"ofSeries":true`, after("2") + `,"ofSeries":true`,
+	} {
+		got := b.chain(put("2", "20260309", `,"title":"x"`, version(1)), put("9", "20260323", `,"title":"x"`, condition))
+		b.Equal(422, got[1].Status, condition)
+		b.Equal("/ofSeries", got[1].Problem.Errors[0].Pointer)
+	}
+	b.Equal("422", shown(b.chain(cmd("10", "UpdateSeries", of+`,"title":"third"`, series(2)))))
+}
+
 // An event that becomes a series is named by the command that makes it one, and the series by those that follow.
 func TestResolve_followsAnEventThatBecomesASeries(t *testing.T) {
 	t.Parallel()

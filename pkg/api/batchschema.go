@@ -57,6 +57,10 @@ func (o *operation) frameSchema(data object) object {
 					memberExpected + ". A command about an occurrence may name one about its series. If that one was not carried " +
 					"out, neither is this one: 424, or 503 behind a 503."}}})
 	}
+	if o.isAboutOccurrence() {
+		members = append(members, member{memberOfSeries, object{{"type", "boolean"}, {"description",
+			memberExpected + " is the version of the series. If the occurrence differs from it by now, that is 412."}}})
+	}
 	return append(object{{"description", o.summary + "."}}, closed(required, members)...)
 }
 
