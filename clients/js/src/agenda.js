@@ -3,7 +3,10 @@
 import { failureOf } from "./sync.js";
 
 /** @typedef {{cursor?: string, etag: string, items: import("./merge.js").Item[], next?: string}} Page */
-/** @typedef {{from: string, to: string, pages: Page[], isStale: boolean}} Kept */
+/**
+ * Kept are the answers. `changes` counts what may have made them stale, `seen` is its number before they were asked for.
+ * @typedef {{from: string, to: string, pages: Page[], changes: number, seen: number}} Kept
+ */
 
 const day = 86_400_000, back = 30, ahead = 90;
 
@@ -16,38 +19,25 @@ export async function keepAgenda(c) {
   const today = Math.floor(c.now() / day) * day;
   const [from, to] = [today - back * day, today + ahead * day].map((at) => new Date(at).toISOString().replace(".000", ""));
   /** @type {Kept | undefined} */
-  const had = await c.store.write(async (tx) => {
-    const kept = await tx.get("meta", "agenda");
-    // The mark goes before the question: a change while it is under way sets it again.
-    if (kept) tx.put("meta", "agenda", { ...kept, isStale: false });
-    return kept;
-  });
-  if (had && !had.isStale && had.from === from) return;
+  const had = await c.store.read((tx) => tx.get("meta", "agenda"));
+  if (had && had.changes === had.seen && had.from === from) return;
   /** @type {Page[]} */
   const pages = [];
-  try {
-    for (let cursor = /** @type {string | undefined} */ (undefined); ;) {
-      const query = new URLSearchParams({ from, to, types: "EVENT,REMINDER", limit: "100", ...(cursor && { cursor }) });
-      const old = had?.from === from ? had.pages.find((page) => page.cursor === cursor) : undefined;
-      const answer = await c.request("GET", `/v1/agenda?${query}`, undefined, old && { "If-None-Match": old.etag });
-      if (answer.status === 304 && old) pages.push(old);
-      else if (answer.status === 200) {
-        const { items, nextCursor: next } = answer.json;
-        pages.push({ etag: answer.headers.get("ETag") ?? "", items, ...(cursor && { cursor }), ...(next && { next }) });
-      } else throw failureOf(answer);
-      cursor = pages.at(-1)?.next;
-      if (!cursor) break;
-    }
-  } catch (error) {
-    await c.store.write(async (tx) => {
-      const kept = await tx.get("meta", "agenda");
-      if (kept) tx.put("meta", "agenda", { ...kept, isStale: true });
-    });
-    throw error;
+  for (let cursor = /** @type {string | undefined} */ (undefined); ;) {
+    const query = new URLSearchParams({ from, to, types: "EVENT,REMINDER", limit: "100", ...(cursor && { cursor }) });
+    const old = had?.from === from ? had.pages.find((page) => page.cursor === cursor) : undefined;
+    const answer = await c.request("GET", `/v1/agenda?${query}`, undefined, old && { "If-None-Match": old.etag });
+    if (answer.status === 304 && old) pages.push(old);
+    else if (answer.status === 200) {
+      const { items, nextCursor: next } = answer.json;
+      pages.push({ etag: answer.headers.get("ETag") ?? "", items, ...(cursor && { cursor }), ...(next && { next }) });
+    } else throw failureOf(answer);
+    cursor = pages.at(-1)?.next;
+    if (!cursor) break;
   }
   await c.store.write(async (tx) => {
-    const kept = await tx.get("meta", "agenda");
-    tx.put("meta", "agenda", { from, to, pages, isStale: kept?.isStale ?? false });
+    const { changes = 0 } = (await tx.get("meta", "agenda")) ?? {};
+    tx.put("meta", "agenda", { from, to, pages, changes, seen: had?.changes ?? 0 });
   });
   c.changed();
 }

@@ -86,7 +86,7 @@ function rebase(rows, row, problem, out, newKey) {
       left.set(other.n, undefined);
       continue;
     }
-    const { sent, ...waits } = other;
+    const { sent, ofSeries, ...waits } = other;
     /** @type {Row} */
     const next = { ...waits, key: newKey(), tries: 0, after: before, expected: before === null ? problem.currentVersion : null };
     if (part) {
@@ -102,7 +102,7 @@ function rebase(rows, row, problem, out, newKey) {
     const next = left.get(other.n) ?? other;
     // An occurrence that follows what is left no more: what its series is now decides, or a refusal that merges it.
     return next.after !== null && left.has(next.after) && !left.get(next.after)
-      ? { ...next, after: before, expected: before === null ? problem.currentVersion : null } : next;
+      ? { ...next, after: before, expected: before === null ? problem.currentVersion : null, ofSeries: before === null } : next;
   });
 }
 
@@ -133,7 +133,7 @@ export function answered(rows, sent, results, newKey) {
     /** @param {number} version */
     const done = (version) => {
       out.rows = out.rows.filter((other) => other !== row)
-        .map((other) => (other.after === n ? { ...other, after: null, expected: version } : other));
+        .map((other) => (other.after === n ? { ...other, after: null, expected: version, ofSeries: other.id !== row.id } : other));
     };
     if (status < 300) {
       const version = result.version ?? result.entity?.version ?? (row.expected ?? 0) + 1;

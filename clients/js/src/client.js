@@ -83,7 +83,7 @@ export async function open(options) {
     try {
       json = text && JSON.parse(text);
     } catch {
-      if (response.status < 400) throw new Failure("error", "the answer is not JSON");
+      if (response.status < 400) throw new Failure("error", "not JSON");
     }
     return { status: response.status, json, headers: response.headers };
   }

@@ -82,7 +82,7 @@ export async function put(tx, generation, change, fromFeed, now) {
   const moves = type === "MASTER" || type === "INSTANCE" || (type === "REMINDER" && (item?.rrule || held?.item?.rrule)) ||
     (type === "USER_META" && item?.defaultTzid !== held?.item?.defaultTzid);
   const agenda = moves && (await tx.get("meta", "agenda"));
-  if (agenda) tx.put("meta", "agenda", { ...agenda, isStale: true });
+  if (agenda) tx.put("meta", "agenda", { ...agenda, changes: agenda.changes + 1 });
 }
 
 /**

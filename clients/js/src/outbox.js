@@ -13,15 +13,15 @@ import { isServed, keyOf, occurrenceId, pick, shown, types } from "./copy.js";
  *   data      what is sent
  *   patch     what it changes, as it is shown
  *   base      what its user saw of what `patch` names
- *   expected  the version that its user saw; or
+ *   expected  the version that its user saw: with `ofSeries` that of an occurrence's series; or
  *   after     the row whose result it follows
  *   sent      when it was sent first, in milliseconds of the server's clock; `tries` how often
  *   instances the exceptions that its user saw of the series
  * @typedef {{n: number, key: string, type: string, kind: "create" | "patch" | "put" | "delete" | "act", id: string, of: string,
- *   parent?: string, data: Item, patch: Item, base: Item, expected: number | null, after: number | null,
+ *   parent?: string, data: Item, patch: Item, base: Item, expected: number | null, ofSeries?: boolean, after: number | null,
  *   sent?: number, tries: number, instances?: string}} Row
  */
-/** @typedef {Omit<Row, "n" | "key" | "expected" | "after" | "tries">} Made */
+/** @typedef {Omit<Row, "n" | "key" | "expected" | "ofSeries" | "after" | "tries">} Made */
 /** @typedef {{id: string, type: string, version: number, item: Item, waiting: boolean}} Shown */
 
 /** The longest that a command is sent again, in milliseconds: receipts live ten days longer. */
@@ -69,10 +69,10 @@ export async function add(tx, copy, rows, made, key, version) {
   const n = ((await tx.get("meta", "n")) ?? 0) + 1;
   const held = (/** @type {string | undefined} */ id) => copy.find((other) => other.id === id && other.item)?.version;
   const last = (/** @type {string | undefined} */ id) => rows.findLast((row) => row.id === id)?.n;
-  const after = last(made.id) ?? (held(made.id) === undefined ? last(made.parent) : undefined) ?? null;
+  const isPlain = made.parent && !held(made.id), after = last(made.id) ?? (isPlain ? last(made.parent) : undefined) ?? null;
   const expected = after === null && made.kind !== "create" ? (version ?? held(made.id) ?? held(made.parent) ?? 0) : null;
   tx.put("meta", "n", n);
-  tx.put("outbox", n, { ...made, n, key, after, expected, tries: 0 });
+  tx.put("outbox", n, { ...made, n, key, after, expected, ofSeries: !!isPlain && after === null, tries: 0 });
 }
 
 /**
@@ -95,11 +95,11 @@ export function batch(rows, stuck, size = most) {
  * command returns a row as it is sent in a batch.
  * @param {Row} row @param {Row[]} batch
  */
-export function command({ key, type, data, after, expected }, batch) {
+export function command({ key, type, data, after, expected, ofSeries }, batch) {
   const before = batch.find((other) => other.n === after);
   return {
     id: key, type, data,
-    ...(before ? { expectedAfter: before.key } : expected === null ? {} : { expectedVersion: expected }),
+    ...(before ? { expectedAfter: before.key } : expected === null ? {} : { expectedVersion: expected, ...(ofSeries && { ofSeries }) }),
   };
 }
 

@@ -56,7 +56,7 @@ export async function indexedDBStore(name, factory = indexedDB) {
     const tx = db.transaction(tables, mode, { durability: "strict" });
     const done = new Promise((resolve, reject) => {
       tx.oncomplete = resolve;
-      tx.onabort = () => reject(tx.error ?? new Error("the transaction was given up"));
+      tx.onabort = () => reject(tx.error ?? new Error("aborted"));
     });
     // The function's own error goes first.
     done.catch(() => {});

@@ -123,14 +123,12 @@ async function decide(c, rows, results, state) {
     const waits = await c.store.write(async (tx) => {
       const now = await stateOf(tx);
       if (place(now) !== place(state)) return undefined;
-      const outcome = answered(await tx.all("outbox"), rows, results, c.newKey), under = now.snapshot;
+      const outcome = answered(await tx.all("outbox"), rows, results, c.newKey);
       await settle(tx, outcome);
-      // A snapshot under way may have passed them, and is not to show what was before. Without a page it begins again.
-      for (const change of outcome.changes) {
-        await put(tx, now.generation, change, false, c.now());
-        if (under?.cursor) await put(tx, under.generation, change, false, c.now());
+      // A snapshot under way may have passed them, and is not to show what was before.
+      for (const generation of [now.generation, now.snapshot?.generation ?? now.generation]) {
+        for (const change of outcome.changes) await put(tx, generation, change, false, c.now());
       }
-      if (under?.cursor === "") tx.put("meta", "state", { ...now, snapshot: { ...under, generation: under.generation + 1 } });
       return outcome.rows;
     });
     if (waits) return waits;
@@ -153,7 +151,7 @@ export async function push(c) {
       /** @type {import("./answers.js").Refused[]} */
       const refused = [];
       for (let late; (late = all.find((row) => row.sent && row.sent < c.now() - patience));) {
-        all = without(all, late, { status: 0, title: "Sent 80 days ago and never answered" }, refused);
+        all = without(all, late, { status: 0, title: "Not answered for 80 days" }, refused);
       }
       if (refused.length) await settle(tx, { rows: all, refused });
       const rows = batch(all, stuck, size).map((row) => ({ ...row, sent: row.sent ?? c.now(), tries: row.tries + 1 }));

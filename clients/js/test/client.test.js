@@ -325,7 +325,7 @@ test("of an occurrence the copy has its times and what is its own; undone, it ha
   await client.sync();
   await client.occurrence("mst_1", "20261201", { title: "own" });
   await client.sync();
-  assert.deepEqual(commands(asked)[0], [{ id: "k1", type: "PutInstance", data: { masterId: "mst_1", date: "20261201", title: "own" }, expectedVersion: 2 }]);
+  assert.deepEqual(commands(asked)[0], [{ id: "k1", type: "PutInstance", data: { masterId: "mst_1", date: "20261201", title: "own" }, expectedVersion: 2, ofSeries: true }]);
   const held = (await client.items("INSTANCE"))[0].item;
   assert.deepEqual([held.title, held.startUtc, "location" in held], ["own", "s", false]);
   answer = instance(5);
@@ -345,6 +345,26 @@ test("an occurrence follows its series in a batch; refused with it, it is shown 
   await client.sync();
   assert.deepEqual(commands(asked)[0].map(({ id, expectedVersion, expectedAfter }) => [id, expectedVersion, expectedAfter]), [["k1", 2, undefined], ["k2", undefined, "k1"]]);
   assert.deepEqual([(await client.refused()).map(({ type }) => type), await client.waiting()], [["UpdateSeries", "PutInstance"], []]);
+});
+
+test("an occurrence that follows its series is sent under the version of the series, and says so", async () => {
+  const answers = [
+    [{ status: 200, version: 3, entity: { ...master.item, version: 3 } }, { status: 503, problem: { status: 503 } }],
+    [{ status: 412, problem: { status: 412, currentVersion: 3, current: instance(3, { color: "c", modifiedFields: ["color"] }) } }],
+    [{ status: 200, version: 4, entity: instance(4, { modifiedFields: ["title", "color"] }) }],
+  ];
+  const { client, asked } = await holding([master], {
+    "POST /v1/commands": (request) => {
+      const [one] = answers.splice(0, 1);
+      return results((_, i) => one[i])(request);
+    },
+  });
+  await client.sync();
+  await client.edit("mst_1", { title: "n" });
+  await client.occurrence("mst_1", "20261201", { title: "own" });
+  while (answers.length) await client.sync();
+  assert.deepEqual(commands(asked).map((batch) => batch.map(({ expectedVersion, expectedAfter, ofSeries }) => [expectedVersion, expectedAfter, ofSeries])),
+    [[[2, undefined, undefined], [undefined, "k1", undefined]], [[3, undefined, true]], [[3, undefined, undefined]]]);
 });
 
 test("an occurrence that was changed on both sides merges what is its own", async () => {
