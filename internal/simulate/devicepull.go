@@ -234,7 +234,9 @@ func (h *history) readOmitted(ctx context.Context, user string, c *query.Change)
 	}
 	if isNotFound(err) {
 		c.Omitted = c.Type == entity.TypeInstance
-		c.Gone = !c.Omitted
+		if c.Gone = !c.Omitted; c.Omitted {
+			h.happened["exception owed"]++
+		}
 		return nil
 	}
 	if err == nil {

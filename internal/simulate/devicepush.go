@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -100,7 +101,7 @@ func (h *history) readAnew(ctx context.Context, batch []*edit, results []batchRe
 			return err
 		}
 		r.now = copyOf(c)
-		if r.Problem.CurrentVersion = &c.Version; c.Gone && r.Status == 412 {
+		if r.Problem.CurrentVersion = &c.Version; c.Item == nil && r.Status == 412 {
 			r.Status = 410
 		}
 	}
@@ -118,6 +119,9 @@ func batchOf(user string, batch []*edit) []byte {
 			frame["expectedAfter"] = e.after.key
 		case e.expected != nil:
 			frame["expectedVersion"] = *e.expected
+			if e.ofSeries {
+				frame["ofSeries"] = true
+			}
 		default:
 			frame["expectedVersion"] = 0 // what it follows is no more: nothing may hold
 		}
@@ -235,10 +239,7 @@ func (h *history) tookAnswer(st *deviceStore, batch []*edit, results []batchResu
 // succeeded takes in that an edit was carried out.
 func (h *history) succeeded(st *deviceStore, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
 	if r.Status == 204 {
-		st.gone[e.ref] = max(st.gone[e.ref], r.Version)
-		if st.copied[e.ref].version <= r.Version {
-			delete(st.copied, e.ref)
-		}
+		st.forget(e.ref, r.Version)
 	}
 	st.keepAnswer(e.ref, r.now)
 	if r.Version == 0 {
@@ -256,8 +257,8 @@ func (h *history) succeeded(st *deviceStore, e *edit, r *batchResult, byEdit map
 }
 
 // merge takes in a change that another device made. All edits of it that wait are merged at once against the entity
-// as it is now, each field over the base of the first edit that names it. What conflicts is refused, a deletion always;
-// what is left goes out as a new chain under new keys.
+// as it is now, each field over the base of the first edit that names it. What conflicts is refused, a deletion and an
+// edit of a series or an occurrence always; what is left goes out as a new chain under new keys.
 func (h *history) merge(st *deviceStore, e *edit, r *batchResult, byEdit map[*edit]*batchResult) {
 	if r.now.version == 0 || r.Problem.CurrentVersion == nil {
 		h.violate("I12", st.user, e.ref.ID, "%s is answered 412 without the entity as it is now", e.verb)
@@ -273,8 +274,8 @@ func (h *history) merge(st *deviceStore, e *edit, r *batchResult, byEdit map[*ed
 	}
 	fits := map[string]bool{}
 	for _, one := range same {
-		if one.kind != patching {
-			if one.kind == deleting || one == e {
+		if one.kind != patching || bodies[one.ref.Type] == "" || one.ref.Type == entity.TypeMaster {
+			if one.kind != acting || one == e {
 				h.happened["edit refused"]++
 				st.close(one, refused, "412 "+r.Problem.Type)
 			}
@@ -303,7 +304,7 @@ func (h *history) merge(st *deviceStore, e *edit, r *batchResult, byEdit map[*ed
 		if one.fate != waiting {
 			continue
 		}
-		one.key, one.after, one.expected, one.sent = h.newKey(one), before, nil, 0
+		one.key, one.after, one.expected, one.ofSeries, one.sent = h.newKey(one), before, nil, false, 0
 		if before == nil {
 			one.expected = &version
 		}
@@ -319,10 +320,23 @@ func (st *deviceStore) keepAnswer(ref entity.Ref, now copied) {
 		st.fresh = nil
 		st.brought++
 	}
+	isPlain := now.item == nil && now.shown[product.AttrModifiedFields] == nil
+	if ref.Type == entity.TypeInstance && isPlain {
+		st.forget(ref, now.version) // it follows its series again
+		return
+	}
 	for _, things := range []map[entity.Ref]copied{st.copied, st.fresh} {
 		if things != nil && st.follows(ref.Type) && max(things[ref].version, st.gone[ref]) < now.version {
 			things[ref] = now
 		}
+	}
+}
+
+// forget takes in that something is gone.
+func (st *deviceStore) forget(ref entity.Ref, version int64) {
+	st.gone[ref] = max(st.gone[ref], version)
+	if st.copied[ref].version <= version {
+		delete(st.copied, ref)
 	}
 }
 

@@ -27,6 +27,7 @@ type edit struct {
 
 	after    *edit  // the edit of the same entity before it, as long as that is not answered
 	expected *int64 // the version that its user saw, or that the edit before it made
+	ofSeries bool   // expected is the version of the series that the occurrence follows
 	sent     int
 	first    time.Time // when it was sent first
 	by       *deviceStore
@@ -58,15 +59,17 @@ const (
 var (
 	bodies = map[string]string{
 		product.TypeTask: "description", product.TypeEvent: "description", product.TypeNote: "body",
-		product.TypeReminder: "notes",
+		product.TypeReminder: "notes", entity.TypeMaster: "description",
 	}
 	actions = map[string]map[string]any{
 		product.TypeTask:  {entity.AttrStatus: product.StatusCompleted},
 		product.TypeEvent: {entity.AttrStatus: product.StatusCancelled},
 		product.TypeNote:  {product.AttrIsPinned: true},
+		entity.TypeMaster: {entity.AttrStatus: product.StatusCancelled},
 	}
 	nouns = map[string]string{
 		product.TypeTask: "Task", product.TypeEvent: "Event", product.TypeNote: "Note", product.TypeReminder: "Reminder",
+		entity.TypeMaster: "Series",
 	}
 )
 
@@ -96,17 +99,28 @@ func (h *history) editOffline(d *device) {
 	e := &edit{name: fmt.Sprintf("e%d.%dx", h.step, h.asked), by: st}
 	n := h.luck.IntN(100)
 	switch {
+	case n < 3 && st.token != "":
+		h.fillSettings(e)
 	case len(refs) == 0 || n < 15:
 		h.fillCreate(e)
 	default:
 		e.ref = refs[h.luck.IntN(len(refs))]
-		h.fillChange(e, n)
+		if e.ref.Type != entity.TypeMaster || n < 58 || !h.fillOccurrence(e) {
+			h.fillChange(e, n)
+		}
 	}
 	e.key = h.newKey(e)
-	if prior := st.last(e.ref); prior != nil {
-		e.after = prior
+	e.after = st.last(e.ref)
+	c, isThere := st.copied[e.ref]
+	if e.ref.Type == entity.TypeInstance && !isThere { // it is as its series has it
+		master := entity.Ref{Type: entity.TypeMaster, ID: e.data[product.AttrMasterID].(string)}
+		if e.after == nil {
+			e.after = st.last(master)
+		}
+		c, isThere = st.copied[master]
+		e.ofSeries = e.after == nil || e.after.ref == master
 	}
-	if c, isThere := st.copied[e.ref]; isThere {
+	if isThere {
 		version := c.version
 		e.expected = &version
 	}
@@ -116,11 +130,14 @@ func (h *history) editOffline(d *device) {
 		h.fleet.edits[e.value] = e
 	}
 	h.happened["edit on a device"]++
+	h.happened["edit of "+e.ref.Type+" on a device"]++
 	h.note("%s: %s %s %v over %q, %s", d.name, e.verb, e.ref.ID, e.data, e.base, e.name)
 }
 
 func (h *history) fillCreate(e *edit) {
-	kinds := slices.DeleteFunc(slices.Clone(h.luck.kinds), func(name string) bool { return bodies[name] == "" })
+	kinds := slices.DeleteFunc(slices.Clone(h.luck.kinds), func(name string) bool {
+		return bodies[name] == "" || name == entity.TypeMaster // a random rule may have no occurrence
+	})
 	if e.by.types != nil && !slices.ContainsFunc(kinds, e.by.follows) || len(kinds) == 0 {
 		kinds = []string{product.TypeNote}
 	}
@@ -131,6 +148,49 @@ func (h *history) fillCreate(e *edit) {
 	e.field, e.value, e.sees = entity.AttrTitle, e.name, map[string]bool{"": true}
 	e.verb, e.data = "Create"+nouns[typ.Name], cmd.(command.Create).Fields
 	e.data[entity.AttrTitle], e.data[typ.IDAttr] = e.value, e.ref.ID
+}
+
+// fillOccurrence makes an edit of the series one of its next occurrence, or of one that has an exception already. It is
+// put with a title of its own; what differs otherwise is cancelled.
+func (h *history) fillOccurrence(e *edit) bool {
+	master := e.ref.ID
+	rule, err := product.CompileMaster(e.by.copied[e.ref].item)
+	if err != nil {
+		return false // the copy has an answer, as its user's app may show it
+	}
+	var dates []string
+	for o := range rule.Each(h.now, h.now.Add(horizon)) {
+		dates = append(dates, o.Wall.Format("20060102"))
+		break
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(e.by.copied), compareRefs) {
+		if of, date, err := entity.ParseInstanceID(ref.ID); err == nil && of == master {
+			dates = append(dates, date)
+		}
+	}
+	if len(dates) == 0 {
+		return false
+	}
+	date := pick(h.luck, dates...)
+	e.ref = entity.Ref{Type: entity.TypeInstance, ID: entity.InstanceID(master, date)}
+	e.data = map[string]any{product.AttrMasterID: master, "date": date}
+	e.kind, e.verb = acting, "CancelInstance"
+	c, isThere := e.by.copied[e.ref]
+	own := c.item.Strings(product.AttrModifiedFields)
+	if !isThere || !c.isOwed && c.shown == nil && slices.Equal(own, []string{entity.AttrTitle}) {
+		e.kind, e.field, e.value, e.verb = patching, entity.AttrTitle, e.name, "PutInstance"
+		e.base = e.by.shows(e.ref, e.field)
+		e.sees = map[string]bool{e.base: true}
+		e.data[e.field] = e.value
+	}
+	return true
+}
+
+func (h *history) fillSettings(e *edit) {
+	e.kind, e.verb, e.ref = acting, "UpdateMe", entity.Ref{Type: entity.TypeUserMeta, ID: e.by.user}
+	seen := e.by.shows(e.ref, product.AttrDefaultTzid)
+	others := slices.DeleteFunc(slices.Clone(zoneNames), func(name string) bool { return name == seen })
+	e.data = map[string]any{product.AttrDefaultTzid: pick(h.luck, others...)}
 }
 
 func (h *history) fillChange(e *edit, n int) {
@@ -233,7 +293,8 @@ func (st *deviceStore) presentOccurrence(ref entity.Ref) string {
 
 // checkEdit checks a write of a command that may be a device's: it is written over nothing that its user did not see.
 func (h *history) checkEdit(s *userState, r *record, ref entity.Ref) {
-	if h.writer == nil || h.writer.batch == nil || r.New == nil {
+	isUndone := ref.Type == entity.TypeInstance && !r.New.Has(product.AttrModifiedFields) // by a change of its series
+	if h.writer == nil || h.writer.batch == nil || r.New == nil || isUndone {
 		return
 	}
 	for _, field := range []string{entity.AttrTitle, bodies[ref.Type]} {
