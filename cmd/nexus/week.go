@@ -211,8 +211,13 @@ func (s *story) expectReminder(id string, n int, occurrence, due time.Time) {
 
 // copies returns the names of an item's cold copies.
 func (s *story) copies(id string) []string {
+	return s.objects("prefix=archive/" + s.client.user + "/" + id + "/")
+}
+
+// objects returns the names of the objects that the parameters select.
+func (s *story) objects(parameters string) []string {
 	var out []string
-	names, _ := s.get("/dev/blobs?prefix=archive/" + s.client.user + "/" + id + "/")["items"].([]any)
+	names, _ := s.get("/dev/blobs?" + parameters)["items"].([]any)
 	for _, name := range names {
 		out = append(out, fmt.Sprint(name))
 	}

@@ -32,7 +32,9 @@ func run(m *testing.M) int {
 	if err := build(bundle.Here(), dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
-		code = m.Run()
+		if code = m.Run(); code == 0 && !madeAll() {
+			code = 1
+		}
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -62,6 +62,7 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	endpoint, name := enginetest.Table(t)
 	services, address := newServices(t)
+	t.Cleanup(func() { walk(t, enginetest.Client(endpoint), name, services) })
 	return &fixture{
 		T: t, registry: product.Registry(), services: services,
 		store: dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name)),

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/internal/simulate"
+	"nexus/pkg/register"
 )
 
 // A simulation in which nothing happens finds nothing.
@@ -49,5 +50,10 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"form raised", "head committed", "row read of a moment ago", "page read of a moment ago",
 	} {
 		require.Positive(t, tally.Happened[what], what)
+	}
+	for _, line := range register.Lines() {
+		if line.Suite == register.Simulation {
+			require.Positive(t, tally.Happened[line.String()], "nothing of %s", line)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/register"
 	"nexus/pkg/reminders"
 )
 
@@ -87,6 +88,9 @@ func (h *history) countDelivery(it item.Item, w expectedDelivery) {
 
 // published checks an event when it reaches the bus.
 func (h *history) published(e bus.Event) {
+	if !h.places.Name(register.Bus, e.Type) {
+		h.violate("I9", "", e.Type, "is an event that the register does not know")
+	}
 	if e.Type != reminders.DetailType {
 		h.announced(e)
 		return

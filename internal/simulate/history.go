@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
+	"nexus/pkg/register"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -61,6 +62,7 @@ type history struct {
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	oracle      *oracle
 	copiedBy    map[string]*worker // who put an object last
+	places      register.Walk      // all that was written anywhere
 	operations  int64
 	happened    map[string]int
 	strayed     bool                // there is a schedule with an unreadable payload, until a repair of all users
@@ -113,6 +115,9 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.luck.step(spec.Steps)
 		h.mixture.step(spec.Steps)
 		h.finish()
+	}
+	for _, line := range h.places.Found() {
+		h.happened[line.String()]++
 	}
 	return Result{Spec: spec, Operations: h.operations, Violation: h.violation, Happened: h.happened, Trace: h.trace}
 }

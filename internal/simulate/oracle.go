@@ -120,6 +120,9 @@ func (h *history) absorb(w *worker) {
 }
 
 func (h *history) take1(r *record) {
+	if !h.places.Row(r.Key.PK, r.Key.SK) {
+		h.violate("I9", userOf(r.Key), r.Key.String(), "is a row that the register does not know")
+	}
 	s := h.oracle.users[userOf(r.Key)]
 	if s != nil && h.isLogRow(s, r) {
 		return

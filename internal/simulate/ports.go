@@ -213,6 +213,9 @@ func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
 			p.h.junk[name] = true
 		}
 	}
+	if !p.h.places.Object(name) {
+		p.h.violate("I9", "", name, "is an object that the register does not know")
+	}
 	_, err := blobCall(p.h, "put", name, func() (struct{}, error) {
 		if w := p.h.current; w != nil {
 			w.copied = append(w.copied, name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"nexus/pkg/register"
 	"nexus/pkg/schedule"
 	"nexus/pkg/schedule/memory"
 )
@@ -43,6 +44,9 @@ func (s *schedules) around(op, name string, after bool) error {
 	}
 	if !isRead && s.h.current != nil {
 		s.h.current.schedule = name
+		if !s.h.places.Name(register.Scheduler, name) {
+			s.h.violate("I9", "", name, "is a schedule that the register does not know")
+		}
 	}
 	s.struck = s.h.call("scheduler", op)
 	switch {

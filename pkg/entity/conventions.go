@@ -3,6 +3,8 @@ package entity
 import (
 	"errors"
 	"fmt"
+
+	"nexus/pkg/register"
 )
 
 // checkType checks a type against the conventions that a registry can check. The conventions test checks the items
@@ -12,7 +14,7 @@ func checkType(t *Type) error {
 	if !isConstant(t.Name) {
 		errs = append(errs, errors.New("the name must be UPPERCASE"))
 	}
-	if _, taken := sortKeyShapes[t.Name]; taken {
+	if _, taken := register.Components(t.Name); taken {
 		errs = append(errs, errors.New("the name is the prefix of another kind of row"))
 	}
 	if !isCamelCase(t.IDAttr) {

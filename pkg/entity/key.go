@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/item"
+	"nexus/pkg/register"
 )
 
 // Prefixes of the sort keys of rows that are no entities and belong to consumers and commands. The prefix of an
@@ -240,14 +241,6 @@ func OpenSK(typeName string, floating bool, at time.Time) string {
 	return OpenPrefix(typeName, floating) + item.FormatInstant(at)
 }
 
-// sortKeyShapes gives the number of components after the prefix, for each sort key that is no entity's.
-var sortKeyShapes = map[string]int{
-	RowLink: 4, RowLedger: 2, RowTimer: 3, RowFired: 4, RowCold: 1, RowGone: 1, RowReceipt: 1, RowSum: 1, RowZone: 1,
-	RowSeries: 2, RowFeed: 1,
-	"CHANGE": 1, // package device builds these
-	RowKept:  2, // or 3: those of its item
-}
-
 // SortKey is a parsed SK: the prefix (an entity type or one of the Row constants) and the components after it.
 type SortKey struct {
 	Prefix     string
@@ -269,7 +262,7 @@ func ParseSortKey(sk string) (SortKey, error) {
 		return key, nil
 	}
 	want := 1
-	if n, isRow := sortKeyShapes[key.Prefix]; isRow {
+	if n, isRow := register.Components(key.Prefix); isRow {
 		want = n
 	} else if key.Prefix == TypeInstance {
 		want = 2 // the series and the date
@@ -290,7 +283,7 @@ func ParseSortKey(sk string) (SortKey, error) {
 }
 
 // IsRow reports whether the key belongs to a row of consumers or commands, not to an entity.
-func (k SortKey) IsRow() bool { _, ok := sortKeyShapes[k.Prefix]; return ok }
+func (k SortKey) IsRow() bool { _, ok := register.Components(k.Prefix); return ok }
 
 // Ref returns the entity that a sort key names, if it is no row.
 func (k SortKey) Ref() Ref {

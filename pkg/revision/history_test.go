@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/item"
+	"nexus/pkg/register"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
@@ -32,6 +34,7 @@ func TestHistory_isALineWhateverHappensToItsWriters(t *testing.T) {
 	t.Parallel()
 	const commits = 50
 	races, looks, orphans, strays := 0, 0, 0, 0
+	var places register.Walk
 	for seed := range histories(t) {
 		w := newWorld(t, uint64(seed))
 		w.play(commits)
@@ -40,6 +43,10 @@ func TestHistory_isALineWhateverHappensToItsWriters(t *testing.T) {
 		w.checkAnswers()
 		w.checkStates()
 		w.checkAsOf()
+		w.NoError(w.store.Walk(w.ctx, 0, 1, func(row item.Item) error {
+			w.True(places.Row(row.Str(item.AttrPK), row.Str(item.AttrSK)), "row %s is not in the register", row.Key())
+			return nil
+		}))
 		abandoned, unannounced := w.checkOrphans()
 		w.checkLine(tree)
 		w.checkLine(today)
@@ -50,6 +57,7 @@ func TestHistory_isALineWhateverHappensToItsWriters(t *testing.T) {
 	require.Positive(t, races, "a writer lost a race")
 	require.Positive(t, looks, "a reader looked")
 	require.Positive(t, orphans, "a writer left an orphan")
+	require.Empty(t, places.Missing(register.Histories))
 }
 
 // writer is a process that makes one request after another, and repeats those that it died over.

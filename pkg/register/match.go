@@ -1,0 +1,159 @@
+package register
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Find returns the line of something at a place: of a row by its sort key, of anything else by its name.
+func Find(place Place, name string) (Line, bool) {
+	for _, line := range known()[place] {
+		if fits(line.Shape, name, separator(place)) {
+			return line, true
+		}
+	}
+	return Line{}, false
+}
+
+// FindRow returns the line of a row.
+func FindRow(pk, sk string) (Line, bool) {
+	for _, place := range []Place{Items, Repositories, Tree, Plan, PlanSnapshot} {
+		if fits(string(place), pk, "#") {
+			return Find(place, sk)
+		}
+	}
+	return Line{}, false
+}
+
+// Components returns the number of components behind the prefix of a row in a user's partition that is no entity's;
+// false for any other prefix.
+func Components(prefix string) (n int, ok bool) {
+	n, ok = components()[prefix]
+	return n, ok
+}
+
+var (
+	known = sync.OnceValue(func() map[Place][]Line {
+		out := map[Place][]Line{}
+		for _, line := range Lines() {
+			out[line.Place] = append(out[line.Place], line)
+		}
+		return out
+	})
+	components = sync.OnceValue(func() map[string]int {
+		out := map[string]int{}
+		for _, line := range derived() {
+			prefix, rest, _ := strings.Cut(line.Shape, "#")
+			out[prefix] = strings.Count(rest, "#") + 1
+		}
+		return out
+	})
+)
+
+// separator returns what separates the components of names at the place; empty if a name is one component.
+func separator(place Place) string {
+	switch place {
+	case Archive, Parking:
+		return "/"
+	case Scheduler, Bus, Queue, Stream, Log, Backup:
+		return ""
+	}
+	return "#"
+}
+
+// fits reports whether a name has a shape.
+func fits(shape, name, separator string) bool {
+	if separator == "" {
+		return fitsOne(shape, name)
+	}
+	for {
+		want, wants, more := strings.Cut(shape, separator)
+		if strings.HasSuffix(want, "…>") {
+			return name != ""
+		}
+		is, rest, goesOn := strings.Cut(name, separator)
+		if !fitsOne(want, is) || more != goesOn {
+			return false
+		}
+		if !more {
+			return true
+		}
+		shape, name = wants, rest
+	}
+}
+
+// fitsOne does it for one component.
+func fitsOne(shape, name string) bool {
+	if shape == "u" {
+		return name != ""
+	}
+	before, _, varies := strings.Cut(shape, "<")
+	if !varies {
+		return shape == name
+	}
+	after := shape[strings.LastIndex(shape, ">")+1:]
+	return len(name) > len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
+}
+
+// Walk collects what a suite finds at all places. It is safe for concurrent use.
+type Walk struct {
+	mu      sync.Mutex
+	found   map[Line]bool
+	strange []string
+}
+
+// Row takes in the key of a row, and reports whether a line matches it.
+func (w *Walk) Row(pk, sk string) bool {
+	line, ok := FindRow(pk, sk)
+	return w.take(line, ok, pk, sk)
+}
+
+// Object takes in the name of an object, in whichever bucket, and reports whether a line matches it.
+func (w *Walk) Object(name string) bool {
+	if strings.HasPrefix(name, archived) {
+		return w.Name(Archive, name)
+	}
+	return w.Name(Parking, name)
+}
+
+// Name takes in something else at a place, and reports whether a line matches it.
+func (w *Walk) Name(place Place, name string) bool {
+	line, ok := Find(place, name)
+	return w.take(line, ok, string(place), name)
+}
+
+func (w *Walk) take(line Line, ok bool, where, name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !ok {
+		w.strange = append(w.strange, where+": "+name)
+		return false
+	}
+	if w.found == nil {
+		w.found = map[Line]bool{}
+	}
+	w.found[line] = true
+	return true
+}
+
+// Strange returns what no line matches.
+func (w *Walk) Strange() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.strange)
+}
+
+// Found returns the lines of which it found something, in their order.
+func (w *Walk) Found() []Line {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(Lines(), func(line Line) bool { return !w.found[line] })
+}
+
+// Missing returns the lines that name the suite and of which it found nothing.
+func (w *Walk) Missing(suite Suite) []Line {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(Lines(), func(line Line) bool { return line.Suite != suite || w.found[line] })
+}

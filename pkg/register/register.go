@@ -1,0 +1,193 @@
+// Package register lists all places that hold a user's data: each kind of row, object, schedule, queue and event, with
+// the way to its owner, its form in an export, and the way in which it is erased. docs/privacy.md shows the list.
+//
+// It promises that the list is complete for what the suites make: they fail on anything that no line matches, and each
+// line names a suite that fails if it makes nothing of the line. It must import no package of Nexus: the keys' own
+// packages read it.
+package register
+
+// Place is where a kind of data is: for a row the form of its partition key.
+type Place string
+
+// The places.
+const (
+	Items        Place = "USER#u"
+	Repositories Place = "U#u"
+	Tree         Place = "U#u#VALUES#<revId>"
+	Plan         Place = "U#u#PLAN#<date>"
+	PlanSnapshot Place = "U#u#PLAN#<date>#<revId>"
+	Archive      Place = "archive bucket"
+	Parking      Place = "parking bucket"
+	Scheduler    Place = "scheduler"
+	Bus          Place = "bus"
+	Queue        Place = "queue"
+	Stream       Place = "stream"
+	Log          Place = "log"
+	Backup       Place = "backup"
+)
+
+// Owner says how the user is found.
+type Owner string
+
+// The ways to the owner.
+const (
+	ByKey     Owner = "key"
+	ByName    Owner = "name" // of the object
+	ByContent Owner = "content"
+)
+
+// Export is the form in which a user gets the data.
+type Export string
+
+// The forms. None is for what is derived, or of no use elsewhere.
+const (
+	AsItem     Export = "item"
+	AsRevision Export = "revision"
+	AsCopy     Export = "copy"
+	AsSettings Export = "settings"
+	AsIDs      Export = "ids"
+	None       Export = "no"
+)
+
+// Erasure is the way in which the data leave with their user.
+type Erasure string
+
+// The ways.
+const (
+	ByWalk    Erasure = "walk" // with all rows of the partition
+	ByLog     Erasure = "log"  // by the log of the repository, and its drafts
+	ByList    Erasure = "list" // by the names of the objects, in all their versions
+	ByReading Erasure = "read" // by the content of all such objects
+	ByItem    Erasure = "item" // with the item whose schedules they are
+	ByWaiting Erasure = "wait" // it ends by itself
+)
+
+// Suite makes something of a line, and fails if it does not.
+type Suite string
+
+// The suites. OnAWS is for what only AWS makes.
+const (
+	Simulation Suite = "internal/simulate"
+	Functions  Suite = "functions/e2e"
+	Histories  Suite = "pkg/revision"
+	Demo       Suite = "nexus demo"
+	OnAWS      Suite = "AWS"
+)
+
+// Line is one kind of data.
+type Line struct {
+	Place Place
+	// Shape is the form of the sort key, of the name, or of the event's type. u and angle brackets stand for a part of
+	// one component, and with … for all that follow.
+	Shape string
+	// Entity says that it is the row of an entity, whose type package product defines.
+	Entity bool
+	// Holds says what it holds, in a few words.
+	Holds   string
+	Owner   Owner
+	Export  Export
+	Erasure Erasure
+	// Until says when data of [ByWaiting] end.
+	Until string
+	Suite Suite
+}
+
+// String names the line by its place and its shape.
+func (l Line) String() string { return string(l.Place) + ": " + l.Shape }
+
+// archived begins the names of cold copies. No object in the other bucket has such a name.
+const archived = "archive/"
+
+// Lines returns all lines.
+func Lines() []Line {
+	var lines []Line
+	for _, some := range [][]Line{entities(), derived(), repositories(), elsewhere()} {
+		lines = append(lines, some...)
+	}
+	return lines
+}
+
+func entities() []Line {
+	item := func(shape, holds string) Line {
+		return Line{Items, shape, true, holds, ByKey, AsItem, ByWalk, "", Simulation}
+	}
+	return []Line{
+		item("EVENT#<id>", "an event"), item("MASTER#<id>", "a series"),
+		item("INSTANCE#<masterId>#<date>", "an exception of a series"), item("TASK#<id>", "a task"),
+		item("REMINDER#<id>", "a reminder"), item("NOTE#<id>", "a note"),
+		{Items, "USER_META#u", true, "settings and statistics", ByKey, AsSettings, ByWalk, "", Simulation},
+	}
+}
+
+// derived returns the rows of a user's partition that are no entities, of consumers and of commands.
+func derived() []Line {
+	row := func(shape, holds string, export Export, suite Suite) Line {
+		return Line{Items, shape, false, holds, ByKey, export, ByWalk, "", suite}
+	}
+	return []Line{
+		row("LINK#<srcType>#<srcId>#<dstType>#<dstId>", "an edge, also in the index of backlinks", None, Simulation),
+		row("LEDGER#<projection>#<itemId>", "what an item contributes to a projection", None, Simulation),
+		row("TIMER#ARCHIVE#<taskId>#<version>", "when a task is archived", None, Simulation),
+		row("FIRED#<itemId>#<offset>#<occurrence>#<due>", "a delivery, with the item's title", None, Simulation),
+		row("COLD#<itemId>", "the name of a cold copy, with the item's title", AsCopy, Simulation),
+		row("GONE#<itemId>", "the id of a deleted item", AsIDs, Simulation),
+		row("RECEIPT#<hash>", "the answer to an idempotent request", None, Simulation),
+		row("SUM#<projection>", "a product's own sum", None, Simulation),
+		row("ZONE#<USER_META version>", "how far a change of time zone has come", None, Simulation),
+		row("SERIES#<masterId>#<version>", "how far a change of a series has come", None, Simulation),
+		row("FEED#u", "the digest of the calendar address's secret", None, Demo),
+		row("CHANGE#open", "that an app is open", None, Functions),
+		row("CHANGE#<n>", "which things have changed, by their ids", None, Simulation),
+		row("KEPT#<sort key of an item…>", "what another calendar says of an item", AsItem, Simulation),
+	}
+}
+
+func repositories() []Line {
+	row := func(place Place, shape, holds string, erasure Erasure, suite Suite) Line {
+		return Line{place, shape, false, holds, ByKey, AsRevision, erasure, "", suite}
+	}
+	draft := func(shape string, suite Suite) Line {
+		return Line{Repositories, shape, false, "the announcement of a snapshot", ByKey, None, ByWalk, "", suite}
+	}
+	return []Line{
+		row(Repositories, "HEAD#VALUES", "the present revision of the values", ByWalk, Simulation),
+		row(Repositories, "REV#VALUES#<Z>#<revId>", "a revision of the values, with its message", ByWalk, Simulation),
+		draft("DRAFT#VALUES#<revId>", Histories), draft("DRAFT#PLAN#<date>#<revId>", Histories),
+		{Repositories, "PLAN#<date>", false, "that a day has a plan", ByKey, None, ByWalk, "", Simulation},
+		row(Tree, "NODE#<nodeId>", "a node of a snapshot, with title and notes", ByLog, Demo),
+		row(Tree, "EDGE#<parentId>#<n>#<childId>", "an edge of a snapshot", ByLog, Demo),
+		row(Plan, "HEAD", "the present revision of a plan", ByLog, Simulation),
+		row(Plan, "REV#<Z>#<revId>", "a revision of a plan, with its message", ByLog, Simulation),
+		row(PlanSnapshot, "TODO#<n>#A#<actionId>", "a to-do of a snapshot, with notes", ByLog, Demo),
+		row(PlanSnapshot, "BLOCK#<Z>#<blockId>", "a block of a snapshot, with its title", ByLog, Demo),
+	}
+}
+
+func elsewhere() []Line {
+	event := func(name, holds string) Line {
+		return Line{Bus, name, false, holds, ByContent, None, ByWaiting, "its delivery", Simulation}
+	}
+	aws := func(place Place, shape, holds string, owner Owner, until string) Line {
+		return Line{place, shape, false, holds, owner, None, ByWaiting, until, OnAWS}
+	}
+	return []Line{
+		{Archive, archived + "<u>/<itemId>/<version>.json", false, "a cold copy: the whole item", ByName, AsCopy, ByList, "",
+			Simulation},
+		{Parking, "parked/<consumer>/unreadable/<digest>.json", false, "a record without a key", ByContent, None, ByReading,
+			"", Simulation},
+		{Parking, "parked/<consumer>/<digest>/<sequence>.json", false, "a record that could not be decoded, whole",
+			ByContent, None, ByReading, "", Simulation},
+		{Parking, "parked/<consumer>/<u>/<itemId>/<version>-<sequence>.json", false,
+			"a record, whole, with both images", ByName, None, ByList, "", Simulation},
+		aws(Parking, "aws/lambda/<mapping>/<…>", "batches of several users that a reader gave up", ByContent,
+			"180 days, and 30 of a version that is not current"),
+		{Scheduler, "reminder-<digest>", false, "user and item, no text", ByContent, None, ByItem, "", Simulation},
+		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
+		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
+		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),
+		aws(Queue, "notify-failures", "calls in which notify failed: user and item", ByContent, "14 days"),
+		aws(Stream, "", "every record, with both images", ByKey, "24 hours"),
+		aws(Log, "", "a hash of the user, ids of items; of readers also keys", ByContent, "the days that the stage sets"),
+		aws(Backup, "", "all rows, for a restore to a point in time", ByKey, "35 days"),
+	}
+}
