@@ -42,7 +42,7 @@ func interpret(registry *entity.Registry, rec Record) (Change, error) {
 		}
 		return Change{}, err
 	}
-	sk, err := entity.ParseSortKey(rec.Key.SK)
+	sk, err := entity.ParseSortKey(rec.Key.SK, registry.Types()...)
 	if err != nil {
 		return Change{}, err
 	}

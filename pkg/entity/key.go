@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,9 +175,9 @@ func FeedKey(user string) item.Key { return item.Key{PK: UserPK(user), SK: join(
 // item.
 func KeptKey(of item.Key) item.Key { return item.Key{PK: of.PK, SK: KeptPrefix() + of.SK} }
 
-// ParseKept returns the item of a [KeptKey], by its sort key.
-func ParseKept(sk string) (Ref, error) {
-	key, err := ParseSortKey(sk)
+// ParseKept returns the item of a [KeptKey], by its sort key; types are as for [ParseSortKey].
+func ParseKept(sk string, types ...*Type) (Ref, error) {
+	key, err := ParseSortKey(sk, types...)
 	if err != nil {
 		return Ref{}, err
 	}
@@ -249,13 +250,13 @@ type SortKey struct {
 
 func (k SortKey) String() string { return join(append([]string{k.Prefix}, k.Components...)...) }
 
-// ParseSortKey is the inverse of [SortKey.String] for every sort key that this package builds. It takes an unknown
-// prefix as an entity type's name: a [Registry] has the list of types.
-func ParseSortKey(sk string) (SortKey, error) {
+// ParseSortKey is the inverse of [SortKey.String] for every sort key that this package builds. It refuses a prefix that
+// is neither in the register (package register) nor the name of one of the types, which are those of another product.
+func ParseSortKey(sk string, types ...*Type) (SortKey, error) {
 	parts := strings.Split(sk, separator)
 	key := SortKey{Prefix: parts[0], Components: parts[1:]}
 	if key.Prefix == RowKept {
-		item, err := ParseSortKey(strings.Join(key.Components, separator))
+		item, err := ParseSortKey(strings.Join(key.Components, separator), types...)
 		if err != nil || item.IsRow() {
 			return SortKey{}, fmt.Errorf("sort key %q: want the sort key of an item behind %s", sk, RowKept)
 		}
@@ -266,6 +267,10 @@ func ParseSortKey(sk string) (SortKey, error) {
 		want = n
 	} else if key.Prefix == TypeInstance {
 		want = 2 // the series and the date
+	} else if !register.IsEntity(key.Prefix) && !slices.ContainsFunc(types, func(t *Type) bool {
+		return t.Name == key.Prefix
+	}) {
+		return SortKey{}, fmt.Errorf("sort key %q: neither a row of the register nor of an entity type", sk)
 	}
 	if len(key.Components) != want {
 		return SortKey{},

@@ -100,3 +100,26 @@ func TestKeptKey_containsTheKeyOfItsItem(t *testing.T) {
 	_, err := entity.ParseKept("EVENT#evt_" + id)
 	require.Error(t, err, "the key of an item")
 }
+
+// A prefix of which neither the register nor the registry knows is no entity type's.
+func TestParseSortKey_refusesAPrefixThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	book := *product.Note()
+	book.Name = "BOOK"
+	for _, sk := range []string{"BOOK#book_1", "KEPT#BOOK#book_1"} {
+		_, err := entity.ParseSortKey(sk)
+		require.Error(t, err, sk)
+		_, err = entity.ParseSortKey(sk, product.Note())
+		require.Error(t, err, sk)
+		key, err := entity.ParseSortKey(sk, &book)
+		require.NoError(t, err)
+		require.Equal(t, sk == "KEPT#BOOK#book_1", key.IsRow())
+	}
+	for _, typ := range product.Registry().Types() {
+		if typ.Name != entity.TypeInstance {
+			key, err := entity.ParseSortKey(typ.Name + "#1")
+			require.NoError(t, err)
+			require.False(t, key.IsRow())
+		}
+	}
+}

@@ -121,6 +121,7 @@ func (p *Platform) view() replay.View {
 		}
 	}
 	return replay.View{
+		Types:  p.registry.Types(),
 		Walker: p.backend.walker, Schedules: waiting, Events: p.bus.Tail(replayEvents), Objects: []blob.Store{p.blobs},
 	}
 }

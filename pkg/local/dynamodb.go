@@ -106,7 +106,7 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 	sweeper, err = engine.NewSweeper(running.DataDir(), plain, func(_ context.Context, at time.Time) ([]item.Item, error) {
 		taken = rows.take(at)
 		return taken, nil
-	})
+	}, rows.types...)
 	if err != nil {
 		return nil, err
 	}

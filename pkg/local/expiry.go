@@ -20,6 +20,7 @@ import (
 // It may contain a row that has changed since. The sweep deletes a row only if it equals the recorded one, so this
 // costs an attempt; the record of the change will correct it.
 type expiries struct {
+	types []*entity.Type // of the items
 	mu    sync.Mutex
 	rows  map[item.Key]expiring
 	all   expiryHeap // by instant; entries that rows no longer confirms are skipped
@@ -35,9 +36,9 @@ type expiring struct {
 	ttl, version item.Number
 }
 
-func newExpiries() *expiries {
+func newExpiries(types []*entity.Type) *expiries {
 	return &expiries{
-		rows: map[item.Key]expiring{}, seen: map[string]string{},
+		types: types, rows: map[item.Key]expiring{}, seen: map[string]string{},
 		touched: map[item.Key]struct{}{}, added: make(chan struct{}),
 	}
 }
@@ -99,7 +100,7 @@ func (e *expiries) put(key item.Key, x expiring) {
 		return // its place in the heaps is right
 	}
 	heap.Push(&e.all, expiryPlace{x.at, key})
-	if hasConsequences(key) {
+	if e.hasConsequences(key) {
 		heap.Push(&e.steps, expiryPlace{x.at, key})
 	}
 	close(e.added)
@@ -107,8 +108,8 @@ func (e *expiries) put(key item.Key, x expiring) {
 }
 
 // hasConsequences reports whether the row's expiry has effects, so that a moving clock must stop there.
-func hasConsequences(key item.Key) bool {
-	sk, err := entity.ParseSortKey(key.SK)
+func (e *expiries) hasConsequences(key item.Key) bool {
+	sk, err := entity.ParseSortKey(key.SK, e.types...)
 	return err == nil && (!sk.IsRow() || sk.Prefix == entity.RowTimer)
 }
 

@@ -90,7 +90,7 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 	}
 	p := &Platform{
 		options: options, registry: registry, log: options.Log, started: time.Now(),
-		rows: newExpiries(), hub: newHub(), reminded: newRemindersTally(),
+		rows: newExpiries(registry.Types()), hub: newHub(), reminded: newRemindersTally(),
 		walked: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if options.Expose {

@@ -82,6 +82,6 @@ func decodeCursor(text string, q question) (c cursor, ok bool, err error) {
 
 // isItemKey reports whether the sort key is that of an entity of the type.
 func isItemKey(t *entity.Type, sk string) bool {
-	key, err := entity.ParseSortKey(sk)
+	key, err := entity.ParseSortKey(sk, t)
 	return err == nil && key.Prefix == t.Name && entity.CheckID(t.IDPrefix, key.Ref().ID) == nil
 }

@@ -33,11 +33,22 @@ func Components(prefix string) (n int, ok bool) {
 	return n, ok
 }
 
+// IsEntity reports whether it is the prefix of the rows of an entity type.
+func IsEntity(prefix string) bool { return entityTypes()[prefix] }
+
 var (
 	known = sync.OnceValue(func() map[Place][]Line {
 		out := map[Place][]Line{}
 		for _, line := range Lines() {
 			out[line.Place] = append(out[line.Place], line)
+		}
+		return out
+	})
+	entityTypes = sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for _, line := range entities() {
+			prefix, _, _ := strings.Cut(line.Shape, "#")
+			out[prefix] = true
 		}
 		return out
 	})

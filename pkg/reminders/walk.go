@@ -49,7 +49,7 @@ type part struct {
 
 // idOf returns the id in a row's key. The attribute may have another one in a damaged row, and decides nothing.
 func (p part) idOf(it item.Item) (string, error) {
-	key, err := entity.ParseSortKey(it.Str(item.AttrSK))
+	key, err := entity.ParseSortKey(it.Str(item.AttrSK), p.typ)
 	if err != nil {
 		return "", err
 	}

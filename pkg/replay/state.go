@@ -35,6 +35,8 @@ type View struct {
 	Objects   []blob.Store // cold copies and parked objects
 	// Users limits the view; nil means all users. Parked objects belong to all users.
 	Users map[string]bool
+	// Types are the types of the items, as far as they are another product's.
+	Types []*entity.Type
 }
 
 // State is the derived data, each kind as sorted lines that two systems share exactly if they derived the same. It
@@ -57,6 +59,7 @@ type State struct {
 // View returns the system's own.
 func (s *System) View() View {
 	return View{
+		Types:  s.registry.Types(),
 		Walker: s.Store, Schedules: s.scheduler.Waiting(), Events: s.events.Events(),
 		Objects: []blob.Store{s.Copies, s.Parking},
 	}
@@ -117,7 +120,7 @@ func (v View) row(out *State, row item.Item) error {
 	if !ok || !v.has(user) {
 		return nil
 	}
-	sk, err := entity.ParseSortKey(row.Str(item.AttrSK))
+	sk, err := entity.ParseSortKey(row.Str(item.AttrSK), v.Types...)
 	if err != nil {
 		return err
 	}

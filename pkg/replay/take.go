@@ -70,7 +70,7 @@ func (s *System) restored(ctx context.Context, rec change.Record) error {
 	if err != nil {
 		return err
 	}
-	sk, err := entity.ParseSortKey(rec.Key.SK)
+	sk, err := entity.ParseSortKey(rec.Key.SK, s.registry.Types()...)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (r *run) kept(ctx context.Context, user string) error {
 		return err
 	}
 	err := r.each(ctx, user, family{prefix: entity.KeptPrefix()}, func(row item.Item, _ string) error {
-		ref, err := entity.ParseKept(row.Str(item.AttrSK))
+		ref, err := entity.ParseKept(row.Str(item.AttrSK), r.Registry.Types()...)
 		if err != nil || !isID(r.Registry.ByName(ref.Type), ref.ID) {
 			return r.foreignKept(user, row)
 		}

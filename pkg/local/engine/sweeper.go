@@ -35,6 +35,7 @@ type SweptStore interface {
 type Sweeper struct {
 	store SweptStore
 	find  ExpiredRows
+	types []*entity.Type // of the items
 
 	sweeping sync.Mutex // one sweep at a time
 	journal  *journal   // written during a sweep only
@@ -45,12 +46,12 @@ type Sweeper struct {
 }
 
 // NewSweeper opens the journal of sweeps in the directory ([Engine.DataDir]).
-func NewSweeper(dir string, store SweptStore, find ExpiredRows) (*Sweeper, error) {
+func NewSweeper(dir string, store SweptStore, find ExpiredRows, types ...*entity.Type) (*Sweeper, error) {
 	j, fates, err := openJournal(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Sweeper{store: store, find: find, journal: j, fates: fates, moved: make(chan struct{})}, nil
+	return &Sweeper{store: store, find: find, types: types, journal: j, fates: fates, moved: make(chan struct{})}, nil
 }
 
 // Close closes the journal. No sweep may run or follow.
@@ -181,7 +182,7 @@ func (s *Sweeper) whoRemoved(ctx context.Context, key item.Key) (fate, error) {
 	if err != nil {
 		return swept, nil //nolint:nilerr // no user's row
 	}
-	sk, err := entity.ParseSortKey(key.SK)
+	sk, err := entity.ParseSortKey(key.SK, s.types...)
 	if err != nil || sk.IsRow() {
 		return swept, nil //nolint:nilerr // no entity
 	}

@@ -134,7 +134,7 @@ func (l *Law) action(a table.Action) {
 	if _, err := entity.ParseUserPK(key.PK); err != nil {
 		l.breach(key, "%v", err)
 	}
-	parsed, err := entity.ParseSortKey(key.SK)
+	parsed, err := entity.ParseSortKey(key.SK, l.registry.Types()...)
 	if err != nil {
 		l.breach(key, "%v", err)
 	}
