@@ -320,7 +320,7 @@ func (st *deviceStore) keepAnswer(ref entity.Ref, now copied) {
 		st.fresh = nil
 		st.brought++
 	}
-	isPlain := now.item == nil && now.shown[product.AttrModifiedFields] == nil
+	isPlain := !now.item.Has(product.AttrModifiedFields) && now.shown[product.AttrModifiedFields] == nil
 	if ref.Type == entity.TypeInstance && isPlain {
 		st.forget(ref, now.version) // it follows its series again
 		return
