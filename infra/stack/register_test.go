@@ -1,0 +1,32 @@
+package stack_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/register"
+)
+
+// What ends by itself ends when the register says.
+func TestBucket_keepsDataAsLongAsTheRegisterSays(t *testing.T) {
+	t.Parallel()
+	until := func(place register.Place, name string) string {
+		line, ok := register.Find(place, name)
+		require.True(t, ok, name)
+		return line.Until
+	}
+	each(t, func(t *template) {
+		rules := t.named("Parking/Resource", "AWS::S3::Bucket").at("LifecycleConfiguration", "Rules").([]any)
+		rule := rules[0].(map[string]any)
+		require.Equal(t, until(register.Parking, "aws/lambda/m/x"),
+			fmt.Sprintf("%v days, and %v of a version that is not current", rule["ExpirationInDays"],
+				rule["NoncurrentVersionExpiration"].(map[string]any)["NoncurrentDays"]))
+		for construct, queue := range map[string]string{"Undelivered": alarm.ScheduleQueue, "Failed": alarm.NotifyQueue} {
+			seconds := t.named(construct, "AWS::SQS::Queue").at("MessageRetentionPeriod").(float64)
+			require.Equal(t, until(register.Queue, queue), fmt.Sprintf("%v days", seconds/86400))
+		}
+	})
+}
