@@ -40,7 +40,7 @@ func (h *history) distort(s *userState) error {
 	case 1:
 		return h.overwrite(s.ledgers[pick(h.luck, stats.Name, ownName)], item.Item{ledgerContribution: item.String("")})
 	case 2:
-		return h.overwrite(s.timers, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(1, 0, 0).Unix())})
+		return h.overwrite(s.timers, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(10, 0, 0).Unix())})
 	case 3:
 		return h.strayLinks(s)
 	case 4:
@@ -71,13 +71,14 @@ func (h *history) loseLedgers(s *userState) error {
 	return nil
 }
 
-// strayEnd gives an end to an item of a kind that leaves the table some time.
+// strayEnd gives an end to an item of a kind that leaves the table some time. No history reaches that end: a repair
+// brings nothing back that TTL has removed without a copy.
 func (h *history) strayEnd(s *userState) error {
 	leaving := maps.Clone(s.items)
 	maps.DeleteFunc(leaving, func(_ string, it item.Item) bool {
 		return h.registry.ByName(it.Str(entity.AttrType)).Retention == nil
 	})
-	return h.overwrite(leaving, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(1, 0, 0).Unix())})
+	return h.overwrite(leaving, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(10, 0, 0).Unix())})
 }
 
 // overwrite changes one of the rows.
