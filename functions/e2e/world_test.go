@@ -40,6 +40,7 @@ const (
 	deadLetter   = "arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered"
 	hintsHost    = "x7.appsync-api.eu-central-1.amazonaws.com"
 	realtimeHost = "x7.appsync-realtime-api.eu-central-1.amazonaws.com"
+	spice        = "5f0e2c1b8a7d69483726150493a2b1c0d9e8f70615243342516079887a6b5c4d" // the deployment's pepper
 	instantForm  = "2006-01-02T15:04:05Z"
 	scheduleForm = "at(2006-01-02T15:04:05)"
 )
@@ -72,7 +73,7 @@ func setup(t *testing.T) *fixture {
 			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName,
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
-			env.SyncForm: "0",
+			env.SyncForm: "0", env.Pepper: spice,
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	removeEvent = "Remove the line and start again; GET /dev/events then lacks that event, and no consumer needs it"
-	remakeCall  = "Remove the file and start again; nexus verify --dev URL --repair then makes the schedule again"
+	removeEvent   = "Remove the line and start again; GET /dev/events then lacks that event, and no consumer needs it"
+	putPepperBack = "Put a copy of the file back. If there is none, remove the file: the start then makes another " +
+		"pepper, and logs name each user by another pseudonym"
+	remakeCall = "Remove the file and start again; nexus verify --dev URL --repair then makes the schedule again"
 )
 
 // adviseOnEvents adds advice to an error about a damaged log of the bus.

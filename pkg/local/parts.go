@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -24,6 +25,8 @@ import (
 	"nexus/pkg/changes"
 	"nexus/pkg/command"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/local/engine"
+	"nexus/pkg/pepper"
 	"nexus/pkg/port"
 	"nexus/pkg/push"
 	pushlocal "nexus/pkg/push/local"
@@ -42,6 +45,9 @@ func (p *Platform) open(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if p.pepper, err = openPepper(p.inData(pepperFile)); err != nil {
+		return err
+	}
 	moves := p.inData("clock.json")
 	if p.options.Endpoint != "" {
 		moves = "" // time is real there
@@ -99,6 +105,21 @@ func (p *Platform) openDirectory() error {
 	}
 	p.onStop(func(context.Context) error { return lock.release() })
 	return nil
+}
+
+// pepperFile is the name of the file with the pepper, in the data directory.
+const pepperFile = "pepper"
+
+// openPepper returns the pepper of a data directory, which a first start makes; without a path, one for this start.
+func openPepper(path string) (pepper.Pepper, error) {
+	if path == "" {
+		return pepper.New(rand.Reader)
+	}
+	p, err := pepper.OpenFile(path, rand.Reader)
+	if errors.Is(err, pepper.ErrText) {
+		return p, engine.Damaged(path, err, putPepperBack)
+	}
+	return p, err
 }
 
 // inData returns a path in the data directory; "" without one.

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/blob"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
+	"nexus/pkg/pepper"
 	"nexus/pkg/product"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
@@ -38,6 +39,7 @@ type Platform struct {
 	log      *slog.Logger
 	started  time.Time
 
+	pepper    pepper.Pepper
 	clock     *clock
 	backend   *backend
 	rows      *expiries

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -258,4 +260,23 @@ func TestIsOwn_refusesAnotherSitesName(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, want, response.StatusCode, "%q", host)
 	}
+}
+
+func TestStart_makesThePepperOfADirectoryOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var peppers []string
+	for range 2 {
+		s, _ := onDirectory(t, dir)
+		s.stop()
+		path := filepath.Join(dir, "pepper")
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		peppers = append(peppers, string(text))
+	}
+	require.Equal(t, peppers[0], peppers[1])
+	require.Regexp(t, `^[0-9a-f]{64}\n$`, peppers[0])
 }

@@ -95,6 +95,7 @@ func TestStart_reportsDamageAndSaysWhatToDo(t *testing.T) {
 		},
 		"the clock": {"clock.json", func([]byte) []byte { return []byte("{") },
 			[]string{"clock.json is damaged", "Remove the file"}},
+		"the pepper": {"pepper", func(b []byte) []byte { return b[1:] }, []string{"pepper is damaged", "copy", "pseudonym"}},
 		"the list of sweeps": {
 			"engine/sweeps.ndjson", func([]byte) []byte { return []byte("{\n") },
 			[]string{"sweeps.ndjson is damaged: line 1:", "Remove the line"},

@@ -17,7 +17,7 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	t.Parallel()
 	// What a schedule calls, and where a call ends that could not be made, the scheduler uses, not the function.
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
-	// Where apps subscribe, command only tells them; and a setting names no resource.
+	// Where apps subscribe, command only tells them; and neither a setting nor the pepper names a resource.
 	told := map[env.Function][]string{
 		env.Command: {env.HintsHost, env.HintsRealtimeHost}, env.Query: {env.SyncForm},
 		env.Projections: {env.SyncForm},
@@ -30,7 +30,7 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 			named[g.Variable] = true
 		}
 		for _, variable := range f.Variables() {
-			without := slices.Contains(schedulers, variable) || slices.Contains(told[f], variable)
+			without := variable == env.Pepper || slices.Contains(schedulers, variable) || slices.Contains(told[f], variable)
 			require.NotEqual(t, without, named[variable], "%s of %s", variable, f)
 		}
 	}

@@ -47,6 +47,15 @@ const (
 	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
 	// SyncForm is the deployment's form of sync tokens: a setting that names no resource.
 	SyncForm = "SYNC_FORM"
+	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
+	Pepper = "PEPPER"
+)
+
+// The parameter that holds the deployment's pepper (AWS Systems Manager Parameter Store), and its version. An operator
+// makes it once; a version other than the first would be another pepper.
+const (
+	PepperParameter = "/nexus/pepper"
+	PepperVersion   = "1"
 )
 
 // Variables that Lambda sets in every function (AWS Lambda Developer Guide, "Defined runtime environment variables").
@@ -79,7 +88,7 @@ func services() []Service { return []Service{DynamoDB, S3, EventBridge, Schedule
 // required, and there are no others.
 func (f Function) Variables() []string {
 	schedule := []string{ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN}
-	names := []string{TableName}
+	names := []string{TableName, Pepper}
 	switch f {
 	case Query:
 		names = append(names, SyncForm)

@@ -23,6 +23,7 @@ func values() map[string]string {
 		env.HintsHost:             "x7.appsync-api.eu-central-1.amazonaws.com",
 		env.HintsRealtimeHost:     "x7.appsync-realtime-api.eu-central-1.amazonaws.com",
 		env.SyncForm:              "7",
+		env.Pepper:                strings.Repeat("0123456789abcdef", 4),
 	}
 }
 
@@ -49,6 +50,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,
 			env.SyncForm:              s.SyncForm,
+			env.Pepper:                s.PepperText,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -73,6 +75,7 @@ func TestRead_namesEverythingWrongAtOnce(t *testing.T) {
 	}
 	bad := values()
 	bad["AWS_REGION"], bad[env.TableName], bad[env.BusName] = "somewhere", "", "a bus"
+	bad[env.Pepper] = "0123"
 	bad["AWS_ENDPOINT_URL"], bad["AWS_ENDPOINT_URL_S3"] = "localhost:8000", "http://user:word@127.0.0.1"
 	_, err := read(env.Notify, bad)
 	var wrong *env.Error
@@ -80,11 +83,13 @@ func TestRead_namesEverythingWrongAtOnce(t *testing.T) {
 	require.ElementsMatch(t, []env.Problem{
 		{Variable: env.TableName, Reason: "is missing"},
 		{Variable: env.BusName, Reason: "is not an event bus's name or ARN"},
+		{Variable: env.Pepper, Reason: "is not a pepper: 64 hexadecimal digits in lower case"},
 		{Variable: "AWS_REGION", Reason: "is not a region's name"},
 		{Variable: "AWS_ENDPOINT_URL", Reason: "is not an http or https address"},
 		{Variable: "AWS_ENDPOINT_URL_S3", Reason: "is not an http or https address"},
 	}, wrong.Problems)
 	require.NotContains(t, err.Error(), "word")
+	require.NotContains(t, err.Error(), "0123")
 }
 
 func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
@@ -126,6 +131,13 @@ func TestSettings_haveTheFormAsANumber(t *testing.T) {
 	}
 }
 
+func TestSettings_haveThePepper(t *testing.T) {
+	t.Parallel()
+	s, err := read(env.Query, values())
+	require.NoError(t, err)
+	require.Equal(t, values()[env.Pepper], s.Pepper().Text())
+}
+
 // forms are the patterns as the services' API references give them.
 var forms = map[string]string{
 	"AWS_REGION":              `^[a-z]{2}(-[a-z]+)+-[0-9]+$`,
@@ -137,6 +149,7 @@ var forms = map[string]string{
 	env.ScheduleRoleARN:       `^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`,
 	env.HintsHost:             `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
 	env.HintsRealtimeHost:     `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
+	env.Pepper:                `^[0-9a-f]{64}$`,
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }
 

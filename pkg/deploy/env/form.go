@@ -3,6 +3,8 @@ package env
 import (
 	"strconv"
 	"strings"
+
+	"nexus/pkg/pepper"
 )
 
 // The forms follow the services' API references. They are hand-written functions: as regular expressions, which a
@@ -87,6 +89,11 @@ func global(region string) bool { return region == "" }
 func syncForm(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && strconv.FormatUint(n, 10) == s
+}
+
+func pepperForm(s string) bool {
+	_, err := pepper.Parse(s)
+	return err == nil
 }
 
 // some reports whether the text has characters, all of them of the class or among the others.

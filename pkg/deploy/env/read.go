@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nexus/pkg/pepper"
 )
 
 // Settings are the values of a function's variables. Those that the function does not list are empty.
@@ -23,6 +25,7 @@ type Settings struct {
 	ScheduleRoleARN       string
 	ScheduleDeadLetterARN string
 	SyncForm              string
+	PepperText            string
 
 	AWS AWS
 }
@@ -31,6 +34,12 @@ type Settings struct {
 func (s Settings) Form() uint16 {
 	n, _ := strconv.ParseUint(s.SyncForm, 10, 16) // it was checked when it was read
 	return uint16(n)
+}
+
+// Pepper returns the deployment's pepper.
+func (s Settings) Pepper() pepper.Pepper {
+	p, _ := pepper.Parse(s.PepperText) // it was checked when it was read
+	return p
 }
 
 // AWS configures the clients of the services.
@@ -145,6 +154,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ScheduleDeadLetterARN }},
 		{name: SyncForm, what: "a whole number from 0 to 65535", form: syncForm,
 			field: func(s *Settings) *string { return &s.SyncForm }},
+		{name: Pepper, what: "a pepper: " + strconv.Itoa(pepper.TextLength) + " hexadecimal digits in lower case",
+			form: pepperForm, field: func(s *Settings) *string { return &s.PepperText }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},
