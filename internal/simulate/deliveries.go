@@ -200,7 +200,7 @@ func (h *history) checkSchedules() {
 		s := h.oracle.users[user]
 		for _, id := range slices.Sorted(maps.Keys(s.items)) {
 			for _, w := range s.wantsOf(s.items[id], h.now) {
-				name := reminders.ScheduleName(user, w.id, w.offset)
+				name := h.scheduleName(user, w.id, w.offset)
 				if before, ok := wanted[name]; w.due.After(h.now) && !w.over() && s.raised[w.delivery(user)] == "" &&
 					(!ok || w.due.Before(before.due)) {
 					wanted[name] = w
@@ -221,7 +221,7 @@ func (h *history) checkSchedules() {
 	}
 	for _, one := range h.schedules.Entries() {
 		if _, ok := wanted[one.Name]; !ok {
-			if h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) {
+			if h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
 				continue
 			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),

@@ -66,6 +66,25 @@ func (s *schedules) isAbandoned(name string) bool {
 	return w != nil && w.overtaken && (w.dead || w.failed)
 }
 
+// scheduleName returns the name of an offset's schedule (I4). It is the former one if the release before was the last
+// to write or delete there: the present release deletes that name whenever it touches the offset.
+func (h *history) scheduleName(user, id string, offset int64) string {
+	if former := reminders.FormerName(user, id, offset); h.schedules.isLeftTo(former) {
+		return former
+	}
+	return reminders.ScheduleName(user, id, offset)
+}
+
+// isOutdated reports whether a schedule stands under the present name of an offset that the release before touched last
+// (I4). That release does not know the name. The call of the schedule finds its delivery, or nothing due.
+func (h *history) isOutdated(one schedule.Schedule) bool {
+	subject, err := reminders.ReadPayload(h.registry, one.Payload)
+	return err == nil && one.Name == subject.Name() && h.schedules.isLeftTo(subject.FormerName())
+}
+
+// isLeftTo reports whether the release before wrote or deleted the schedule last.
+func (s *schedules) isLeftTo(name string) bool { return s.by[name] != nil && s.by[name].isFormer }
+
 // isNewRow reports whether the release before parks the record of a row that it does not know. No filter lets such a
 // record pass.
 func (h *history) isNewRow(r *record) bool {

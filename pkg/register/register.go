@@ -32,7 +32,7 @@ type Owner string
 // The ways to the owner.
 const (
 	ByKey     Owner = "key"
-	ByName    Owner = "name" // of the object
+	ByName    Owner = "name" // of the object or schedule
 	ByContent Owner = "content"
 )
 
@@ -56,9 +56,8 @@ type Erasure string
 const (
 	ByWalk    Erasure = "walk" // with all rows of the partition
 	ByLog     Erasure = "log"  // by the log of the repository, and its drafts
-	ByList    Erasure = "list" // by the names of the objects, in all their versions
+	ByList    Erasure = "list" // by the names of the objects, in all their versions, or of the schedules
 	ByReading Erasure = "read" // by the content of all such objects
-	ByItem    Erasure = "item" // with the item whose schedules they are
 	ByWaiting Erasure = "wait" // it ends by itself
 )
 
@@ -181,7 +180,8 @@ func elsewhere() []Line {
 			"a record, whole, with both images", ByName, None, ByList, "", Simulation},
 		aws(Parking, "aws/lambda/<mapping>/<…>", "batches of several users that a reader gave up", ByContent,
 			"180 days, and 30 of a version that is not current"),
-		{Scheduler, "reminder-<digest>", false, "user and item, no text", ByContent, None, ByItem, "", Simulation},
+		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
+			Simulation},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
 		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),

@@ -35,7 +35,7 @@ func TestLines_areComplete(t *testing.T) {
 			register.AsItem, register.AsRevision, register.AsCopy, register.AsSettings, register.AsIDs, register.None,
 		}, line.Export, line)
 		require.Contains(t, []register.Erasure{
-			register.ByWalk, register.ByLog, register.ByList, register.ByReading, register.ByItem, register.ByWaiting,
+			register.ByWalk, register.ByLog, register.ByList, register.ByReading, register.ByWaiting,
 		}, line.Erasure, line)
 		require.Equal(t, line.Erasure == register.ByWaiting, line.Until != "", line)
 		require.Contains(t, []register.Suite{

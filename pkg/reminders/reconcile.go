@@ -110,7 +110,9 @@ func (p plan) isOvertaken(now time.Time) bool {
 	return slices.ContainsFunc(p.schedules, func(w wanted) bool { return !w.schedule.At.After(now) })
 }
 
-// arrange writes and deletes the plan's schedules.
+// arrange writes and deletes the plan's schedules. Of each offset it also deletes the schedule under its former name,
+// after the present one is written: a crash between the two leaves both, and the call of the former finds the delivery,
+// or nothing due.
 func (r *run) arrange(ctx context.Context, p plan) error {
 	for _, w := range p.schedules {
 		if err := r.Scheduler.Put(ctx, w.schedule); err == nil {
@@ -122,12 +124,34 @@ func (r *run) arrange(ctx context.Context, p plan) error {
 		}
 	}
 	for _, offset := range p.deletions {
-		if err := r.Scheduler.Delete(ctx, ScheduleName(r.target.user, r.target.id, offset)); err != nil {
-			return fmt.Errorf("delete schedule of %s, offset %d: %w", r.target.key(), offset, err)
+		if err := r.unschedule(ctx, offset, ScheduleName); err != nil {
+			return err
 		}
 		r.observe(Deleted, r.target, due{offset: offset})
 	}
+	for _, offset := range p.offsets() {
+		if err := r.unschedule(ctx, offset, FormerName); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// unschedule deletes the schedule of an offset under the name of one form.
+func (r *run) unschedule(ctx context.Context, offset int64, nameOf func(user, id string, offset int64) string) error {
+	if err := r.Scheduler.Delete(ctx, nameOf(r.target.user, r.target.id, offset)); err != nil {
+		return fmt.Errorf("delete schedule of %s, offset %d: %w", r.target.key(), offset, err)
+	}
+	return nil
+}
+
+// offsets returns all offsets whose schedules the plan writes or deletes.
+func (p plan) offsets() []int64 {
+	offsets := slices.Clone(p.deletions)
+	for _, w := range p.schedules {
+		offsets = append(offsets, w.due.offset)
+	}
+	return offsets
 }
 
 func (r *run) reportMissed(ctx context.Context, seen snapshot, missed []due) {

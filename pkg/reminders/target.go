@@ -31,11 +31,35 @@ func hasReminders(t *entity.Type) bool { return t != nil && t.Dues != nil && t.H
 
 const namePrefix = "reminder-"
 
+// ownerLength is the number of characters of a name that stand for the user, 66 bits: two of a million users share them
+// with a probability of 10^-8.
+const ownerLength = 11
+
 // ScheduleName returns the name under which the next due instant of one offset of an item is scheduled. It is derived,
 // so that every worker on the offset finds its schedule. It contains no character of the ids, so that it always fits.
+// It begins with [UserPrefix], so that the schedules of a user can be listed.
 func ScheduleName(user, itemID string, offsetMinutes int64) string {
-	return namePrefix + digest(user, itemID, strconv.FormatInt(offsetMinutes, 10))
+	return UserPrefix(user) + digestOf(user, itemID, offsetMinutes)
 }
+
+// UserPrefix begins the names of all schedules of a user. It ends with a hyphen, and names of the former form have none
+// at its place, but for a chance of 2^-66.
+func UserPrefix(user string) string { return namePrefix + digest(user)[:ownerLength] + "-" }
+
+// FormerName returns the name that the same schedule has in the form before, without the part for the user.
+func FormerName(user, itemID string, offsetMinutes int64) string {
+	return namePrefix + digestOf(user, itemID, offsetMinutes)
+}
+
+// IsFormerName reports whether it can only be a name of the form before, by its length.
+func IsFormerName(name string) bool { return len(name) == len(namePrefix)+digestLength }
+
+func digestOf(user, itemID string, offsetMinutes int64) string {
+	return digest(user, itemID, strconv.FormatInt(offsetMinutes, 10))
+}
+
+// digestLength is the length of a digest: 32 bytes in base64 without padding.
+const digestLength = 43
 
 // digest returns 43 characters of A-Z a-z 0-9 - _ that represent the parts. No part can contain the separator, which
 // is that of the table's keys.

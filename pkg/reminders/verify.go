@@ -32,6 +32,9 @@ type Subject struct {
 // Name returns the name of the subject's schedule.
 func (s Subject) Name() string { return ScheduleName(s.User, s.ID, s.OffsetMinutes) }
 
+// FormerName returns the name of the subject's schedule in the form before.
+func (s Subject) FormerName() string { return FormerName(s.User, s.ID, s.OffsetMinutes) }
+
 // ReadPayload returns the subject of a schedule, or a [*PayloadError].
 func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 	t, d, err := parseCall(registry, payload)

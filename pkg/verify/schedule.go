@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nexus/pkg/archive"
@@ -25,12 +26,16 @@ const (
 	maxResumes = 10_000
 )
 
-// schedules finds schedules that no item requires: in the scheduler's order, since they have none by user.
+// schedules finds schedules that no item requires, and those under a name of the former form. It lists the names in the
+// scheduler's order.
 func (r *run) schedules(ctx context.Context) error {
 	if r.Reminders == nil {
 		return nil
 	}
 	err := r.Schedules.Each(ctx, reminders.SchedulePrefix, func(name string) error {
+		if r.o.User != "" && !reminders.IsFormerName(name) && !strings.HasPrefix(name, reminders.UserPrefix(r.o.User)) {
+			return nil // another user's
+		}
 		r.read(1)
 		d, subject, err := r.checkStray(ctx, name)
 		switch {
@@ -51,10 +56,11 @@ func (r *run) schedules(ctx context.Context) error {
 // subject.
 func (r *run) subjectOf(s schedule.Schedule) (subject reminders.Subject, ok bool) {
 	subject, err := reminders.ReadPayload(r.Registry, s.Payload)
-	return subject, err == nil && subject.Name() == s.Name
+	return subject, err == nil && (s.Name == subject.Name() || s.Name == subject.FormerName())
 }
 
-// checkStray returns the difference if no item requires the schedule; the zero subject if its payload is unreadable.
+// checkStray returns the difference if no item requires the schedule, or if its name is of the former form; the zero
+// subject if its payload is unreadable.
 func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminders.Subject, error) {
 	none := reminders.Subject{}
 	s, err := r.Schedules.Find(ctx, name)
@@ -73,6 +79,10 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 		return nil, none, nil
 	}
 	d.User, d.offset = subject.User, subject.OffsetMinutes
+	if name == subject.FormerName() {
+		d.ShouldBe = "the name " + subject.Name()
+		return &d, subject, nil
+	}
 	if late := r.Now().Sub(s.At); late >= 0 && late < callTime {
 		return nil, none, nil // its delivery is under way
 	}

@@ -149,6 +149,15 @@ func damages() map[string]struct {
 			s.Payload = []byte(strings.Replace(string(s.Payload), `"offsetMinutes":10`, `"offsetMinutes":11`, 1))
 			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
 		}, verify.Schedule, "reminder-"},
+		"a schedule has its former name": {func(w *fixture, o of) {
+			w.renameToFormer(o["event"].Str("eventId"), 10)
+		}, verify.Schedule, "reminder-"},
+		"a schedule has its former name as well, and is past": {func(w *fixture, o of) {
+			s, err := w.schedules.Find(w.t.Context(), reminders.ScheduleName(ann, o["event"].Str("eventId"), 10))
+			require.NoError(w.t, err)
+			s.Name, s.At = reminders.FormerName(ann, o["event"].Str("eventId"), 10), w.now.Add(-time.Second)
+			require.NoError(w.t, w.schedules.Put(w.t.Context(), s))
+		}, verify.Schedule, "reminder-"},
 		"a schedule says nothing": {func(w *fixture, o of) {
 			require.NoError(w.t, w.schedules.Put(w.t.Context(), schedule.Schedule{
 				Name: "reminder-x", At: w.now.Add(time.Hour), Payload: []byte("{}"),
