@@ -11,6 +11,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/eventbridge v1.48.7 // from 1.49 on it builds all schemas of the service at every start: docs/performance.md, "Cold start"
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.96.4
 	github.com/aws/aws-sdk-go-v2/service/scheduler v1.18.2
+	github.com/aws/aws-sdk-go-v2/service/sqs v1.48.0 // as eventbridge: a later one builds all schemas at every start
 	github.com/aws/smithy-go v1.28.8
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3

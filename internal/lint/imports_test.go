@@ -59,7 +59,7 @@ func rows(table string) []rule {
 
 // sdkAdapters are the only folders in which types of the SDK may appear.
 var sdkAdapters = []string{
-	"pkg/table/dynamo", "pkg/port/aws", "pkg/schedule/eventbridge", "pkg/bus/eventbridge", "pkg/blob/s3",
+	"pkg/table/dynamo", "pkg/port/aws", "pkg/schedule/eventbridge", "pkg/bus/eventbridge", "pkg/blob/s3", "pkg/queue/sqs",
 	"pkg/push/appsync", "pkg/eventsource/streams", "pkg/local", "functions", "cmd", "internal/bench",
 }
 

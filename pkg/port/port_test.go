@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
 	"nexus/pkg/port"
+	"nexus/pkg/queue"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
@@ -28,6 +29,7 @@ func TestError_isOfOneKind(t *testing.T) {
 		bus.ErrUnavailable: port.ErrUnavailable, blob.ErrUnavailable: port.ErrUnavailable,
 		table.ErrInvalid: port.ErrInvalid, schedule.ErrInvalid: port.ErrInvalid,
 		bus.ErrInvalid: port.ErrInvalid, blob.ErrInvalid: port.ErrInvalid,
+		queue.ErrThrottled: port.ErrThrottled, queue.ErrUnavailable: port.ErrUnavailable, queue.ErrInvalid: port.ErrInvalid,
 		table.ErrConflict: nil, schedule.ErrQuota: nil,
 	} {
 		wrapped := fmt.Errorf("put row: %w", err)
@@ -62,7 +64,7 @@ func TestIsOutage_ofTheEndOfTheCallsContext(t *testing.T) {
 // A refusal that names the broken rule is of the same kind.
 func TestErrInvalid_isTheKindOfWhatBreaksARule(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{bus.Check([]bus.Event{{}}), blob.CheckName(""), schedule.Schedule{}.Check()} {
+	for _, err := range []error{bus.Check([]bus.Event{{}}), blob.CheckName(""), schedule.Schedule{}.Check(), queue.Message{}.Check()} {
 		require.ErrorIs(t, err, port.ErrInvalid)
 		require.False(t, port.IsOutage(err))
 	}
