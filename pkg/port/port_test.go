@@ -64,7 +64,9 @@ func TestIsOutage_ofTheEndOfTheCallsContext(t *testing.T) {
 // A refusal that names the broken rule is of the same kind.
 func TestErrInvalid_isTheKindOfWhatBreaksARule(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{bus.Check([]bus.Event{{}}), blob.CheckName(""), schedule.Schedule{}.Check(), queue.Message{}.Check()} {
+	for _, err := range []error{
+		bus.Check([]bus.Event{{}}), blob.CheckName(""), schedule.Schedule{}.Check(), queue.Message{}.Check(),
+	} {
 		require.ErrorIs(t, err, port.ErrInvalid)
 		require.False(t, port.IsOutage(err))
 	}
