@@ -12,6 +12,8 @@ GREMLINS_VERSION := 0.6.0
 # What a fuzz target gets, and what go test is given besides.
 FUZZTIME  ?= 10s
 TESTFLAGS ?=
+# Which packages the race detector runs.
+RACED ?= ./...
 # Which benchmarks, how often each, and for how long or how many times.
 BENCH     ?= .
 COUNT     ?= 1
@@ -74,8 +76,8 @@ jsclient: engine ## check clients/js: types, tests, random histories (HISTORIES)
 	@clients/js/run $(HISTORIES)
 	@clients/js/run system $(USERS)
 
-race: engine icaljs ## run every test under the race detector (TESTFLAGS)
-	$(GO) run ./internal/testreport -race $(TESTFLAGS) ./...
+race: engine icaljs ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
+	$(GO) run ./internal/testreport -race $(TESTFLAGS) $(RACED)
 
 soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
 	NEXUS_SOAK=1 $(GO) test -count=1 -timeout 60m -v -run 'AfterALoad|IsKilled|DeliveredAgain' $(TESTFLAGS) ./cmd/nexus/e2e
