@@ -20,7 +20,10 @@ func TestBucket_keepsDataAsLongAsTheRegisterSays(t *testing.T) {
 	}
 	each(t, func(t *template) {
 		rules := t.named("Parking/Resource", "AWS::S3::Bucket").at("LifecycleConfiguration", "Rules").([]any)
-		rule := rules[0].(map[string]any)
+		require.Len(t, rules, 2)
+		require.Equal(t, "parked/", rules[0].(map[string]any)["Prefix"])
+		rule := rules[1].(map[string]any)
+		require.Equal(t, "aws/lambda/", rule["Prefix"])
 		require.Equal(t, until(register.Parking, "aws/lambda/m/x"),
 			fmt.Sprintf("%v days, and %v of a version that is not current", rule["ExpirationInDays"],
 				rule["NoncurrentVersionExpiration"].(map[string]any)["NoncurrentDays"]))

@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
+
+	"nexus/pkg/consume"
 )
 
 const (
@@ -12,6 +14,11 @@ const (
 	overwrittenDays = 30
 	// parkedDays is how long a parked record waits for the correction of its mistake.
 	parkedDays = 180
+	// givenUpDays is how long a batch that a reader gave up waits for its redrive. It has records of several users, so an
+	// erasure waits for its end: 35 days and the roundings of the lifecycle are less than the 40 of an account's row.
+	givenUpDays = 35
+	// purgedDays is the least that S3 keeps a version that is not current.
+	purgedDays = 1
 	// minTLS is the oldest accepted version of TLS.
 	minTLS = 1.2
 )
@@ -28,13 +35,24 @@ func (d *deployment) addStorage() {
 	})
 	d.parking = d.bucket("Parking", &awss3.LifecycleRule{
 		Id:                                  jsii.String("parked"),
+		Prefix:                              jsii.String(consume.ParkedPrefix),
 		Expiration:                          days(parkedDays),
 		NoncurrentVersionExpiration:         days(overwrittenDays),
+		AbortIncompleteMultipartUploadAfter: days(1),
+	}, &awss3.LifecycleRule{
+		Id:                                  jsii.String("given-up"),
+		Prefix:                              jsii.String(failurePrefix),
+		Expiration:                          days(givenUpDays),
+		NoncurrentVersionExpiration:         days(purgedDays),
 		AbortIncompleteMultipartUploadAfter: days(1),
 	})
 }
 
-func (d *deployment) bucket(id string, rule *awss3.LifecycleRule) awss3.Bucket {
+// failurePrefix begins the names that Lambda gives to the batches that a reader gave up (AWS Lambda Developer Guide,
+// "Retain discarded batches").
+const failurePrefix = "aws/lambda/"
+
+func (d *deployment) bucket(id string, rules ...*awss3.LifecycleRule) awss3.Bucket {
 	bucket := awss3.NewBucket(d.Stack, jsii.String(id), &awss3.BucketProps{
 		// S3's own keys: a client that may read the bucket may read its content, and no call to a key service is paid.
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
@@ -43,7 +61,7 @@ func (d *deployment) bucket(id string, rule *awss3.LifecycleRule) awss3.Bucket {
 		EnforceSSL:        jsii.Bool(true),
 		MinimumTLSVersion: jsii.Number(minTLS),
 		Versioned:         jsii.Bool(true),
-		LifecycleRules:    &[]*awss3.LifecycleRule{rule},
+		LifecycleRules:    &rules,
 		RemovalPolicy:     d.removalPolicy(),
 	})
 	suppress(bucket, "AwsSolutions-S1",

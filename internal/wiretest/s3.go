@@ -18,7 +18,9 @@ import (
 func S3() Service {
 	return describe("s3", map[string][]Rule{
 		"ListObjectsV2": {bucketName}, "GetObject": {bucketName, keyName}, "DeleteObject": {bucketName, keyName},
-		"PutObject": {bucketName, keyName, bodyIsSigned, checksumFits},
+		"PutObject":          {bucketName, keyName, bodyIsSigned, checksumFits},
+		"ListObjectVersions": {bucketName, versionHasKey},
+		"DeleteObjects":      {bucketName, bodyIsSigned, checksumFits, namesVersions},
 	}, refuseObject)
 }
 
@@ -75,6 +77,45 @@ func checksumFits(c Call) []string {
 		return []string{fmt.Sprintf("the checksum is %q, that of the body %q", sent, want)}
 	}
 	return nil
+}
+
+// versionHasKey checks Amazon S3 API Reference, ListObjectVersions: a version id marker needs a key marker.
+func versionHasKey(c Call) []string {
+	if c.Input["VersionIdMarker"] != nil && c.Input["KeyMarker"] == nil {
+		return []string{"a version id marker without a key marker"}
+	}
+	return nil
+}
+
+// maxDeleted bounds the objects of a DeleteObjects.
+const maxDeleted = 1000
+
+// namesVersions checks Amazon S3 API Reference, DeleteObjects: 1 to 1,000 objects, each with a key, and a checksum or
+// an MD5 digest of the body. Nexus names a version of each: without one the service only puts a delete marker.
+func namesVersions(c Call) []string {
+	var found []string
+	if c.Input["ChecksumCRC32C"] == nil && c.Header.Get("Content-Md5") == "" {
+		found = append(found, "neither a checksum nor an MD5 digest of the body")
+	}
+	body, _ := c.Input["Body"].([]byte)
+	var deletes struct {
+		XMLName xml.Name `xml:"Delete"`
+		Object  []struct{ Key, VersionId string }
+	}
+	if err := xml.Unmarshal(body, &deletes); err != nil {
+		return append(found, "the body is no Delete: "+err.Error())
+	}
+	if len(deletes.Object) == 0 {
+		found = append(found, "no object")
+	}
+	found = append(found, atMost(maxDeleted, len(deletes.Object), "objects", "the body has")...)
+	for _, object := range deletes.Object {
+		found = append(found, keyName(Call{Input: map[string]any{"Key": object.Key}})...)
+		if object.VersionId == "" {
+			found = append(found, fmt.Sprintf("the object %q has no version id", object.Key))
+		}
+	}
+	return found
 }
 
 func refuseObject(w http.ResponseWriter, r Refusal) {

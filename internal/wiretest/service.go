@@ -172,7 +172,7 @@ func matchPath(operation Operation, r *http.Request) (map[string]any, bool) {
 		return nil, false
 	}
 	for name := range operation.Query {
-		if key, value, tells := strings.Cut(name, "="); tells && r.URL.Query().Get(key) != value {
+		if key, value, tells := strings.Cut(name, "="); tells && !slices.Contains(r.URL.Query()[key], value) {
 			return nil, false
 		}
 	}

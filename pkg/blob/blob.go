@@ -45,6 +45,16 @@ type Store interface {
 	List(ctx context.Context, prefix string, limit int, after string) ([]string, error)
 }
 
+// Purger is a store that can remove what an overwritten or deleted object leaves behind. Only the erasure of an account
+// needs it.
+type Purger interface {
+	Store
+	// Purge removes the object of that name with all its former versions or, if the name ends with a slash, all objects
+	// below that folder. It returns how many objects, versions and marks of deletions it removed. An object that is put
+	// during the call may stay. An error leaves the outcome unknown: repeat the call.
+	Purge(ctx context.Context, name string) (removed int, err error)
+}
+
 // Errors on which callers decide. They are matched with errors.Is.
 var (
 	// ErrNotFound says that there is no such object.
@@ -80,6 +90,14 @@ func CheckName(name string) error {
 		return &InvalidError{"name", "ends with a slash"}
 	}
 	return nil
+}
+
+// CheckPurge returns an [*InvalidError] if the name of an object or folder breaks its rule.
+func CheckPurge(name string) error { return CheckName(strings.TrimSuffix(name, "/")) }
+
+// InPurge reports whether a purge of what is named removes the object.
+func InPurge(purged, object string) bool {
+	return object == purged || strings.HasSuffix(purged, "/") && strings.HasPrefix(object, purged)
 }
 
 // CheckBody returns an [*InvalidError] if the body is too large.

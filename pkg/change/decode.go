@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 )
 
@@ -29,6 +30,14 @@ type Decoded struct {
 	Key      item.Key
 	// Err wraps [ErrUndecodable].
 	Err error
+}
+
+// Owner returns the user in whose partition the row is, by the key alone; not ok if the key names none.
+func (d Decoded) Owner() (user string, ok bool) {
+	if user, err := entity.ParseUserPK(d.Key.PK); err == nil {
+		return user, true
+	}
+	return repository.Owner(d.Key.PK)
 }
 
 // Decode reads the event in which Lambda delivers a batch, in one pass. There is one result for each record, in order,

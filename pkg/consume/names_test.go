@@ -32,18 +32,28 @@ func TestParkedName_isWhatTheRecordSays(t *testing.T) {
 	s := &recordingConsumer{name: "archive", fail: func(change.Change, int) change.Outcome { return poison }}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, change.AppendEvent(nil, records)))
-	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/200\.json$`, b.shelf.names()[0], "a row is no item")
+	require.Regexp(t, `^parked/archive/user_1/\.[0-9a-f]{32}/200\.json$`, b.shelf.names()[0], "a row is no item")
 
 	b = setup(t, &recordingConsumer{name: "archive"})
 	require.Empty(t, b.handle(t, event("?")))
-	require.Regexp(t, `^parked/archive/[0-9a-f]{32}/100\.json$`, b.shelf.names()[0],
+	require.Regexp(t, `^parked/archive/user_1/\.[0-9a-f]{32}/100\.json$`, b.shelf.names()[0],
 		"its key and its number could be read")
 
 	b = setup(t, &recordingConsumer{name: "archive"})
 	unnumbered := strings.Replace(string(event("?")), `"100"`, `"x/y"`, 1)
 	require.NotEqual(t, string(event("?")), unnumbered)
 	require.Empty(t, b.handle(t, []byte(unnumbered)))
-	require.Regexp(t, `^parked/archive/unreadable/[0-9a-f]{32}\.json$`, b.shelf.names()[0], "its number is none")
+	require.Regexp(t, `^parked/archive/user_1/\.[0-9a-f]{32}/0\.json$`, b.shelf.names()[0], "its number is none")
+
+	for what, key := range map[string]string{
+		"no user's": "SHOP#1", "of no possible user": "USER#a/b", "of a repository without a user": "U#",
+	} {
+		b = setup(t, &recordingConsumer{name: "archive"})
+		strange := strings.ReplaceAll(string(event("?")), `"USER#user_1"`, `"`+key+`"`)
+		require.NotEqual(t, string(event("?")), strange)
+		require.Empty(t, b.handle(t, []byte(strange)))
+		require.Regexp(t, `^parked/archive/\.unreadable/[0-9a-f]{32}\.json$`, b.shelf.names()[0], what)
+	}
 }
 
 // TestFirstUnfinished_delaysNoOtherItem: the outcomes after an item that waits count all the same.

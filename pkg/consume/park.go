@@ -82,17 +82,26 @@ func (d *batchRun) park(ctx context.Context, i int) {
 // parkedName returns the same name for the same record and consumer, so that a record delivered again is stored once.
 // It differs for any two records: bookkeeping changes an item without a new version, so the version alone is not
 // enough. Ids are unique per user and differ between types. All parts of the name have only letters, digits, _ and -
-// in them.
+// in them, but for the point that begins what stands in place of an id: no user and no item has such an id.
+//
+// A name has the user wherever the key names one, so that the records of a user can be listed.
 func parkedName(consumer string, rec change.Decoded) string {
 	prefix := ParkedPrefix + consumer + "/"
 	if c := rec.Change; rec.Err == nil && c.Type != nil {
 		return prefix + c.User + "/" + c.Ref.ID + "/" + strconv.FormatInt(c.Version, 10) + "-" + c.Sequence + ".json"
 	}
-	if (rec.Key != item.Key{}) && change.IsSequence(rec.Sequence) {
-		return prefix + digest([]byte(rec.Key.PK+"\x00"+rec.Key.SK)) + "/" + rec.Sequence + ".json"
+	user, known := rec.Owner()
+	if known && change.IsSequence(rec.Sequence) {
+		return prefix + user + "/." + digest([]byte(rec.Key.PK+"\x00"+rec.Key.SK)) + "/" + rec.Sequence + ".json"
 	}
-	return prefix + "unreadable/" + digest(rec.Raw) + ".json"
+	if known {
+		return prefix + user + "/." + digest(rec.Raw) + "/0.json" // the one record of this text without a number
+	}
+	return prefix + Unreadable + digest(rec.Raw) + ".json"
 }
+
+// Unreadable is the folder of a consumer's parked objects that name no user. Their records may hold one.
+const Unreadable = ".unreadable/"
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)

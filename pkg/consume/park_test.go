@@ -52,7 +52,7 @@ func TestPark_storesAnUndecodableRecordForEveryConsumer(t *testing.T) {
 	require.Len(t, b.shelf.objects, 10)
 	var kept []string
 	for _, name := range b.shelf.names() {
-		require.Regexp(t, `^parked/(stats|links)/[A-Za-z0-9_-]{1,100}/[A-Za-z0-9_-]{1,100}\.json$`, name)
+		require.Regexp(t, `^parked/(stats|links)/(user_1/\.[0-9a-f]{32}|\.unreadable)/[0-9a-f]{1,32}\.json$`, name)
 		parked, err := consume.ReadParked(b.shelf.objects[name])
 		require.NoError(t, err)
 		require.Contains(t, parked.Reason, change.ErrUndecodable.Error())

@@ -131,20 +131,20 @@ func TestWalk_namesWhatNoLineMatches(t *testing.T) {
 		require.False(t, walk.Row(key[0], key[1]), key)
 	}
 	for _, name := range []string{
-		"archive/ann/task_1", "archive/ann/task_1/1.txt", "parked/stats", "other", "aws/lambda/",
+		"archive/ann/task_1", "archive/ann/task_1/1.txt", "parked/stats", "other", "aws/lambda/", "parked/stats/0/1.json",
 	} {
 		require.False(t, walk.Object(name), name)
 	}
 	require.False(t, walk.Name(register.Scheduler, "reminder-"))
 	require.False(t, walk.Name(register.Scheduler, "wake-1"))
 	require.False(t, walk.Name(register.Bus, "ReminderDueAgain"))
-	require.Len(t, walk.Strange(), 19)
+	require.Len(t, walk.Strange(), 20)
 	require.Empty(t, walk.Found())
 
 	require.True(t, walk.Row("USER#ann", "FEED#ann"))
 	require.True(t, walk.Object("archive/ann/task_1/1.json"))
 	for _, name := range []string{
-		"aws/lambda/1/x/2026/y.json", "parked/stats/unreadable/0.json", "parked/stats/0/1.json",
+		"aws/lambda/1/x/2026/y.json", "parked/stats/.unreadable/0.json", "parked/stats/ann/.0/1.json",
 		"parked/stats/ann/task_1/1-2.json",
 	} {
 		require.True(t, walk.Object(name), name)

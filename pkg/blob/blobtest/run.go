@@ -34,6 +34,9 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 		"writers of one name leave one whole body":           concurrentWriters,
 		"writers under one new folder do not disturb others": concurrentFolders,
 		"a cancelled caller gets an error that says so":      cancelled,
+		"a purge of a folder removes what is below it":       purgeFolder,
+		"a purge of a name removes that object alone":        purgeName,
+		"a purge of nothing in particular is refused":        purgeInvalid,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ type Store struct {
 	synced map[string]bool // folders whose own name is durable
 }
 
-var _ blob.Store = (*Store)(nil)
+var _ blob.Purger = (*Store)(nil)
 
 // New opens or creates the directory and removes bodies that a crash left half-written: no caller received a success
 // for them.

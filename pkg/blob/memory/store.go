@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,7 @@ import (
 )
 
 // Fault is called before (after is false) and after each call. Its error ends the call, or replaces its success. The
-// operations are "put", "get", "delete" and "list", the name the object's or the prefix.
+// operations are "put", "get", "delete", "list" and "purge", the name the object's, the folder's or the prefix.
 type Fault func(op, name string, after bool) error
 
 // Store is the adapter.
@@ -25,7 +26,7 @@ type Store struct {
 	objects map[string][]byte
 }
 
-var _ blob.Store = (*Store)(nil)
+var _ blob.Purger = (*Store)(nil)
 
 // New returns an empty store. A nil fault injects nothing.
 func New(fault Fault) *Store {
@@ -86,6 +87,17 @@ func (s *Store) List(ctx context.Context, prefix string, limit int, after string
 		return nil, err
 	}
 	return names, nil
+}
+
+// Purge implements the port. A store in memory has no former versions.
+func (s *Store) Purge(ctx context.Context, name string) (removed int, err error) {
+	err = s.do(ctx, "purge", name, blob.CheckPurge(name), func() error {
+		before := len(s.objects)
+		maps.DeleteFunc(s.objects, func(object string, _ []byte) bool { return blob.InPurge(name, object) })
+		removed = before - len(s.objects)
+		return nil
+	})
+	return removed, err
 }
 
 // do runs one call under the lock, between two calls of the fault hook.

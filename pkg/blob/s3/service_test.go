@@ -21,6 +21,8 @@ const bucket = "nexus-objects"
 type service struct {
 	mu      sync.Mutex
 	objects map[string]object
+	kept    []version // of a bucket with versions: all of them, oldest first
+	refuses string    // a key that a DeleteObjects does not delete
 
 	// pageSize ends pages of a list early, as S3 may.
 	pageSize int
@@ -56,6 +58,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && strings.TrimSuffix(r.URL.Path, "/") == "/"+bucket &&
 		r.URL.Query().Get("list-type") == "2":
 		s.list(w, r)
+	case r.Method == http.MethodGet && !inBucket && r.URL.Query().Has("versions"):
+		s.listVersions(w, r)
+	case r.Method == http.MethodPost && !inBucket && r.URL.Query().Has("delete"):
+		s.deleteVersions(w, body)
 	case !inBucket || key == "":
 		answerError(w, http.StatusNotFound, "NoSuchBucket")
 	case r.Method == http.MethodPut:
@@ -64,6 +70,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.get(w, r, key)
 	case r.Method == http.MethodDelete:
 		delete(s.objects, key)
+		s.keep(key, true)
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		answerError(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
@@ -79,7 +86,7 @@ func complete(c wiretest.Call) []string {
 		wanted = []string{"ChecksumCRC32C", "ContentType", "ContentLength"}
 	case "GetObject":
 		wanted = []string{"ChecksumMode"}
-	case "ListObjectsV2":
+	case "ListObjectsV2", "ListObjectVersions":
 		wanted = []string{"MaxKeys"}
 	}
 	var found []string
@@ -106,6 +113,7 @@ func (s *service) put(w http.ResponseWriter, r *http.Request, key string, body [
 		return
 	}
 	s.objects[key] = object{body, r.Header.Get("Content-Type"), r.Header.Get("X-Amz-Checksum-Crc32c")}
+	s.keep(key, false)
 }
 
 func (s *service) get(w http.ResponseWriter, r *http.Request, key string) {

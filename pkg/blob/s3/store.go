@@ -38,7 +38,7 @@ type Store struct {
 	cfg    Config
 }
 
-var _ blob.Store = (*Store)(nil)
+var _ blob.Purger = (*Store)(nil)
 
 // New returns a store that works through the client, or an error that names the setting that is missing or wrong.
 func New(client *s3.Client, cfg Config) (*Store, error) {

@@ -54,6 +54,11 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 			_, err := l.List(ctx, "a", 10, "")
 			return err
 		},
+		"ListObjectVersions": func() error {
+			_, err := l.Purge(ctx, "never")
+			return err
+		},
+		"DeleteObjects": func() error { return l.DeleteVersion(ctx, "a.json", "v000000") },
 	}
 }
 
@@ -68,7 +73,7 @@ func TestSentinel_hasAMeaningForEachDocumentedError(t *testing.T) {
 	for _, passing := range []string{
 		"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "PermanentRedirect",
 		"RequestTimeout", "InternalError", "ServiceUnavailable", "InvalidObjectState", "BadDigest", "IncompleteBody",
-		"PreconditionFailed", "ConditionalRequestConflict", "OperationAborted",
+		"PreconditionFailed", "ConditionalRequestConflict", "OperationAborted", "MalformedXML",
 	} {
 		want[passing] = blob.ErrUnavailable
 	}

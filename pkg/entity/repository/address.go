@@ -88,6 +88,16 @@ func UserPK(user string) string { return join(userPrefix, user) }
 // UserPrefix begins the partitions of all of a user's other repository rows.
 func UserPrefix(user string) string { return UserPK(user) + separator }
 
+// Owner returns the user in whose repositories the partition is; not ok if it is no partition of a repository.
+func Owner(pk string) (user string, ok bool) {
+	prefix, rest, ok := strings.Cut(pk, separator)
+	user, _, _ = strings.Cut(rest, separator)
+	if !ok || prefix != userPrefix || entity.CheckUserID(user) != nil {
+		return "", false
+	}
+	return user, true
+}
+
 // LogPK is the partition that holds the head and the commit log.
 func (a Address) LogPK() string {
 	if a.Date == "" {
