@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"nexus/pkg/deploy/env"
+)
 
 // examples appends command lines to a command's description, in the form in which kong shows text unchanged.
 func examples(description string, lines ...string) string {
@@ -62,6 +66,15 @@ func (*exportCommand) Help() string {
 	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does.",
 		"nexus export --url http://127.0.0.1:8080 --user ann --out ann.ics",
 		tokenVariable+"=$(cat token) nexus export --url https://nexus.example > calendar.ics",
+	)
+}
+
+// Help says where the pepper comes from, and shows how the command is used.
+func (*pseudonymCommand) Help() string {
+	return examples("The deployment's pepper comes from "+env.Pepper+"; that of a local system from its data directory.",
+		"nexus pseudonym --data .nexus --user ann",
+		env.Pepper+`="$(aws ssm get-parameter --name `+env.PepperParameter+` --query Parameter.Value --output text)" \
+      nexus pseudonym --user ann`,
 	)
 }
 

@@ -46,6 +46,8 @@ type commands struct {
 	Import importCommand `cmd:"" help:"Take over iCalendar files."`
 	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`
 
+	Pseudonym pseudonymCommand `cmd:"" help:"Tell what logs have in the place of a user or of a request's id."`
+
 	Completion completionCommand `cmd:"" help:"Print the script that completes command lines in a shell."`
 
 	Version kong.VersionFlag `help:"Print the version and quit."`

@@ -16,6 +16,7 @@ import (
 
 	"nexus/pkg/consume"
 	"nexus/pkg/local"
+	"nexus/pkg/mask"
 	"nexus/pkg/product"
 	"nexus/pkg/replay"
 )
@@ -106,7 +107,7 @@ func (c *replayCommand) inMemory(
 ) (done local.Replayed, err error) {
 	system := replay.NewSystem(replay.Config{
 		Registry: product.Registry(), Begin: time.Unix(0, 0).UTC(),
-		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelError})),
+		Log: slog.New(mask.Clear(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelError}))),
 	})
 	feeder, err := system.Feeder.Only(c.Consumer...)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"nexus/pkg/local"
+	"nexus/pkg/mask"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
@@ -140,7 +141,8 @@ func (c *verifyCommand) inTable(
 	if err != nil {
 		return verify.Summary{}, wrongUsage("%w", err)
 	}
-	store, log := dynamo.New(client, dynamo.WithTable(c.Table)), slog.New(slog.NewTextHandler(out.messages, nil))
+	store := dynamo.New(client, dynamo.WithTable(c.Table))
+	log := slog.New(mask.Clear(slog.NewTextHandler(out.messages, nil)))
 	ports := system.Ports{
 		Store: func(string) table.Store { return store }, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)),
 		Copies: deployed.Copies, Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,

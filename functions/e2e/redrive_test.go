@@ -85,7 +85,7 @@ func TestFunctions_redriveAFailureObjectAsTheManualSays(t *testing.T) {
 func TestFunctions_haveSettingsThatTheToolTakesAsTheManualSays(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	const program = `.Environment.Variables | to_entries[] | "export \(.key)=\(.value | @sh)"`
+	const program = `.Environment.Variables | del(.PEPPER) | to_entries[] | "export \(.key)=\(.value | @sh)"`
 	require.Contains(t, manual(t), "jq -r '"+program+"'")
 	variables := map[string]string{}
 	for _, name := range env.Effects.Variables() {
@@ -94,6 +94,9 @@ func TestFunctions_haveSettingsThatTheToolTakesAsTheManualSays(t *testing.T) {
 	configuration, err := json.Marshal(map[string]any{"Environment": map[string]any{"Variables": variables}})
 	require.NoError(t, err)
 	script := jq(t, configuration, "-r", program)
+	require.NotContains(t, string(script), spice, "the pepper stands in no file")
+	require.Contains(t, variables, env.Pepper)
+	delete(variables, env.Pepper)
 	for name, value := range variables {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", string(script)+`printf %s "$`+name+`"`).Output()
 		require.NoError(t, err)

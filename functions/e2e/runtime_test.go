@@ -188,7 +188,10 @@ func start(t *testing.T, f env.Function, environment map[string]string) *functio
 	fn.command.Stdout, fn.command.Stderr = fn.out, fn.log
 	require.NoError(t, fn.command.Start())
 	go func() { fn.ended <- fn.command.Wait() }()
-	t.Cleanup(fn.kill)
+	t.Cleanup(func() {
+		fn.kill()
+		fn.requireDiscreet()
+	})
 	return fn
 }
 

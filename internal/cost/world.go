@@ -19,6 +19,8 @@ import (
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/mask"
+	"nexus/pkg/pepper"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
 	"nexus/pkg/reminders"
@@ -49,6 +51,7 @@ type world struct {
 	notifier  *reminders.Notifier
 	scheduler *schedulememory.Scheduler
 	copies    objects
+	pepper    pepper.Pepper
 	ids       *rand.ChaCha8
 	read      string // the last stream record that was delivered
 	swept     time.Time
@@ -70,6 +73,10 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 		for _, consumer := range line.Consumers {
 			w.functions[consumer] = line.Name
 		}
+	}
+	var err error
+	if w.pepper, err = pepper.New(chacha(seed + 1)); err != nil { // no id comes from this source
+		return nil, err
 	}
 	w.store = memory.New(w.clock, memory.Options{})
 	w.scheduler, w.copies = newScheduler(w.tally), newObjects(w.tally)
@@ -121,7 +128,7 @@ func (w *world) logOf(function string) *slog.Logger {
 			a.Key = name
 			return a
 		}})
-		w.logs[function] = slog.New(lines).With(slog.String("function", function),
+		w.logs[function] = slog.New(mask.New(lines, w.pepper)).With(slog.String("function", function),
 			slog.String("invocationId", uuid.Nil.String()))
 	}
 	return w.logs[function]

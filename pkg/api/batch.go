@@ -15,6 +15,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/idempotency"
+	"nexus/pkg/mask"
 	"nexus/pkg/product"
 	"nexus/pkg/text"
 )
@@ -84,6 +85,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 	doc = maps.Clone(doc)
 	delete(doc, product.AttrUserID)
+	ctx = mask.With(ctx, user)
 	begun := a.cfg.Now()
 	out, err := a.runBatch(ctx, user, doc)
 	var problem *Problem
@@ -93,11 +95,11 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	took := a.cfg.Now().Sub(begun)
 	a.cfg.Observe(Observation{Operation: batchID, Status: out.status, Duration: took})
 	attrs := []slog.Attr{
-		slog.String("operation", batchID), slog.Int("bytes", len(out.body)), millisecondsAttr(took), userAttr(user),
+		slog.String("operation", batchID), slog.Int("bytes", len(out.body)), millisecondsAttr(took), mask.User(user),
 	}
 	attrs = append(attrs, traceAttrs(out.traces)...)
 	if err != nil {
-		attrs = append(attrs, errorAttr(err, user))
+		attrs = append(attrs, errorAttr(err))
 	}
 	a.cfg.Log.LogAttrs(context.WithoutCancel(ctx), severity(out.status, err), "invocation", attrs...)
 	return out.body, nil

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"nexus/pkg/entity"
+	"nexus/pkg/mask"
 )
 
 // exchange is one request and its outcome, for the one line in the log.
@@ -17,6 +17,7 @@ type exchange struct {
 	api       *API
 	begun     time.Time
 	requestID string
+	chosenID  bool // the client chose the request's id
 	bare      bool // omit the body, for HEAD
 	route     string
 	operation string
@@ -48,6 +49,12 @@ func (x *exchange) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
+// serves notes the user whose request it is, and hides the id from all lines about the request.
+func (x *exchange) serves(r *http.Request, user string) {
+	x.user = user
+	mask.With(r.Context(), user)
+}
+
 // finish is deferred around everything: it turns a panic into an answer, and writes the log.
 func (x *exchange) finish(r *http.Request) {
 	if v := recover(); v != nil {
@@ -70,11 +77,11 @@ func (x *exchange) finish(r *http.Request) {
 	attrs := []slog.Attr{
 		slog.String("method", shorten(r.Method)), slog.String("route", route), slog.String("operation", x.operation),
 		slog.Int("status", x.status), slog.Int("bytes", x.bytes), millisecondsAttr(took),
-		slog.String("requestId", entity.WithoutUser(x.requestID, x.user)), userAttr(x.user),
+		x.requestAttr(), mask.User(x.user),
 	}
 	attrs = append(attrs, traceAttrs(x.traces)...)
 	if x.err != nil {
-		attrs = append(attrs, errorAttr(x.err, x.user))
+		attrs = append(attrs, errorAttr(x.err))
 	}
 	x.api.cfg.Log.LogAttrs(context.WithoutCancel(r.Context()), severity(x.status, x.err), "request", attrs...)
 }
@@ -90,7 +97,14 @@ func severity(status int, err error) slog.Level {
 	return slog.LevelInfo
 }
 
-func userAttr(user string) slog.Attr { return slog.String("user", entity.Pseudonym(user)) }
+// requestAttr returns the request's id. One that the client chose may be any text, so the log has a hash of it.
+func (x *exchange) requestAttr() slog.Attr {
+	const name = "requestId"
+	if x.chosenID {
+		return mask.Chosen(name, x.requestID)
+	}
+	return slog.String(name, x.requestID)
+}
 
 // millisecondsAttr returns the duration, to the microsecond.
 func millisecondsAttr(took time.Duration) slog.Attr {
@@ -105,7 +119,4 @@ func traceAttrs(traces []string) []slog.Attr {
 	return []slog.Attr{slog.Any("traceIds", traces)}
 }
 
-// errorAttr returns the error with the user's pseudonym: errors contain rows and their users' ids.
-func errorAttr(err error, user string) slog.Attr {
-	return slog.String("error", entity.WithoutUser(fmt.Sprint(err), user))
-}
+func errorAttr(err error) slog.Attr { return slog.String("error", fmt.Sprint(err)) }

@@ -148,17 +148,18 @@ func noneMatch(h http.Header, tag string) bool {
 }
 
 // requestID returns the id under which the request is logged: the client's or a tracer's own if it is well formed.
-func (a *API) requestID(h http.Header) string {
+// Chosen reports whether it came with the request.
+func (a *API) requestID(h http.Header) (id string, chosen bool) {
 	if id := h.Get(headerRequestID); isRequestID(id) {
-		return id
+		return id, true
 	}
 	if id, ok := traceOf(h.Get("Traceparent")); ok {
-		return id
+		return id, true
 	}
 	if id := h.Get("X-Amzn-Trace-Id"); isRequestID(id) {
-		return id
+		return id, true
 	}
-	return a.cfg.NewID()
+	return a.cfg.NewID(), false
 }
 
 func isRequestID(s string) bool {

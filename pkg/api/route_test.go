@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/api/docs"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
@@ -147,8 +148,10 @@ func TestAPI_logsAndObservesARequestOnce(t *testing.T) {
 	b.Equal("/v1/notes/{noteId}", line["route"])
 	b.Equal("getNote", line["operation"])
 	b.Equal(float64(200), line["status"])
-	b.Equal("client-7", line["requestId"])
-	b.Len(line["user"], 12)
+	b.Equal(peppertest.Fixed(t).Chosen("client-7"), line["requestId"])
+	b.Equal(peppertest.Fixed(t).Pseudonym("ann"), line["user"])
+	b.NotContains(b.log.String(), "client-7", "a client may choose any text")
+	b.NotContains(b.log.String(), "4bf92f3577b34da6a3ce929d0e0e4736")
 	b.NotContains(b.log.String(), "secret words")
 	b.NotContains(b.log.String(), `"ann"`)
 	b.Equal(api.Observation{Operation: "createNote", Status: 201}, b.seen.all[0])
@@ -205,7 +208,7 @@ func TestAPI_logsAnInternalFailureAndDoesNotShowIt(t *testing.T) {
 			b.NotContains(res.Body.String(), c.err.Error())
 		}
 		b.Equal(4, strings.Count(b.log.String(), `"error"`), name)
-		b.Contains(b.log.String(), strings.ReplaceAll(c.err.Error(), "#ann", "#"+entity.Pseudonym("ann")))
+		b.Contains(b.log.String(), strings.ReplaceAll(c.err.Error(), "#ann", "#"+peppertest.Fixed(t).Pseudonym("ann")))
 		b.NotRegexp(`\bann\b`, b.log.String(), "%s: a line with the pseudonym does not tell whose it is", name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/mask"
 	"nexus/pkg/product"
 )
 
@@ -19,8 +20,10 @@ const maxPath = 1 << 10
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{
-		ResponseWriter: w, api: a, begun: a.cfg.Now(), requestID: a.requestID(r.Header), bare: r.Method == http.MethodHead,
+		ResponseWriter: w, api: a, begun: a.cfg.Now(), bare: r.Method == http.MethodHead,
 	}
+	x.requestID, x.chosenID = a.requestID(r.Header)
+	r = r.WithContext(mask.With(r.Context()))
 	defer x.finish(r)
 	h := w.Header()
 	h.Set(headerRequestID, x.requestID)
@@ -138,7 +141,7 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 			return
 		}
 	}
-	x.user = user
+	x.serves(r, user)
 	switch {
 	case o == nil:
 		x.refuse(
@@ -309,7 +312,7 @@ func (x *exchange) writeNotFound(r *http.Request) {
 	}
 	user, p := x.api.authenticate(r)
 	if p == nil {
-		x.user = user
+		x.serves(r, user)
 		p = refuse(notFound, "There is no such resource.")
 	}
 	x.refuse(p)

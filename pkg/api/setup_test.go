@@ -25,6 +25,8 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
+	"nexus/pkg/mask"
+	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
 	"nexus/pkg/query"
@@ -99,7 +101,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 		Registry:     registry,
 		Archive:      archive.New(b.archive),
 		Authenticate: api.BearerIsUser,
-		Log:          slog.New(slog.NewJSONHandler(b.log, nil)),
+		Log:          slog.New(mask.New(slog.NewJSONHandler(b.log, nil), peppertest.Fixed(t))),
 		Observe: func(o api.Observation) {
 			b.seen.mu.Lock()
 			defer b.seen.mu.Unlock()

@@ -50,7 +50,7 @@ func (a *Archive) List(
 		Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ColdPrefix()}, Limit: limit, Start: start,
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("list cold copies of %s: %w", user, err)
+		return nil, nil, fmt.Errorf("list cold copies of %s: %w", entity.UserPK(user), err)
 	}
 	for _, row := range page.Items {
 		at, _ := row.Time(attrExpiresAt)

@@ -110,7 +110,7 @@ func (c *Change) identify(registry *entity.Registry, sk entity.SortKey) error {
 	c.Ref = sk.Ref()
 	if sk.Prefix == entity.TypeUserMeta {
 		if c.Ref.ID != c.User {
-			return fmt.Errorf("sort key %q in the partition of user %q", c.Key.SK, c.User)
+			return fmt.Errorf("sort key %q in the partition %q", c.Key.SK, c.Key.PK)
 		}
 		return nil
 	}

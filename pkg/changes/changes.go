@@ -168,7 +168,7 @@ func (c *Consumer) append(
 			return rows, err
 		}
 	}
-	return rows, fmt.Errorf("change log of %s: %w", user, errContended)
+	return rows, fmt.Errorf("change log of %s: %w", entity.UserPK(user), errContended)
 }
 
 // read returns the newest row, and the greatest entry of each thing in the newest rows: [changelog.Newest] of them, and
@@ -215,7 +215,7 @@ func (c *Consumer) put(
 		}
 		row := changelog.NewRow(newest.N+int64(len(rows))+1, some, binary.BigEndian.Uint64(bits[:]), first, now)
 		if err := c.Store.Put(ctx, table.Put{Item: row.Item(user), If: table.NotExists()}); err != nil {
-			return rows, fmt.Errorf("append row %d to the change log of %s: %w", row.N, user, err)
+			return rows, fmt.Errorf("append row %d to the change log of %s: %w", row.N, entity.UserPK(user), err)
 		}
 		rows, first = append(rows, row), false
 	}

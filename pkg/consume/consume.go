@@ -22,6 +22,7 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/mask"
 )
 
 // Defaults for zero fields of [Config].
@@ -139,6 +140,7 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode stream event: %w", err)
 	}
+	ctx = mask.With(ctx, usersOf(batch)...)
 	working, stop := l.working(ctx)
 	defer stop()
 
@@ -163,6 +165,15 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	}
 	l.trace(ctx, batch, first)
 	return answer(batch, first)
+}
+
+// usersOf returns the users of the records that have one, so that the log names none of them.
+func usersOf(batch []change.Decoded) []string {
+	ids := make([]string, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].Change.User
+	}
+	return ids
 }
 
 // trace logs one line per batch, which lets an operator follow a write through this reader: the trace ids up to the

@@ -26,22 +26,6 @@ func TestTraceID_isWhatTheOperatorsShellSays(t *testing.T) {
 	trace := entity.TraceID("ann", "task_4c2d7b90-19aa-4f0e-a8f6-6b1de2b0c702", 3)
 	require.Equal(t,
 		shell(t, `printf '%s#%s#%s' ann task_4c2d7b90-19aa-4f0e-a8f6-6b1de2b0c702 3 | sha256sum | cut -c 1-32`), trace)
-	require.Equal(t, shell(t, `printf '%s' ann | sha256sum | cut -c 1-12`), entity.Pseudonym("ann"))
-	require.Empty(t, entity.Pseudonym(""))
-}
-
-func TestWithoutUser_findsAUsersIDWhereItIsAWord(t *testing.T) {
-	t.Parallel()
-	hidden := entity.Pseudonym("ann")
-	for text, want := range map[string]string{
-		"": "", "nothing": "nothing", "ann": hidden, "read USER#ann/TASK#task_1: plan of ann for 2026-01-01": "read USER#" +
-			hidden + "/TASK#task_1: plan of " + hidden + " for 2026-01-01",
-		"cannot plan annually, ann_b, b-ann, annann": "cannot plan annually, ann_b, b-ann, annann",
-		"archive/ann/x ann,ann":                      "archive/" + hidden + "/x " + hidden + "," + hidden,
-	} {
-		require.Equal(t, want, entity.WithoutUser(text, "ann"), "%q", text)
-	}
-	require.Equal(t, "any", entity.WithoutUser("any", ""))
 }
 
 func TestTraceID_differsForEachWriteOfEachItemAndUser(t *testing.T) {

@@ -71,7 +71,7 @@ type Options struct {
 	Types []*entity.Type
 	// Projections are projections of another product; they run in the reader of Nexus's own.
 	Projections []*projection.Projection
-	// Log receives the log; nil discards it.
+	// Log receives the log, in which each user has a pseudonym (package mask); nil discards it.
 	Log *slog.Logger
 }
 

@@ -26,6 +26,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/local/engine"
+	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
 	"nexus/pkg/port"
 	"nexus/pkg/push"
@@ -45,9 +46,10 @@ func (p *Platform) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if p.pepper, err = openPepper(p.inData(pepperFile)); err != nil {
+	if p.pepper, err = openPepper(p.inData(PepperFile)); err != nil {
 		return err
 	}
+	p.log = slog.New(mask.New(p.options.Log.Handler(), p.pepper))
 	moves := p.inData("clock.json")
 	if p.options.Endpoint != "" {
 		moves = "" // time is real there
@@ -107,8 +109,8 @@ func (p *Platform) openDirectory() error {
 	return nil
 }
 
-// pepperFile is the name of the file with the pepper, in the data directory.
-const pepperFile = "pepper"
+// PepperFile is the name of the file with the pepper, in the data directory.
+const PepperFile = "pepper"
 
 // openPepper returns the pepper of a data directory, which a first start makes; without a path, one for this start.
 func openPepper(path string) (pepper.Pepper, error) {

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/blob"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
+	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
 	"nexus/pkg/product"
 	schedulelocal "nexus/pkg/schedule/local"
@@ -91,7 +92,8 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
 	p := &Platform{
-		options: options, registry: registry, log: options.Log, started: time.Now(),
+		options: options, registry: registry, started: time.Now(),
+		log:  slog.New(mask.New(options.Log.Handler(), pepper.Pepper{})), // until the pepper is known
 		rows: newExpiries(registry.Types()), hub: newHub(), reminded: newRemindersTally(),
 		walked: make(chan struct{}), ended: make(chan struct{}),
 	}

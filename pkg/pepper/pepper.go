@@ -21,7 +21,7 @@ const (
 	bytes = 32
 	// TextLength is the length of a pepper as text: two hexadecimal digits for each byte.
 	TextLength = 2 * bytes
-	// PseudonymLength is the length of a pseudonym. Of its 64 bits two of a million users share all with the chance 3e-8.
+	// PseudonymLength is the length of a name in logs: 64 bits, which two of a million users share with the chance 3e-8.
 	PseudonymLength = 16
 )
 
@@ -29,6 +29,7 @@ const (
 const (
 	forErasure = "erasure\x00"
 	forLog     = "log\x00"
+	forChosen  = "chosen\x00"
 )
 
 // ErrText is returned by [Parse].
@@ -86,9 +87,15 @@ func (p Pepper) Pseudonym(user string) string {
 	return hex.EncodeToString(p.sum(forLog, user))[:PseudonymLength]
 }
 
-func (p Pepper) sum(purpose, user string) []byte {
+// Chosen returns what stands in logs for a text that a client chose, such as the id of a request: [PseudonymLength]
+// hexadecimal digits.
+func (p Pepper) Chosen(text string) string {
+	return hex.EncodeToString(p.sum(forChosen, text))[:PseudonymLength]
+}
+
+func (p Pepper) sum(purpose, text string) []byte {
 	mac := hmac.New(sha256.New, p.key[:])
-	mac.Write([]byte(purpose + user))
+	mac.Write([]byte(purpose + text))
 	return mac.Sum(nil)
 }
 

@@ -69,6 +69,7 @@ func TestPepper_namesUsersByHMAC(t *testing.T) {
 	p := parsed(t)
 	require.Equal(t, mac(t, "erasure\x00ann"), p.Erasure("ann"))
 	require.Equal(t, mac(t, "log\x00ann")[:16], p.Pseudonym("ann"))
+	require.Equal(t, mac(t, "chosen\x00ann")[:16], p.Chosen("ann"))
 	require.Empty(t, p.Pseudonym(""))
 	require.NotContains(t, p.Erasure("ann"), p.Pseudonym("ann"))
 	require.NotEqual(t, p.Erasure("ann"), p.Erasure("bob"))

@@ -67,10 +67,10 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return nil, err
 		}
 		if err := spec.checkForm(l.row); err != nil {
-			return nil, fmt.Errorf("lease %s of %s: %w", c.name, user, err)
+			return nil, fmt.Errorf("lease %s of %s: %w", c.name, entity.UserPK(user), err)
 		}
 		if spec.leased(l.row, e.now()) && l.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
-			return nil, fmt.Errorf("%s of %s: %w", c.name, user, ErrLeased)
+			return nil, fmt.Errorf("%s of %s: %w", c.name, entity.UserPK(user), ErrLeased)
 		}
 		waiting, err := e.flushPending(ctx, map[string]item.Item{user: l.row})
 		if err != nil {
@@ -86,7 +86,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return l, err
 		}
 	}
-	return nil, fmt.Errorf("lease %s of %s: %w", c.name, user, errContended)
+	return nil, fmt.Errorf("lease %s of %s: %w", c.name, entity.UserPK(user), errContended)
 }
 
 // Repair counts the correct state of an item's ledger row, and one of the next writes corrects the row. Each item that
@@ -143,7 +143,7 @@ func (l *Lease) stage(ctx context.Context) error {
 		stages = append(stages, table.Put{Item: l.e.stage(f.move, repair), If: asRead(f.row)})
 	}
 	if len(stages) == 0 {
-		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", l.e.name, l.user,
+		return fmt.Errorf("repair %s of %s: %w: %d ledger rows cannot be staged", l.e.name, entity.UserPK(l.user),
 			table.ErrInvalid, len(rest))
 	}
 	if err := l.write(ctx, l.leaseUpdate(), stages); err != nil {
@@ -222,7 +222,7 @@ func (l *Lease) write(ctx context.Context, u table.Update, rows []action) error 
 		err = l.recognise(failed, u, rows)
 	}
 	if err != nil {
-		return fmt.Errorf("repair %s of %s: %w", l.e.name, l.user, err)
+		return fmt.Errorf("repair %s of %s: %w", l.e.name, entity.UserPK(l.user), err)
 	}
 	l.row = l.after(u)
 	l.until, _ = l.row.Map(l.e.spec.LeaseAttr).Time(leaseUntil)

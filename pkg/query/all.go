@@ -43,7 +43,7 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 			Limit: limit - len(out.Items) + 1, Start: position,
 		})
 		if err != nil {
-			return Page{}, fmt.Errorf("read %s of %s: %w", q.Type.Name, user, err)
+			return Page{}, fmt.Errorf("read %s of %s: %w", q.Type.Name, entity.UserPK(user), err)
 		}
 		for _, row := range rows.Items {
 			if len(out.Items) == limit {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/changes/changelog"
+	"nexus/pkg/entity"
 	"nexus/pkg/table"
 )
 
@@ -52,7 +53,7 @@ func (s *Service) Check(ctx context.Context, user string, names []string) (Check
 		return true
 	})
 	if more {
-		err = fmt.Errorf("check %s: %w", user, table.ErrTooMany)
+		err = fmt.Errorf("check %s: %w", entity.UserPK(user), table.ErrTooMany)
 	}
 	return out, err
 }

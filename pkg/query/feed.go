@@ -233,7 +233,7 @@ func (s *Service) heads(ctx context.Context, user string, types token.Types, pla
 	}
 	rows, err := s.read(ctx, things, s.store.BatchGet)
 	if err != nil {
-		return nil, fmt.Errorf("settings and heads of %s: %w", user, err)
+		return nil, fmt.Errorf("settings and heads of %s: %w", entity.UserPK(user), err)
 	}
 	var out []Change
 	for _, of := range things {
@@ -286,7 +286,7 @@ func (s *Service) walk(
 			}
 			page, err := s.store.Query(ctx, q)
 			if err != nil {
-				return "", false, fmt.Errorf("read %s of %s: %w", name, user, err)
+				return "", false, fmt.Errorf("read %s of %s: %w", name, entity.UserPK(user), err)
 			}
 			if len(page.Items) > 0 {
 				pages--

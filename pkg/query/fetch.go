@@ -56,7 +56,7 @@ func (r *reading) fetch(ctx context.Context) error {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("agenda of %s: %w", r.user, err)
+		return fmt.Errorf("agenda of %s: %w", entity.UserPK(r.user), err)
 	}
 	for _, page := range rows {
 		for _, row := range page {

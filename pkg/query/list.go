@@ -63,7 +63,7 @@ func (s *Service) page(ctx context.Context, user string, l list, limit int, text
 		}
 		rows, err := s.store.Query(ctx, q)
 		if err != nil {
-			return Page{}, fmt.Errorf("read %s of %s: %w", g.prefix, user, err)
+			return Page{}, fmt.Errorf("read %s of %s: %w", g.prefix, entity.UserPK(user), err)
 		}
 		scanned += len(rows.Items)
 		for _, row := range rows.Items {

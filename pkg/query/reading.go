@@ -65,7 +65,7 @@ func (r *reading) advance(ctx context.Context) error {
 		}
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("agenda of %s: %w", r.user, err)
+		return fmt.Errorf("agenda of %s: %w", entity.UserPK(r.user), err)
 	}
 	if r.zone == nil {
 		r.zone = r.home

@@ -49,7 +49,7 @@ func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	}
 	rule, err := r.rules.compiled(row, product.CompileMaster)
 	if err != nil {
-		return fmt.Errorf("agenda of %s: series %s: %w", r.user, row.Key(), err)
+		return fmt.Errorf("agenda of %s: series %s: %w", entity.UserPK(r.user), row.Key(), err)
 	}
 	compiled := series.Compiled(row, rule, r.zone)
 	r.series[id] = &recurring{
@@ -70,7 +70,7 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	}
 	rule, err := r.rules.compiled(seen, product.CompileReminder)
 	if err != nil {
-		return fmt.Errorf("agenda of %s: reminder %s: %w", r.user, seen.Key(), err)
+		return fmt.Errorf("agenda of %s: reminder %s: %w", entity.UserPK(r.user), seen.Key(), err)
 	}
 	trigger, _ := seen.Time(product.AttrTriggerUtc)
 	if zone, err := wallclock.LoadLocation(seen.Str(product.AttrTzid)); err == nil {

@@ -57,7 +57,7 @@ func (s *Service) Since(ctx context.Context, user string, q SinceQuery, add func
 	f := feed{Service: s, user: user, token: t, add: add}
 	passed, err := f.serve(ctx, rows)
 	if err != nil {
-		return SincePage{}, fmt.Errorf("changes of %s: %w", user, err)
+		return SincePage{}, fmt.Errorf("changes of %s: %w", entity.UserPK(user), err)
 	}
 	return SincePage{Next: f.token.String(), More: more || passed < len(rows)}, nil
 }

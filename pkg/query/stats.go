@@ -47,7 +47,7 @@ func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	for i, o := range counts {
 		g.Go(func() (err error) {
 			if numbers[i], err = s.store.Count(ctx, o.query(user)); err != nil {
-				return fmt.Errorf("count %s from %s to %s: %w", user, o.from, o.to, err)
+				return fmt.Errorf("count %s from %s to %s: %w", entity.UserPK(user), o.from, o.to, err)
 			}
 			return nil
 		})

@@ -187,7 +187,8 @@ func elsewhere() []Line {
 		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),
 		aws(Queue, "notify-failures", "calls in which notify failed: user and item", ByContent, "14 days"),
 		aws(Stream, "", "every record, with both images", ByKey, "24 hours"),
-		aws(Log, "", "a hash of the user, ids of items; of readers also keys", ByContent, "the days that the stage sets"),
+		aws(Log, "", "pseudonyms of users, ids of items, keys without their users", ByContent,
+			"the days that the stage sets"),
 		aws(Backup, "", "all rows, for a restore to a point in time", ByKey, "35 days"),
 	}
 }

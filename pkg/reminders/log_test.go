@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/pepper/peppertest"
 )
 
 // logged returns what was logged, without the time.
@@ -34,8 +35,8 @@ func TestNotifier_logsADeliveryUnderTheTraceOfItsRequest(t *testing.T) {
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
 	w.advance(3 * time.Hour)
 	require.Equal(t, []map[string]any{{
-		"level": "INFO", "msg": "reminder delivered", "user": entity.Pseudonym("ann"), "item": "evt_1", "offsetMinutes": 15.0,
-		"due": "2025-12-01T13:45:00Z", "deliveryId": w.bus.details(t)[0].DeliveryID,
+		"level": "INFO", "msg": "reminder delivered", "user": peppertest.Fixed(t).Pseudonym("ann"),
+		"item": "evt_1", "offsetMinutes": 15.0, "due": "2025-12-01T13:45:00Z", "deliveryId": w.bus.details(t)[0].DeliveryID,
 		"traceId": entity.TraceID("ann", "evt_1", 1),
 	}}, w.logged())
 	require.NotContains(t, w.log.String(), "Standup", "no log shows titles")

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/mask"
 	"nexus/pkg/table"
 )
 
@@ -31,6 +32,7 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	ctx = mask.With(ctx, t.user)
 	key := d.deliveryKey(t)
 	row, err := table.Find(ctx, n.Store, key)
 	if err != nil {

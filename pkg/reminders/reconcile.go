@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/mask"
 )
 
 // maxRounds bounds how often one piece of work reads again because something changed. An item that changes faster is
@@ -168,7 +169,7 @@ func (r *run) logOutcome(ctx context.Context, level slog.Level, what string, d d
 		return
 	}
 	attrs := append([]slog.Attr{
-		slog.String("user", entity.Pseudonym(r.target.user)), slog.String("item", r.target.id),
+		mask.User(r.target.user), slog.String("item", r.target.id),
 		slog.Int64("offsetMinutes", d.offset), slog.Time("due", d.at),
 	}, more...)
 	if version > 0 {

@@ -140,7 +140,7 @@ func (c *Consumer) readPage(ctx context.Context, w walk, cur cursor) (cursor, er
 	}
 	page, err := c.Store.Query(ctx, q)
 	if err != nil {
-		return cursor{}, fmt.Errorf("walk items of user %s: %w", w.user, err)
+		return cursor{}, fmt.Errorf("walk items of %s: %w", q.Partition, err)
 	}
 	cur.open = map[string]scope{}
 	for _, it := range page.Items {

@@ -20,6 +20,8 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/mask"
+	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	schedulememory "nexus/pkg/schedule/memory"
@@ -93,7 +95,7 @@ func setup(t *testing.T) *fixture {
 	w.bus = recorder{busmemory.New(func([]bus.Event, bool) error { return w.fault.step() })}
 	config := reminders.Config{
 		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock,
-		Log:     slog.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level})),
+		Log:     slog.New(mask.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level}), peppertest.Fixed(t))),
 		Observe: func(o reminders.Observation) { w.counts[o.Outcome]++ },
 	}
 	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)

@@ -50,7 +50,7 @@ func (p *Publisher) Orphans(ctx context.Context, user string) ([]Orphan, error) 
 	for {
 		page, err := p.store.Query(ctx, q)
 		if err != nil {
-			return nil, fmt.Errorf("read the drafts of %s: %w", user, err)
+			return nil, fmt.Errorf("read the drafts of %s: %w", repository.UserPK(user), err)
 		}
 		for _, row := range page.Items {
 			d, err := readDraft(row)

@@ -16,7 +16,7 @@ func (r *run) days(ctx context.Context, user string) error {
 	for {
 		page, err := r.Store.Query(ctx, q)
 		if err != nil {
-			return fmt.Errorf("read the plans of %s: %w", user, err)
+			return fmt.Errorf("read the plans of %s: %w", repository.UserPK(user), err)
 		}
 		r.read(len(page.Items))
 		var plans []repository.Address

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/mask"
 	"nexus/pkg/port"
 	"nexus/pkg/projection"
 	"nexus/pkg/table"
@@ -47,7 +48,7 @@ func (r *run) sums(ctx context.Context, user string) error {
 		}
 		if state == sumMoving && !isRecounted && !r.recounted[i] {
 			r.sum.Unsettled++
-			r.Log.WarnContext(ctx, "a sum kept changing while it was verified", "user", user, "sum", p.Name())
+			r.Log.WarnContext(ctx, "a sum kept changing while it was verified", mask.User(user), "sum", p.Name())
 		}
 	}
 	return nil
@@ -186,7 +187,7 @@ func (r *run) underLease(
 	}
 	if err != nil && !errors.Is(err, projection.ErrLeaseLost) {
 		if failed := h.Release(context.WithoutCancel(ctx)); failed != nil {
-			r.Log.WarnContext(ctx, "a lease was not released and will expire", "user", user, "error", failed)
+			r.Log.WarnContext(ctx, "a lease was not released and will expire", mask.User(user), "error", failed)
 		}
 	}
 	return wrong, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/mask"
 	"nexus/pkg/port"
 )
 
@@ -174,6 +175,6 @@ func (r *run) forgive(ctx context.Context, user, what string, err error) error {
 		return err
 	}
 	r.failed++
-	r.Log.ErrorContext(ctx, "repair failed", "user", user, "of", what, "error", err)
+	r.Log.ErrorContext(ctx, "repair failed", mask.User(user), "of", what, "error", err)
 	return nil
 }

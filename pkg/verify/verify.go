@@ -240,7 +240,7 @@ func (r *run) pass(ctx context.Context, user string) error {
 		r.items, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.changes, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {
-			return fmt.Errorf("verify user %s: %w", user, err)
+			return fmt.Errorf("verify %s: %w", entity.UserPK(user), err)
 		}
 	}
 	return nil

@@ -2,8 +2,8 @@
 // serve.
 //
 // It promises that a function which cannot start reports the reason to the log and to Lambda, and exits with a code
-// other than 0. Every line of the log is one JSON object with the fields that Lambda's log filter reads. A failed
-// invocation is logged once.
+// other than 0. Every line of the log is one JSON object with the fields that Lambda's log filter reads, and names
+// users by pseudonyms (package mask). A failed invocation is logged once.
 package boot
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/mask"
 	"nexus/pkg/table"
 )
 
@@ -30,9 +31,9 @@ var _ lambda.Handler = Handler(nil)
 
 // Run serves invocations of the function until the process ends.
 func Run(f env.Function, build func(env.Settings, *slog.Logger) (Handler, error)) {
-	log := NewLogger(os.Stderr, f)
-	slog.SetDefault(slog.New(Others(log)))
 	settings, err := env.Read(f, os.Getenv)
+	log := NewLogger(os.Stderr, f, settings.Pepper())
+	slog.SetDefault(slog.New(Others(log)))
 	if err != nil {
 		fail(log, err)
 	}
@@ -47,6 +48,7 @@ func Run(f env.Function, build func(env.Settings, *slog.Logger) (Handler, error)
 // line of the function's own log. A refusal is the invoker's mistake.
 func Logged(next Handler, log *slog.Logger) Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		ctx = mask.With(ctx) // the users that this invocation serves are hidden from the lines below, too
 		defer func() {
 			if value := recover(); value != nil {
 				log.LogAttrs(ctx, slog.LevelError, "invocation failed", slog.Any("panic", value),

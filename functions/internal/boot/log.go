@@ -9,13 +9,15 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/mask"
+	"nexus/pkg/pepper"
 )
 
 // NewLogger returns the function's logger: JSON under the names by which Lambda filters and shows lines ("timestamp",
-// "level", "message"), each line with the id of its invocation.
-func NewLogger(out io.Writer, f env.Function) *slog.Logger {
+// "level", "message"), each line with the id of its invocation and without the id of a user.
+func NewLogger(out io.Writer, f env.Function, p pepper.Pepper) *slog.Logger {
 	lines := slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})
-	return slog.New(invocation{lines}).With(slog.String("function", string(f)))
+	return slog.New(mask.New(invocation{lines}, p)).With(slog.String("function", string(f)))
 }
 
 // invocation adds the id of the invocation whose context a line is logged with.

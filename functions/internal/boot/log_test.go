@@ -14,6 +14,7 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/pepper"
 )
 
 // invoke handles an invocation and returns what was logged.
@@ -23,7 +24,7 @@ func invoke(t *testing.T, h boot.Handler) []map[string]any {
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "request-1"})
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = boot.Logged(h, boot.NewLogger(&out, env.Notify))(ctx, nil)
+		_, _ = boot.Logged(h, boot.NewLogger(&out, env.Notify, pepper.Pepper{}))(ctx, nil)
 	}()
 	var lines []map[string]any
 	for text := range strings.Lines(out.String()) {
@@ -62,7 +63,7 @@ func TestLogged_passesAPanicOnAfterItsLine(t *testing.T) {
 func TestOthers_logsLibrariesAsJSONAndNoFailureTwice(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	log := slog.New(boot.Others(boot.NewLogger(&out, env.Query)))
+	log := slog.New(boot.Others(boot.NewLogger(&out, env.Query, pepper.Pepper{})))
 	log.Info(`{"errorMessage":"bus unavailable","errorType":"errorString"}`)
 	require.Empty(t, out.String())
 	log.Info("Unsolicited response received on idle HTTP channel")

@@ -56,7 +56,7 @@ func Rows(ctx context.Context, store table.Reader, read Read) iter.Seq2[Row, err
 		for q := q; ; q.Limit = min(2*q.Limit, maxPage) {
 			page, err := store.Query(ctx, q)
 			if err != nil {
-				yield(Row{}, fmt.Errorf("change log of %s: %w", read.User, err))
+				yield(Row{}, fmt.Errorf("change log of %s: %w", entity.UserPK(read.User), err))
 				return
 			}
 			for _, it := range page.Items {

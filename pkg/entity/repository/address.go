@@ -43,11 +43,13 @@ type Address struct {
 	Date string
 }
 
+// String names the repository by the user's partition, as errors name users: a log replaces the user of a key.
 func (a Address) String() string {
+	partition := userPrefix + separator + a.User // which may be no user id
 	if a.Date == "" {
-		return "values of " + a.User
+		return "values of " + partition
 	}
-	return "plan of " + a.User + " for " + a.Date
+	return "plan of " + partition + " for " + a.Date
 }
 
 // Check refuses an address that no repository has. Callers must check before they build a key of it. Both errors wrap
