@@ -179,6 +179,8 @@ func problemDocument() object {
 				"True in the place of current where the answer of a batch had no room for it: read the entity by itself."}}},
 			{"currentRevId",
 				revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
+			{memberPrunedUntil,
+				instantSchema("Of what was pruned: from when on the history is unbroken. Absent if all of it was removed.")},
 			{"reason", object{
 				{"type", "string"}, {"enum", []string{
 					string(archive.Deleted), string(archive.Expired), string(query.ResetUnknown), string(query.ResetForm),

@@ -277,7 +277,7 @@ func (o *operation) refusals() []int {
 	if o.braked {
 		statuses = append(statuses, http.StatusTooManyRequests)
 	}
-	if o.leaves || o.resets {
+	if o.leaves || o.resets || o.mayBePruned {
 		statuses = append(statuses, http.StatusGone)
 	}
 	if o.conflicts != "" {

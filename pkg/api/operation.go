@@ -38,6 +38,8 @@ type operation struct {
 	// resets says that the operation may answer that the client needs a new snapshot, which is 410, and braked that a user
 	// gets only so many answers in a minute, which is 429.
 	resets, braked bool
+	// mayBePruned says that what the operation reads may have been pruned, which is 410.
+	mayBePruned bool
 	// conflicts names the state in which the operation is refused with 409; empty for never.
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.

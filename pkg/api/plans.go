@@ -100,8 +100,10 @@ func planOperations() []*operation {
 			},
 			run: completePlan,
 		},
+		prunePlanOperation(),
 	}
 	for _, o := range table {
+		o.mayBePruned = o.id != "listPlanRevisions" && o.id != "prunePlan"
 		o.paths = revIDPath()
 		o.paths[memberDate] = object{{"type", "string"}, {"format", "date"}, {"description", "The day, YYYY-MM-DD."}}
 	}

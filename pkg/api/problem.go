@@ -28,6 +28,8 @@ type Problem struct {
 	// CurrentRevID is the id of a repository's present head, if the parent is another; absent if there is no revision
 	// yet.
 	CurrentRevID string `json:"currentRevId,omitempty"`
+	// PrunedUntil is the instant from which on a repository's history is unbroken, if something older was asked for.
+	PrunedUntil string `json:"prunedUntil,omitempty"`
 	// Reason is why an existing entity left (deleted, expired), or a token is good no more (expired, unknown, form).
 	Reason string `json:"reason,omitempty"`
 
@@ -99,6 +101,10 @@ var (
 			"is expired, unknown or form. Take a snapshot beside the copy, exchange the two, and keep " +
 			"what waits to be sent.",
 	}
+	pruned = problemKind{
+		"pruned", http.StatusGone, "Pruned", "The revision was pruned from the history, or the history at that instant. " +
+			"prunedUntil says from when on it is unbroken, and is absent if all of it was removed.",
+	}
 	tooMany = problemKind{
 		"too-many-requests", http.StatusTooManyRequests, "Too many requests",
 		"The user has asked for something costly too often. Retry-After says when to ask again.",
@@ -141,7 +147,8 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, syncReset, preconditionFailed,
+		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, syncReset, pruned,
+		preconditionFailed,
 		tooLarge, unsupportedMedia, invalid, keyReused, dependencyFailed,
 		preconditionNeeded, tooMany, internal, unavailable,
 	}

@@ -31,8 +31,10 @@ func problemOf(err error) *Problem {
 		unknown  *revision.NotFoundError
 		rules    *revision.RuleError
 	)
-	if p := problemOfFeed(err); p != nil {
-		return p
+	for _, of := range []func(error) *Problem{problemOfFeed, problemOfPruning} {
+		if p := of(err); p != nil {
+			return p
+		}
 	}
 	switch {
 	case errors.As(err, &panicked):

@@ -44,6 +44,7 @@ func brokenTrees() []violation {
 		{`"title":"Run",`, ofRun(`"completedAt":"2027-01-01T00:00:00Z"`), run + " completed-at /nodes/2/completedAt"},
 		{`"title":"Run",`, ofRun(`"archived":true,"deletedAt":"2027-01-01T00:00:00Z"`),
 			run + " deleted-at /nodes/2/deletedAt"},
+		{`"title":"Run",`, ofRun(`"forgottenAt":"2026-03-02T12:00:00Z"`), run + " forgotten-at /nodes/2/forgottenAt"},
 		{`"title":"Run",`, ofRun(`"deletedAt":"2026-03-02T12:00:00Z"`), run + " deleted-unarchived /nodes/2/archived"},
 		{`"title":"Run",`, ofRun(`"archived":true,"deletedAt":"2026-03-02T12:00:00Z"`),
 			run + " edge-child-deleted /edges/1/childNodeId"},
@@ -104,6 +105,9 @@ func brokenEdits() []violation {
 		{new: `{"op":"archive","nodeId":"` + run + `","title":"x"}`, fault: run + " operation-field /operations/0/title"},
 		{new: `{"op":"delete","nodeId":"` + run + `"},{"op":"complete","nodeId":"` + run + `"}`,
 			fault: run + " operation-state /operations/1/nodeId"},
+		{new: `{"op":"forget","nodeId":"` + run + `"}`, fault: run + " operation-state /operations/0/nodeId"},
+		{new: `{"op":"delete","nodeId":"` + run + `"},{"op":"forget","nodeId":"` + run + `"},{"op":"restore","nodeId":"` +
+			run + `"}`, fault: run + " title-missing /operations/2/title"},
 		{new: `{"op":"link","nodeId":"` + race + `","parentId":"` + race + `"}`,
 			fault: race + " edge-to-itself /operations/0/nodeId"},
 	}

@@ -15,7 +15,7 @@ const valuesPath = "/v1/values"
 // tree, and reads it again after a conflict before trying again. A commit of two thousand nodes takes the time, and
 // its answer the room, of a whole batch.
 func valuesOperations() []*operation {
-	return []*operation{
+	table := []*operation{
 		{
 			id: "getValues", method: http.MethodGet, path: valuesPath, tag: "values",
 			summary: "Read the values tree", detail: "As it is, or with at as it was: the revision that was the present one " +
@@ -92,17 +92,22 @@ func valuesOperations() []*operation {
 			id: "rollbackValues", method: http.MethodPost, path: valuesPath + "/rollback", tag: "values", writes: true,
 			alone:   true,
 			summary: "Bring an earlier values tree back",
-			detail:  "As a new revision, node for node; what lies between stays in the history.",
-			body:    rollbackBody(), finds: true, conflicts: conflictOfHead,
+			detail: "As a new revision, node for node; what lies between stays in the history. Words of nodes that were " +
+				"forgotten since come back with it: " + memberRemembered + " names these nodes.",
+			body: rollbackBody(), finds: true, conflicts: conflictOfHead,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				r := rollbackOf(c)
-				return madeTree(c, func() (values.Result, error) {
-					return s.Values.Rollback(ctx, c.user, r.parentRevID, r.revID, r.message, c.key)
-				})
+				made, err := s.Values.Rollback(ctx, c.user, r.parentRevID, r.revID, r.message, c.key)
+				return madeTree(c, made, err)
 			},
 		},
+		pruneValuesOperation(),
 	}
+	for _, o := range table {
+		o.mayBePruned = o.id != "getValuesChildren" && o.id != "listValuesRevisions" && o.id != "pruneValues"
+	}
+	return table
 }
 
 // treeView is a revision of the values tree.
@@ -110,10 +115,12 @@ type treeView struct {
 	entryView
 	Nodes []values.Node `json:"nodes"`
 	Edges []values.Edge `json:"edges"`
+	// Remembered are the forgotten nodes whose words a rollback brought back.
+	Remembered []string `json:"remembered,omitempty"`
 }
 
 func viewOfTree(entry entryView, tree values.Tree) treeView {
-	return treeView{entry, listed(tree.Nodes), listed(tree.Edges)}
+	return treeView{entryView: entry, Nodes: listed(tree.Nodes), Edges: listed(tree.Edges)}
 }
 
 func getValues(ctx context.Context, s *Config, c call) (answer, error) {
@@ -172,15 +179,17 @@ func commitValues(ctx context.Context, s *Config, c call) (answer, error) {
 	if p != nil {
 		return answer{}, p
 	}
-	return madeTree(c, func() (values.Result, error) { return s.Values.Commit(ctx, c.user, commit) })
+	made, err := s.Values.Commit(ctx, c.user, commit)
+	return madeTree(c, values.RolledBack{Result: made}, err)
 }
 
 // madeTree answers with the revision that a write made.
-func madeTree(c call, write func() (values.Result, error)) (answer, error) {
-	made, err := write()
+func madeTree(c call, made values.RolledBack, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
 	entry := viewOfCommit(made.Commit)
-	return madeAnswer(c.user, valuesPath, entry.headView, viewOfTree(entry, made.State), made.Replayed)
+	view := viewOfTree(entry, made.State)
+	view.Remembered = made.Remembered
+	return madeAnswer(c.user, valuesPath, entry.headView, view, made.Replayed)
 }

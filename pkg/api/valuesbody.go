@@ -16,6 +16,7 @@ const (
 	memberNodeID     = "nodeId"
 	memberTitle      = entity.AttrTitle
 	memberNotes      = "notes"
+	memberRemembered = "remembered"
 )
 
 // Names of the schemas about the values tree.
@@ -60,7 +61,7 @@ func readNode(r *reading) values.Node {
 	return values.Node{
 		NodeID: r.text(memberNodeID), NodeType: values.NodeType(r.text("nodeType")), Title: r.text(memberTitle),
 		Notes: r.text(memberNotes), CreatedAt: r.instant(entity.AttrCreatedAt), CompletedAt: r.instant("completedAt"),
-		Archived: r.flag("archived"), DeletedAt: r.instant("deletedAt"),
+		Archived: r.flag("archived"), DeletedAt: r.instant("deletedAt"), ForgottenAt: r.instant("forgottenAt"),
 		DriverID: r.text("driverId"), ParentMilestoneID: r.text("parentMilestoneId"), RootDriverID: r.text("rootDriverId"),
 	}
 }
@@ -133,12 +134,16 @@ func nodeSchema() object {
 		{memberNodeID,
 			nodeIDSchema("Its id, which stays the same in every revision. A new node's ends in a lower-case UUID.")},
 		{"nodeType", nodeTypeSchema()},
-		{memberTitle, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 500}}},
+		{memberTitle, object{
+			{"type", "string"}, {"maxLength", 500},
+			{"description", "Empty in a tombstone that was forgotten, and nowhere else."},
+		}},
 		{memberNotes, textSchema("At most 10 KB.")},
 		{entity.AttrCreatedAt, instantSchema("When it was committed first.")},
 		{"completedAt", instantSchema("When it was done; a driver never is.")},
 		{"archived", flagSchema("Out of sight, in its place.")},
 		{"deletedAt", instantSchema("When it was deleted: an archived node with it is a tombstone, without edges.")},
+		{"forgottenAt", instantSchema("When the words of a tombstone were removed. The operation forget sets it.")},
 		{"driverId", driverIDSchema("The driver that an action serves: required for an ACTION.")},
 		{"parentMilestoneId", milestoneIDSchema("The first of the milestones that it is a child of.")},
 		{"rootDriverId",
@@ -165,10 +170,11 @@ func operationSchema() object {
 		{"op", enumSchema("What to do. Members that it does not speak of are refused.", values.OpCreate, values.OpUpdate,
 			values.OpMove, values.OpLink,
 			values.OpUnlink, values.OpReorder, values.OpComplete, values.OpReopen, values.OpArchive, values.OpDelete,
-			values.OpRestore)},
+			values.OpForget, values.OpRestore)},
 		{memberNodeID, nodeIDSchema("The node. May be left out of create, which then makes an id.")},
 		{"nodeType", nodeTypeSchema()},
-		{memberTitle, textSchema("create, update.")}, {memberNotes, textSchema("create, update.")},
+		{memberTitle, textSchema("create, update, restore: required of a node that was forgotten.")},
+		{memberNotes, textSchema("create, update, restore.")},
 		{"driverId", driverIDSchema(
 			"create, update: the driver that an action serves; create takes that at the parent's top unless given.")},
 		{"parentMilestoneId", milestoneIDSchema("update: which of its milestones is the first.")},
@@ -197,7 +203,11 @@ func valuesSchemas() object {
 			member{memberOperations, atMost(values.MaxOperations, listOf(schemaRef(valuesOperation)))},
 		))},
 		{valuesRevision,
-			record([]string{memberRevID, memberRevTs, memberNodes, memberEdges}, append(entryMembers(memberSource), tree...))},
+			record([]string{memberRevID, memberRevTs, memberNodes, memberEdges}, append(append(
+				entryMembers(memberSource), tree...), member{memberRemembered, append(listOf(nodeIDSchema("A node.")), member{
+				"description", "In the answer to a rollback: the nodes that were forgotten and have their words again.",
+			})}))},
+		{prunedSchema, prunedMembers()},
 		{valuesDiff, record([]string{"added", "removed", "changed", "moved"}, object{
 			{"added", part}, {"removed", part},
 			{"changed", changesOf(schemaRef(valuesNode))}, {"moved", changesOf(schemaRef(valuesEdge))},

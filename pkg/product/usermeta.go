@@ -8,6 +8,9 @@ import (
 	"nexus/pkg/item"
 )
 
+// PreferenceHistoryDays is how long the history of repositories is kept, in days; 0 is for ever.
+const PreferenceHistoryDays = "historyDays"
+
 // DefaultTzid is the zone of a user who has not chosen one.
 const DefaultTzid = "UTC"
 
@@ -73,6 +76,8 @@ func preferenceFields() []entity.Field {
 			Doc: "Hours."},
 		flag("enableBrowserNotifications", "Deliver reminders to the browser."),
 		flag("enableSoundNotifications", "Deliver reminders with a sound."),
+		{Name: PreferenceHistoryDays, Kind: entity.Integer, Required: true, Default: item.Int(0), Min: 0, Max: 36500,
+			Doc: "Days for which the history of the values and of plans is kept; 0 is for ever."},
 	}
 }
 

@@ -19,8 +19,12 @@ const (
 )
 
 // AsOf returns the revision that was the present one at the end of the instant's second, or a [*NotFoundError] if
-// there was none yet. It takes a Query of the log and one of the snapshot. It takes one more of the log for each
-// minute that a burst of commits ran ahead of the clock, and for each ten commits of the minute after the instant.
+// there was none yet. A [*PrunedError] says that it was pruned, or that nobody can tell. It takes a Query of the log, a
+// Get of the head and a Query of the snapshot. It takes one more of the log for each minute that a burst of commits ran
+// ahead of the clock, and for each ten commits of the minute after the instant.
+//
+// It reads the head after the log. If the log's unbroken part begins no later than the entry found, it did so when the
+// log was read. In the other order a pruning between the two reads could leave an entry that was kept for its name.
 //
 // It uses the instants at which heads moved, which rise along the line of history as far as the writers' clocks agree.
 // Times of revisions are different: they always rise, and therefore may run ahead of the clock.
@@ -34,13 +38,20 @@ func (r *Repository[S]) AsOf(ctx context.Context, at repository.Address, instant
 		if err != nil {
 			return Revision[S]{}, err
 		}
-		if !found {
+		// Commits further ahead follow in steps of a second, so that one step would be at the bound.
+		if found && !commit.RevTs.Before(until) {
+			continue
+		}
+		head, err := r.Head(ctx, at)
+		switch {
+		case err != nil:
+			return Revision[S]{}, err
+		case head.RevID != "" && (!found || head.lacks(commit.RevID)) && head.OldestRevID != "":
+			return Revision[S]{}, &PrunedError{at, "the revision at " + item.FormatInstant(instant), head.PrunedUntil}
+		case !found || head.RevID == "":
 			return Revision[S]{}, &NotFoundError{Repository: at, What: "a revision at " + item.FormatInstant(instant)}
 		}
-		// Commits further ahead follow in steps of a second, so that one step would be at the bound.
-		if commit.RevTs.Before(until) {
-			return r.load(ctx, at, commit)
-		}
+		return r.load(ctx, at, commit)
 	}
 }
 

@@ -28,8 +28,9 @@ type Change[S any] struct {
 	Source  string
 	// OriginRevID is the revision that a rollback restores.
 	OriginRevID string
-	// RolledFromRevID is the revision of another repository that is rolled over into this one; empty preserves the head's
-	// value.
+	// RolledFromRevID is the revision of the repository RolledFrom that is rolled over into this one; empty preserves the
+	// head's value. It is in the log of that repository when the revision is published.
+	RolledFrom      repository.Address
 	RolledFromRevID string
 	State           S
 }
@@ -40,6 +41,7 @@ type Prepared struct {
 	head       Head
 	commit     Commit
 	rolledFrom string
+	named      item.Key // of the log entry of that revision
 	sourceAttr string
 	rows       []item.Item
 }
@@ -60,13 +62,17 @@ func (p *Publisher) When(head Head) time.Time {
 func (r *Repository[S]) Prepare(base Base[S], at time.Time, c Change[S]) *Prepared {
 	revID := repository.NewRevisionID(at, r.newID())
 	rows := r.shape.Rows(base.Repository, revID, c.State)
-	return &Prepared{
+	prepared := &Prepared{
 		at: base.Repository, head: base.Head, rolledFrom: c.RolledFromRevID, sourceAttr: r.shape.SourceAttr, rows: rows,
 		commit: Commit{
 			RevID: revID, RevTs: at, ParentRevID: base.Head.RevID, Message: c.Message, Source: c.Source,
 			OriginRevID: c.OriginRevID, Rows: len(rows),
 		},
 	}
+	if c.RolledFromRevID != "" {
+		prepared.named = c.RolledFrom.LogKey(c.RolledFromRevID)
+	}
+	return prepared
 }
 
 // CheckCommit records the faults of a client's message and source.

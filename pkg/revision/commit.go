@@ -14,6 +14,8 @@ const (
 	attrHeadRevID   = repository.AttrHeadRevisionID
 	attrHeadRevTs   = "headRevTs"
 	attrRolledFrom  = "rolledFromRevId"
+	attrOldestRevID = "oldestRevId"
+	attrPrunedUntil = "prunedUntil"
 	attrRevID       = "revId"
 	attrRevTs       = "revTs"
 	attrParentRevID = "parentRevId"
@@ -34,6 +36,10 @@ type Head struct {
 	// head moves.
 	RolledFromRevID string
 	UpdatedAt       time.Time
+	// OldestRevID is the revision with which the unbroken part of a pruned history begins, and PrunedUntil its
+	// CommittedAt; both zero if nothing was pruned.
+	OldestRevID string
+	PrunedUntil time.Time
 }
 
 // Commit is one entry of the log.
@@ -65,13 +71,16 @@ func readHead(row item.Item) (Head, error) {
 	if row == nil {
 		return Head{}, nil
 	}
-	head := Head{RevID: row.Str(attrHeadRevID), RolledFromRevID: row.Str(attrRolledFrom)}
+	head := Head{
+		RevID: row.Str(attrHeadRevID), RolledFromRevID: row.Str(attrRolledFrom), OldestRevID: row.Str(attrOldestRevID),
+	}
 	at, err := repository.RevisionTime(head.RevID)
 	if err != nil {
 		return Head{}, fmt.Errorf("head %s: %w", row.Key(), err)
 	}
 	head.RevTs = at
 	head.UpdatedAt, _ = row.Time(entity.AttrUpdatedAt)
+	head.PrunedUntil, _ = row.Time(attrPrunedUntil)
 	return head, nil
 }
 
@@ -108,4 +117,15 @@ func readCommit(row item.Item, sourceAttr string) (Commit, error) {
 		c.CommittedAt = moved
 	}
 	return c, nil
+}
+
+// lacks reports whether a revision is older than the unbroken part of a pruned history. The id must have passed
+// [repository.CheckRevisionID].
+func (h Head) lacks(revID string) bool {
+	if h.OldestRevID == "" {
+		return false
+	}
+	at, err := repository.RevisionTime(revID)
+	oldest, errOldest := repository.RevisionTime(h.OldestRevID)
+	return err == nil && errOldest == nil && at.Before(oldest)
 }

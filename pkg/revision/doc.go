@@ -4,7 +4,7 @@
 //
 // It promises:
 //   - A reader sees a snapshot whole or not at all.
-//   - History is a line, in the order of its times, and loses nothing.
+//   - History is a line, in the order of its times, and loses nothing but what its user prunes.
 //   - Of two writers on one parent one commits, and the other gets the present head.
 //   - A commit repeated under its idempotency key returns the first one's result.
 //
@@ -13,6 +13,10 @@
 // transaction deletes the draft on the condition that it is not sealed. A caller that removes an abandoned snapshot
 // seals its draft before it removes the first row. So a removed snapshot can never be published, however late its
 // writer continues.
+//
+// A pruning takes older revisions out of the log, and puts a draft for each in the same transaction. Their rows stay
+// for as long as a reader can run. Repeating it is safe: an entry leaves the log once, under the head as it was read,
+// and each draft that is left says which rows are nobody's.
 //
 // It must never write a row that a head or a log entry names, nor remove one, and must never decide on an index.
 package revision

@@ -19,6 +19,7 @@ const (
 
 	draftOpen   = "OPEN"   // its writer is at work, or has died
 	draftSealed = "SEALED" // it can no longer be published
+	draftPruned = "PRUNED" // it was in the log until startedAt, and readers may still be at its rows
 )
 
 // announce puts the draft of a snapshot whose rows are about to be written.
@@ -72,6 +73,11 @@ func (p *Publisher) discard(ctx context.Context, at repository.Address, revID st
 	if err != nil && !errors.As(err, &failed) {
 		return 0, fmt.Errorf("seal draft %s: %w", key, err)
 	}
+	return p.clear(ctx, at, revID, forget)
+}
+
+// clear removes the rows of a revision that can no longer be published, and its draft if forget says so.
+func (p *Publisher) clear(ctx context.Context, at repository.Address, revID string, forget bool) (int, error) {
 	// A missing draft was published or forgotten; the log shows which.
 	switch entry, err := table.Find(ctx, p.store, at.LogKey(revID)); {
 	case err != nil:
@@ -83,8 +89,8 @@ func (p *Publisher) discard(ctx context.Context, at repository.Address, revID st
 	if err != nil || !forget {
 		return removed, err
 	}
-	if err := p.store.Delete(ctx, table.Delete{Key: key}); err != nil {
-		return removed, fmt.Errorf("delete draft %s: %w", key, err)
+	if err := p.store.Delete(ctx, table.Delete{Key: at.DraftKey(revID)}); err != nil {
+		return removed, fmt.Errorf("delete draft %s: %w", at.DraftKey(revID), err)
 	}
 	return removed, nil
 }
@@ -129,8 +135,13 @@ func (p *Publisher) rows(ctx context.Context, q table.Query) ([]item.Item, error
 type draft struct {
 	at        repository.Address
 	revID     string
-	sealed    bool
+	status    string
 	startedAt time.Time
+}
+
+// orphan returns the snapshot that the draft announces, with so many rows.
+func (d draft) orphan(rows int) Orphan {
+	return Orphan{d.at, d.revID, d.startedAt, rows, d.status == draftPruned}
 }
 
 // readDraft reads a draft. If its time is damaged, that of the revision's id takes its place.
@@ -145,5 +156,5 @@ func readDraft(row item.Item) (draft, error) {
 			return draft{}, fmt.Errorf("draft %s: %s is no instant: %w", row.Key(), attrStartedAt, err)
 		}
 	}
-	return draft{parsed.Repository, parsed.RevisionID, row.Str(entity.AttrStatus) == draftSealed, started}, nil
+	return draft{parsed.Repository, parsed.RevisionID, row.Str(entity.AttrStatus), started}, nil
 }

@@ -120,12 +120,19 @@ func keyed(key string, n int) string {
 func TestPublisher_writesWholeRevisionsOfSeveralRepositories(t *testing.T) {
 	t.Parallel()
 	tomorrow := repository.Address{User: user, Date: "2026-01-20"}
-	for _, sizes := range [][]int{{2, 40}, {40, 2}, {40, 41}, {2, 3}, {6, 6}, {0, 9}, {200, 94}, {200, 95}, {96, 200}} {
+	for _, sizes := range [][]int{{2, 40}, {40, 2}, {40, 41}, {2, 3}, {6, 6}, {0, 9}, {200, 93}, {200, 94}, {96, 200}} {
 		b := newBench(t)
 		if sizes[0]+sizes[1] > table.MaxActions { // around what one transaction takes
 			b.publisher = revision.NewPublisher(revision.Config{Store: b.store, Now: b.clock, NewID: b.newID})
 			b.notes = notes(b.publisher)
 		}
+		yesterday := repository.Address{User: user, Date: "2026-01-18"}
+		named, _, err := b.publisher.Write(b.ctx, user, revision.Receipt{}, true,
+			func(context.Context) ([]*revision.Prepared, error) {
+				base := revision.Base[[]string]{Repository: yesterday}
+				return []*revision.Prepared{b.notes.Prepare(base, b.now, revision.Change[[]string]{State: words(1)})}, nil
+			})
+		b.NoError(err)
 		var first, second revision.Base[[]string]
 		revIDs, replayed, err := b.publisher.Write(b.ctx, user, revision.Receipt{Key: "key"}, true,
 			func(ctx context.Context) ([]*revision.Prepared, error) {
@@ -136,7 +143,9 @@ func TestPublisher_writesWholeRevisionsOfSeveralRepositories(t *testing.T) {
 				b.NoError(err)
 				return []*revision.Prepared{
 					b.notes.Prepare(first, b.now, revision.Change[[]string]{State: words(sizes[0])}),
-					b.notes.Prepare(second, b.now, revision.Change[[]string]{State: words(sizes[1]), RolledFromRevID: "rev_1"}),
+					b.notes.Prepare(second, b.now, revision.Change[[]string]{
+						State: words(sizes[1]), RolledFrom: yesterday, RolledFromRevID: named[0],
+					}),
 				}, nil
 			})
 		b.NoError(err)
@@ -145,7 +154,7 @@ func TestPublisher_writesWholeRevisionsOfSeveralRepositories(t *testing.T) {
 			base, err := b.notes.Current(b.ctx, at)
 			b.NoError(err)
 			b.Equal(revIDs[i], base.Head.RevID)
-			b.Equal([]string{"", "rev_1"}[i], base.Head.RolledFromRevID)
+			b.Equal([]string{"", named[0]}[i], base.Head.RolledFromRevID)
 			b.Len(base.State, sizes[i], "%v", sizes)
 			was, err := b.notes.Revision(b.ctx, at, revIDs[i])
 			b.NoError(err)

@@ -3,6 +3,7 @@ package revision
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
@@ -12,6 +13,9 @@ var (
 	// ErrBroken says that the rows of a revision are not those that were committed. Only a manual change of the table
 	// does that.
 	ErrBroken = errors.New("the snapshot is not whole")
+
+	// ErrOutdated ends an attempt because what it had read has changed since: the write starts again.
+	ErrOutdated = fmt.Errorf("what was read has changed since: %w", table.ErrConflict)
 
 	// errSealed ends an attempt whose draft was treated as abandoned: the write starts again with a new snapshot.
 	errSealed = fmt.Errorf("the draft was taken for abandoned: %w", table.ErrConflict)
@@ -45,3 +49,15 @@ func (e *NotFoundError) Error() string {
 	}
 	return fmt.Sprintf("%s: %s does not exist", e.Repository, e.What)
 }
+
+// PrunedError says that the revision, or the one of an instant, was pruned (410). An id that is older than the oldest
+// revision and never existed cannot be distinguished from a pruned one.
+type PrunedError struct {
+	Repository repository.Address
+	// What names the missing revision: its id, or an instant.
+	What string
+	// Until is the instant from which on the history is unbroken; the zero time if the repository was deleted.
+	Until time.Time
+}
+
+func (e *PrunedError) Error() string { return fmt.Sprintf("%s: %s was pruned", e.Repository, e.What) }

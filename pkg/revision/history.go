@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
@@ -58,4 +59,26 @@ func (r *Repository[S]) History(ctx context.Context, at repository.Address, limi
 	}
 	page.Before = page.Commits[len(page.Commits)-1].RevID
 	return page, nil
+}
+
+// Days returns the dates of all plans of a user, in their order. One Query, of rows that have nothing but their key.
+func (p *Publisher) Days(ctx context.Context, user string) ([]string, error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	rows, err := p.rows(ctx, table.Query{
+		Partition: repository.UserPK(user), Range: table.Range{Prefix: repository.DayPrefix()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the days of %s: %w", repository.UserPK(user), err)
+	}
+	var dates []string
+	for _, row := range rows {
+		parsed, err := repository.ParseRow(row.Key())
+		if err != nil {
+			return nil, err
+		}
+		dates = append(dates, parsed.Repository.Date)
+	}
+	return dates, nil
 }

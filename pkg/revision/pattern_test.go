@@ -52,7 +52,12 @@ const (
 	moveTree     = "PK = U#u, SK = HEAD#VALUES if headRevId as read; PK = U#u, SK = REV#VALUES#<Z>#<revId> if absent"
 	movePlan     = "PK = U#u#PLAN#<date>, SK = HEAD if headRevId as read; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if " +
 		"absent"
-	newPlan     = "PK = U#u#PLAN#<date>, SK = HEAD if absent; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if absent"
+	newPlan = "PK = U#u#PLAN#<date>, SK = HEAD if absent; PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if absent; PK = " +
+		"U#u#PLAN#<date>, SK = REV#<Z>#<revId> if present"
+	removedTree = readTreeLog + "<br>" + readSnapshot + "<br>Transact `PK = U#u#VALUES#<revId>`<br>" +
+		"Delete `PK = U#u, SK = DRAFT#VALUES#<revId>`"
+	removedPlan = readPlanned + "<br>Transact `PK = U#u#PLAN#<date>#<revId>`<br>" +
+		"Delete `PK = U#u, SK = DRAFT#PLAN#<date>#<revId>`"
 	readActions = "Get `PK = U#u, SK = HEAD#VALUES`<br>BatchGet `PK = U#u#VALUES#<revId>, SK = NODE#<nodeId>`"
 )
 
@@ -208,14 +213,14 @@ func (s *shelf) reads(t *testing.T) []pattern {
 			return whole(err, len(rev.State.Todos), 1)
 		}},
 		{"the tree as of an instant", "`GET /v1/values?at=`",
-			"Query `PK = U#u, SK BETWEEN REV#VALUES# AND REV#VALUES#<Z>$, newest first`<br>" + readSnapshot,
+			"Query `PK = U#u, SK BETWEEN REV#VALUES# AND REV#VALUES#<Z>$, newest first`<br>" + readTree,
 			func(p process) error {
 				rev, err := p.values.AsOf(ctx, user, s.now)
 				s.Equal(s.second, rev.RevID)
 				return whole(err, len(rev.State.Nodes), 4)
 			}},
 		{"a plan as of an instant", "`GET /v1/plans/{date}?at=`",
-			"Query `PK = U#u#PLAN#<date>, SK BETWEEN REV# AND REV#<Z>$, newest first`<br>Query `PK = U#u#PLAN#<date>#<revId>`",
+			"Query `PK = U#u#PLAN#<date>, SK BETWEEN REV# AND REV#<Z>$, newest first`<br>" + readPlan,
 			func(p process) error {
 				rev, err := p.plans.AsOf(ctx, user, day, s.now)
 				return whole(err, len(rev.State.Todos), 2)
@@ -295,6 +300,30 @@ func (s *shelf) writes(t *testing.T) []pattern {
 					ops = append(ops, values.Operation{Kind: values.OpCreate, NodeType: values.Driver, Title: &title})
 				}
 				return edit(p, ops...)
+			}},
+		{"a pruning of the tree, by one revision", "`POST /v1/values/prune`",
+			"Get `PK = U#u, SK = HEAD#VALUES`<br>Query `PK = U#u, begins_with(SK, REV#VALUES#)`<br>Transact `PK = U#u, SK = " +
+				"REV#VALUES#<Z>#<revId> if present; " + draft + " if absent; PK = U#u, SK = HEAD#VALUES if headRevId as read`",
+			func(p process) error {
+				done, err := p.values.Prune(ctx, user, revision.Keep{Last: 4}, false)
+				s.Equal(1, done.Revisions)
+				return err
+			}},
+		{"a pruning of a plan, by one revision", "`POST /v1/plans/{date}/prune`",
+			"Get `PK = U#u#PLAN#<date>, SK = HEAD`<br>Get `PK = U#u#PLAN#<date>, SK = HEAD`<br>Query `PK = U#u#PLAN#<date>, " +
+				"begins_with(SK, REV#)`<br>Transact `PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if present; PK = U#u, SK = " +
+				"DRAFT#PLAN#<date>#<revId> if absent; PK = U#u#PLAN#<date>, SK = HEAD if rolledFromRevId as read; PK = " +
+				"U#u#PLAN#<date>, SK = HEAD if headRevId as read`", func(p process) error {
+				done, err := p.plans.Prune(ctx, user, day, revision.Keep{Last: 4}, false)
+				s.Equal(1, done.Revisions)
+				return err
+			}},
+		{"removal of what was pruned, of two revisions", "with each pruning",
+			"Query `PK = U#u, begins_with(SK, DRAFT#)`<br>" + removedPlan + "<br>" + removedTree,
+			func(p process) error {
+				s.now = s.now.Add(revision.Patience)
+				_, _, err := p.values.Sweep(ctx, user, 100)
+				return err
 			}},
 	}
 }

@@ -115,6 +115,9 @@ func (p *publication) size() int {
 		if one.beginsDay() {
 			n++
 		}
+		if one.rolledFrom != "" {
+			n++
+		}
 		if p.drafted[i] {
 			n++
 		} else {
@@ -232,6 +235,9 @@ func (p *publication) transaction() ([]table.Action, judges) {
 			func(item.Item) error { return nil })
 		if one.beginsDay() {
 			add(table.Put{Item: one.at.DayKey().Item()}, nil)
+		}
+		if one.rolledFrom != "" { // it may have been pruned, as long as no head names it
+			add(table.Check{Key: one.named, If: table.Exists()}, func(item.Item) error { return ErrOutdated })
 		}
 		if p.drafted[i] {
 			add(one.takeDraft(), func(item.Item) error { return errSealed })

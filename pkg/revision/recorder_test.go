@@ -91,6 +91,11 @@ func (r *recorder) Put(ctx context.Context, p table.Put) error {
 	return r.Store.Put(ctx, p)
 }
 
+func (r *recorder) Delete(ctx context.Context, d table.Delete) error {
+	r.note("Delete", rowLabel(d.Key))
+	return r.Store.Delete(ctx, d)
+}
+
 func (r *recorder) Load(ctx context.Context, rows []item.Item) error {
 	r.note("Load", "PK = "+rows[0].Str(item.AttrPK))
 	return r.Store.Load(ctx, rows)
@@ -103,6 +108,9 @@ func (r *recorder) Transact(ctx context.Context, actions ...table.Action) error 
 		if condition, ok := conditionOf(a); ok {
 			guarded = append(guarded, named(rowLabel(a.Target()))+" if "+condition)
 		}
+	}
+	if len(guarded) == 0 {
+		guarded = append(guarded, named("PK = "+actions[0].Target().PK))
 	}
 	r.calls = append(r.calls, "Transact `"+strings.Join(guarded, "; ")+"`")
 	return r.Store.Transact(ctx, actions...)
@@ -117,12 +125,16 @@ func conditionOf(a table.Action) (string, bool) {
 		c = a.If
 	case table.Delete:
 		c = a.If
+	case table.Check:
+		c = a.If
 	}
 	switch {
 	case c.Row == table.RowMissing:
 		return "absent", true
 	case len(c.Tests) > 0:
 		return c.Tests[0].Attr + " as read", true
+	case c.Row == table.RowExists:
+		return "present", true
 	}
 	return "", false
 }

@@ -102,12 +102,12 @@ func (r *Repository[S]) Current(ctx context.Context, at repository.Address) (Bas
 	return base, err
 }
 
-// Entry returns a revision's entry in the log, or a [*NotFoundError] if it was never committed. One Get.
+// Entry returns a revision's entry in the log, or a [*NotFoundError] if it was never committed, or a [*PrunedError] if
+// it may have been pruned. One Get; one more, of the head, if there is no entry.
 func (r *Repository[S]) Entry(ctx context.Context, at repository.Address, revID string) (Commit, error) {
 	if err := at.Check(); err != nil {
 		return Commit{}, fmt.Errorf("address: %w", err)
 	}
-	missing := &NotFoundError{Repository: at, What: revID}
 	if repository.CheckRevisionID(revID) != nil {
 		return Commit{}, &NotFoundError{Repository: at, What: "a revision of this id"}
 	}
@@ -116,9 +116,21 @@ func (r *Repository[S]) Entry(ctx context.Context, at repository.Address, revID 
 		return Commit{}, err
 	}
 	if row == nil {
-		return Commit{}, missing
+		return Commit{}, r.missing(ctx, at, revID)
 	}
 	return readCommit(row, r.shape.SourceAttr)
+}
+
+// missing returns the error for a revision that the log does not have.
+func (r *Repository[S]) missing(ctx context.Context, at repository.Address, revID string) error {
+	head, err := r.Head(ctx, at)
+	switch {
+	case err != nil:
+		return err
+	case head.lacks(revID):
+		return &PrunedError{at, revID, head.PrunedUntil}
+	}
+	return &NotFoundError{Repository: at, What: revID}
 }
 
 // Revision returns any revision of the history, or a [*NotFoundError]. One Get and one Query. It reads the log first,
@@ -138,6 +150,12 @@ func (r *Repository[S]) load(ctx context.Context, at repository.Address, commit 
 		return Revision[S]{}, err
 	}
 	if rows != commit.Rows {
+		// A reader that slept longer than any function runs finds rows removed, and the revision no longer in the log.
+		if entry, err := table.Find(ctx, r.store, at.LogKey(commit.RevID)); err != nil {
+			return Revision[S]{}, err
+		} else if entry == nil {
+			return Revision[S]{}, &PrunedError{Repository: at, What: commit.RevID}
+		}
 		return Revision[S]{}, fmt.Errorf("%s of %s: %w: %d rows, want %d", commit.RevID, at, ErrBroken, rows, commit.Rows)
 	}
 	return Revision[S]{commit, state}, nil

@@ -2,6 +2,7 @@ package revision
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"nexus/pkg/entity/repository"
@@ -25,6 +26,8 @@ type Request[S any] struct {
 // Result is the revision that a write made.
 type Result[S any] struct {
 	Revision[S]
+	// Parent is the state that it follows; the zero state of a replayed write.
+	Parent S
 	// Replayed says that the write had been carried out before under the same idempotency key.
 	Replayed bool
 }
@@ -37,6 +40,7 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 	}
 	var (
 		made Revision[S]
+		base Base[S]
 		next *Prepared
 	)
 	revIDs, replayed, err := r.Write(ctx, req.Repository.User, req.Receipt, true,
@@ -48,7 +52,7 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 			if head.RevID != req.ParentRevID {
 				return nil, &ConflictError{req.Repository, head}
 			}
-			base, err := r.openAt(ctx, req.Repository, head)
+			base, err = r.openAt(ctx, req.Repository, head)
 			if err != nil {
 				return nil, err
 			}
@@ -67,10 +71,19 @@ func (r *Repository[S]) Commit(ctx context.Context, req Request[S]) (Result[S], 
 	}
 	if replayed {
 		made, err = r.Revision(ctx, req.Repository, revIDs[0])
-		return Result[S]{made, true}, err
+		return Result[S]{Revision: made, Replayed: true}, PrunedSince(err, revIDs[0])
 	}
 	made.Commit = next.commit
-	return Result[S]{Revision: made}, nil
+	return Result[S]{Revision: made, Parent: base.State}, nil
+}
+
+// PrunedSince interprets the error of a read of what a receipt names: a revision that is missing now was there.
+func PrunedSince(err error, revID string) error {
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return &PrunedError{Repository: missing.Repository, What: revID}
+	}
+	return err
 }
 
 // Rollback makes a revision whose state is that of an earlier one, row for row. History preserves the revisions

@@ -10,7 +10,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// Attempt reads what a write depends on and prepares its revisions; none if nothing changes.
+// Attempt reads what a write depends on and prepares its revisions; none if nothing changes. It returns [ErrOutdated]
+// to start again.
 type Attempt func(ctx context.Context) ([]*Prepared, error)
 
 // Write carries out a write of one user under its receipt. It repeats the attempt, up to a bound, if another write
@@ -53,9 +54,10 @@ func isRefusal(err error) bool {
 	var (
 		moved   *ConflictError
 		missing *NotFoundError
+		pruned  *PrunedError
 		rules   *RuleError
 	)
-	return errors.As(err, &moved) || errors.As(err, &missing) || errors.As(err, &rules)
+	return errors.As(err, &moved) || errors.As(err, &missing) || errors.As(err, &pruned) || errors.As(err, &rules)
 }
 
 func (p *Publisher) attempts(
@@ -64,7 +66,11 @@ func (p *Publisher) attempts(
 	var err error
 	for range maxAttempts {
 		var prepared []*Prepared
-		if prepared, err = attempt(ctx); err != nil || len(prepared) == 0 {
+		prepared, err = attempt(ctx)
+		if errors.Is(err, ErrOutdated) {
+			continue
+		}
+		if err != nil || len(prepared) == 0 {
 			return nil, err
 		}
 		if err = p.publish(ctx, r, prepared...); err == nil {
@@ -75,7 +81,7 @@ func (p *Publisher) attempts(
 			return revIDs, nil
 		}
 		var moved *ConflictError
-		if !errors.Is(err, errSealed) && (pinned || !errors.As(err, &moved)) {
+		if !errors.Is(err, errSealed) && !errors.Is(err, ErrOutdated) && (pinned || !errors.As(err, &moved)) {
 			return nil, err
 		}
 	}

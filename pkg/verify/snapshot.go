@@ -11,8 +11,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// snapshots finds the rows of a user's repositories that never became a revision. A draft announces each, and its
-// writer had enough time to finish. One read is therefore enough. A run names a thousand at most.
+// snapshots finds the rows of a user's repositories that never became a revision, or were pruned. A draft announces
+// each, and its writer or its readers had enough time to finish. One read is therefore enough. A run names a thousand
+// at most.
 func (r *run) snapshots(ctx context.Context, user string) error {
 	if r.Repositories == nil {
 		return nil
@@ -44,10 +45,13 @@ func (r *run) abandoned(ctx context.Context, user string) (found int, err error)
 func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 	r.read(o.Rows)
 	partition := o.Repository.SnapshotPK(o.RevID)
+	form := "%d rows of a revision that was begun %s and never committed"
+	if o.Pruned {
+		form = "%d rows of a revision that was pruned %s"
+	}
 	err := r.found(Difference{
 		Kind: Snapshot, User: o.Repository.User, Key: partition,
-		Is: fmt.Sprintf("%d rows of a revision that was begun %s and never committed", o.Rows,
-			item.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
+		Is: fmt.Sprintf(form, o.Rows, item.FormatInstant(o.StartedAt)), ShouldBe: "no rows",
 	})
 	if err != nil || !r.repairing {
 		return err

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"nexus/pkg/entity/repository"
@@ -104,11 +105,10 @@ func (s *Service) unfinished(ctx context.Context, from, next Base) ([]Todo, erro
 	}
 	var carried Plan
 	if next.Head.RolledFromRevID != "" {
-		before, err := s.plans.Revision(ctx, from.Repository, next.Head.RolledFromRevID)
-		if err != nil {
+		var err error
+		if carried, err = s.carried(ctx, from.Repository, next); err != nil {
 			return nil, err
 		}
-		carried = before.State
 	}
 	var todos []Todo
 	for _, t := range from.State.Todos {
@@ -119,6 +119,25 @@ func (s *Service) unfinished(ctx context.Context, from, next Base) ([]Todo, erro
 		}
 	}
 	return todos, nil
+}
+
+// carried returns the plan that was rolled over last. It is in the log as long as the next day's head names it. If it
+// is not, the head names another one by now, and the rollover starts again. The release before names a revision without
+// a check that it was not pruned in that moment: what it carried is not known, and counts as nothing.
+func (s *Service) carried(ctx context.Context, from repository.Address, next Base) (Plan, error) {
+	before, err := s.plans.Revision(ctx, from, next.Head.RolledFromRevID)
+	var (
+		missing *revision.NotFoundError
+		pruned  *revision.PrunedError
+	)
+	if !errors.As(err, &missing) && !errors.As(err, &pruned) {
+		return before.State, err
+	}
+	head, err := s.plans.Head(ctx, next.Repository)
+	if err == nil && head.RolledFromRevID != next.Head.RolledFromRevID {
+		err = revision.ErrOutdated
+	}
+	return Plan{}, err
 }
 
 // stillOpen divides to-dos by whether their actions are open in the present tree. One Get and one BatchGet.
@@ -174,7 +193,8 @@ func (s *Service) carry(out *Rollover, from Base, todos []Todo) ([]*revision.Pre
 		return nil, broken.Err()
 	}
 	return []*revision.Prepared{s.prepare(&out.Next, plan, revision.Change[Plan]{
-		Source: ReasonRollover, Message: "rolled over from " + from.Repository.Date, RolledFromRevID: from.Head.RevID,
+		Source: ReasonRollover, Message: "rolled over from " + from.Repository.Date,
+		RolledFrom: from.Repository, RolledFromRevID: from.Head.RevID,
 	})}, nil
 }
 

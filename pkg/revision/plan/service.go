@@ -75,7 +75,7 @@ func (s *Service) History(ctx context.Context, user, date string, limit int, bef
 	return s.plans.History(ctx, at, limit, before)
 }
 
-// AsOf returns the plan of the day that was the present one at the instant. Two Queries.
+// AsOf returns the plan of the day that was the present one at the instant. Two Queries and a Get.
 func (s *Service) AsOf(ctx context.Context, user, date string, instant time.Time) (Revision, error) {
 	at, err := repositoryOf(user, date)
 	if err != nil {

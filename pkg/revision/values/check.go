@@ -20,6 +20,8 @@ type checker struct {
 	now    time.Time
 	place  places
 	nodes  map[string]*Node
+	// forgotten are the nodes whose words an operation of this commit removed.
+	forgotten map[string]bool
 }
 
 // place returns the JSON Pointer of a field of a node or an edge in the request; "" is the node or edge itself. If the
@@ -36,8 +38,10 @@ type places struct {
 
 // check completes the tree and records every rule it breaks. Nodes and edges must be in the order of the request,
 // because the pointers count them.
-func check(v *revision.Violations, tree *Tree, before Tree, now time.Time, place places) {
-	c := &checker{Violations: v, tree: tree, before: before.index(), now: now, place: place}
+func check(
+	v *revision.Violations, tree *Tree, before Tree, now time.Time, place places, forgotten map[string]bool,
+) {
+	c := &checker{Violations: v, tree: tree, before: before.index(), now: now, place: place, forgotten: forgotten}
 	if !c.checkSize() {
 		return // a tree that is too large is not checked further
 	}
@@ -78,11 +82,12 @@ func (c *checker) checkNode(i int, n *Node) {
 		c.Add(RuleNodeTwice, n.NodeID, at("nodeId"), "stands there twice")
 		return
 	}
-	c.checkIdentity(at, n, was)
-	c.checkText(at, n, was)
-	for _, instant := range []*time.Time{&n.CreatedAt, &n.CompletedAt, &n.DeletedAt} {
+	for _, instant := range []*time.Time{&n.CreatedAt, &n.CompletedAt, &n.DeletedAt, &n.ForgottenAt} {
 		*instant = instant.UTC().Truncate(time.Second) // as everything is stored
 	}
+	c.checkForgetting(at, n, was)
+	c.checkIdentity(at, n, was)
+	c.checkText(at, n, was)
 	switch {
 	case was == nil && n.CreatedAt.IsZero():
 		n.CreatedAt = c.now
@@ -144,7 +149,7 @@ func (c *checker) checkText(at place, n, was *Node) {
 	switch {
 	case !utf8.ValidString(n.Title):
 		c.Add(RuleText, n.NodeID, at("title"), "must be valid UTF-8")
-	case n.Title == "":
+	case n.Title == "" && !n.Forgotten():
 		c.Add(RuleTitleMissing, n.NodeID, at("title"), "must not be empty")
 	case utf8.RuneCountInString(n.Title) > maxTitle:
 		c.Add(RuleTitleLong, n.NodeID, at("title"), "must have at most %d characters", maxTitle)
@@ -154,6 +159,20 @@ func (c *checker) checkText(at place, n, was *Node) {
 		c.Add(RuleText, n.NodeID, at("notes"), "must be valid UTF-8")
 	case len(n.Notes) > maxNotes:
 		c.Add(RuleNotesLong, n.NodeID, at("notes"), "must have at most %d bytes", maxNotes)
+	}
+}
+
+// checkForgetting checks that an operation alone removes a node's words. A tombstone that is sent without the member
+// keeps it.
+func (c *checker) checkForgetting(at place, n, was *Node) {
+	wasForgotten := was != nil && was.Forgotten()
+	switch {
+	case wasForgotten && n.Deleted() && n.ForgottenAt.IsZero():
+		n.ForgottenAt = was.ForgottenAt
+	case n.ForgottenAt.IsZero(), c.forgotten[n.NodeID]:
+	case wasForgotten && n.Deleted() && n.ForgottenAt.Equal(was.ForgottenAt):
+	default:
+		c.Add(RuleForgottenAt, n.NodeID, at("forgottenAt"), "is set by forgetting a deleted node, and ends with its restore")
 	}
 }
 
@@ -170,7 +189,11 @@ func (c *checker) checkDeletion(at place, n, was *Node) {
 		c.Add(RuleDeletedAt, n.NodeID, at("deletedAt"), "must be an instant between the node's creation and now")
 	case was != nil && was.Deleted():
 		kept := *was
-		kept.CreatedAt, kept.RootDriverID = n.CreatedAt, n.RootDriverID // they have separate findings
+		// They have separate findings.
+		kept.CreatedAt, kept.RootDriverID, kept.ForgottenAt = n.CreatedAt, n.RootDriverID, n.ForgottenAt
+		if c.forgotten[n.NodeID] {
+			kept.Title, kept.Notes = "", ""
+		}
 		if !sameNode(*n, kept) {
 			c.Add(RuleTombstoneChanged, n.NodeID, at(""), "is deleted and can only be restored")
 		}
@@ -179,8 +202,9 @@ func (c *checker) checkDeletion(at place, n, was *Node) {
 
 // sameNode compares instants by their time.
 func sameNode(a, b Node) bool {
-	times := a.CreatedAt.Equal(b.CreatedAt) && a.CompletedAt.Equal(b.CompletedAt) && a.DeletedAt.Equal(b.DeletedAt)
-	a.CreatedAt, a.CompletedAt, a.DeletedAt = b.CreatedAt, b.CompletedAt, b.DeletedAt
+	times := a.CreatedAt.Equal(b.CreatedAt) && a.CompletedAt.Equal(b.CompletedAt) && a.DeletedAt.Equal(b.DeletedAt) &&
+		a.ForgottenAt.Equal(b.ForgottenAt)
+	a.CreatedAt, a.CompletedAt, a.DeletedAt, a.ForgottenAt = b.CreatedAt, b.CompletedAt, b.DeletedAt, b.ForgottenAt
 	return times && a == b
 }
 

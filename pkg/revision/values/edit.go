@@ -21,12 +21,7 @@ func (e *editor) create(o Operation) {
 		return
 	}
 	n := &Node{NodeID: o.NodeID, NodeType: o.NodeType, CreatedAt: e.now}
-	if o.Title != nil {
-		n.Title = *o.Title
-	}
-	if o.Notes != nil {
-		n.Notes = *o.Notes
-	}
+	e.write(o, n)
 	if o.NodeType == Driver && o.ParentID != "" {
 		e.Add(RuleEdgeChildDriver, o.NodeID, e.at("/parentId"), "a driver has no parent")
 		return
@@ -49,17 +44,12 @@ func (e *editor) create(o Operation) {
 }
 
 func (e *editor) update(o Operation, n *Node) {
-	for _, f := range []struct{ to, from *string }{
-		{&n.Title, o.Title}, {&n.Notes, o.Notes}, {&n.DriverID, o.DriverID}, {&n.ParentMilestoneID, o.ParentMilestoneID},
-	} {
-		if f.from != nil {
-			*f.to = *f.from
-		}
-	}
+	e.write(o, n)
 	if o.DriverID != nil {
-		e.chosen[n.NodeID] = true
+		n.DriverID, e.chosen[n.NodeID] = *o.DriverID, true
 	}
 	if o.ParentMilestoneID != nil {
+		n.ParentMilestoneID = *o.ParentMilestoneID
 		e.moved = append(e.moved, n.NodeID)
 	}
 }
@@ -125,6 +115,15 @@ func (e *editor) bury(n *Node) {
 	}
 }
 
+// forget removes the words of a tombstone. One that was forgotten before keeps the time of that.
+func (e *editor) forget(n *Node) {
+	if n.Forgotten() {
+		return
+	}
+	n.Title, n.Notes, n.ForgottenAt = "", "", e.now
+	e.forgotten[n.NodeID] = true
+}
+
 func (e *editor) restore(o Operation, n *Node) {
 	if !n.Deleted() {
 		if o.ParentID != "" || o.Position != 0 {
@@ -132,6 +131,7 @@ func (e *editor) restore(o Operation, n *Node) {
 			return
 		}
 		n.Archived = false
+		e.write(o, n)
 		return
 	}
 	if n.NodeType != Driver {
@@ -145,10 +145,21 @@ func (e *editor) restore(o Operation, n *Node) {
 			return
 		}
 	}
-	n.Archived, n.DeletedAt = false, time.Time{}
+	n.Archived, n.DeletedAt, n.ForgottenAt = false, time.Time{}, time.Time{}
+	e.write(o, n)
 	if n.NodeType != Driver {
 		e.insert(o.ParentID, n.NodeID, o.Position)
 		e.forgetPlace(n)
+	}
+}
+
+// write sets the texts that the operation brings.
+func (e *editor) write(o Operation, n *Node) {
+	if o.Title != nil {
+		n.Title = *o.Title
+	}
+	if o.Notes != nil {
+		n.Notes = *o.Notes
 	}
 }
 

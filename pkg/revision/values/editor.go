@@ -18,17 +18,19 @@ type editor struct {
 	parents  map[string][]string // in the order of their ids
 	moved    []string            // nodes whose place has changed
 	chosen   map[string]bool     // nodes whose driver the client named
-	now      time.Time
-	newID    func() string
-	ops      []Operation
-	touched  map[string]int // the last operation about a node
-	op       int            // the current one
+	// forgotten are the nodes whose words an operation removed.
+	forgotten map[string]bool
+	now       time.Time
+	newID     func() string
+	ops       []Operation
+	touched   map[string]int // the last operation about a node
+	op        int            // the current one
 }
 
 func newEditor(v *revision.Violations, t Tree, now time.Time, newID func() string) *editor {
 	e := &editor{
 		Violations: v, nodes: map[string]*Node{}, children: map[string][]string{}, parents: map[string][]string{},
-		chosen: map[string]bool{}, now: now, newID: newID, touched: map[string]int{},
+		chosen: map[string]bool{}, forgotten: map[string]bool{}, now: now, newID: newID, touched: map[string]int{},
 	}
 	for _, n := range t.Nodes {
 		e.nodes[n.NodeID] = &n
@@ -87,8 +89,12 @@ func (e *editor) carryOut(o Operation) {
 		e.Add(RuleOperationNode, o.NodeID, e.at("/nodeId"), "is not in the tree")
 		return
 	}
-	if n.Deleted() && o.Kind != OpRestore {
-		e.Add(RuleOperationState, n.NodeID, e.at("/nodeId"), "is deleted and can only be restored")
+	switch {
+	case n.Deleted() && o.Kind != OpRestore && o.Kind != OpForget:
+		e.Add(RuleOperationState, n.NodeID, e.at("/nodeId"), "is deleted and can only be restored or forgotten")
+		return
+	case !n.Deleted() && o.Kind == OpForget:
+		e.Add(RuleOperationState, n.NodeID, e.at("/nodeId"), "is not deleted: only the words of a deleted node are forgotten")
 		return
 	}
 	e.edit(o, n)
@@ -119,6 +125,8 @@ func (e *editor) edit(o Operation, n *Node) {
 		n.Archived = true
 	case OpDelete:
 		e.bury(n)
+	case OpForget:
+		e.forget(n)
 	case OpRestore:
 		e.restore(o, n)
 	}

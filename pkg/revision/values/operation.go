@@ -25,7 +25,10 @@ const (
 	OpArchive OperationKind = "archive"
 	// OpDelete makes a tombstone of the node, and of every node that then has no parent left.
 	OpDelete OperationKind = "delete"
-	// OpRestore restores an archived or deleted node; a deleted one below ParentID, or at its recorded place.
+	// OpForget removes the title and the notes of a deleted node.
+	OpForget OperationKind = "forget"
+	// OpRestore restores an archived or deleted node; a deleted one below ParentID, or at its recorded place. Title and
+	// Notes are set where they are given; a forgotten node needs a title.
 	OpRestore OperationKind = "restore"
 )
 
@@ -66,6 +69,6 @@ var speaks = map[OperationKind][]string{
 	OpLink:     {"parentId", "position"},
 	OpUnlink:   {"parentId"},
 	OpReorder:  {"order"},
-	OpComplete: {}, OpReopen: {}, OpArchive: {}, OpDelete: {},
-	OpRestore: {"parentId", "position"},
+	OpComplete: {}, OpReopen: {}, OpArchive: {}, OpDelete: {}, OpForget: {},
+	OpRestore: {"title", "notes", "parentId", "position"},
 }

@@ -168,7 +168,7 @@ func TestRollback_returnsARandomHistoryToEachRevision(t *testing.T) {
 		b.NoError(err)
 		b.Equal(kept[i].State, res.State)
 		b.Equal(b.snapshot(kept[i].RevID), b.snapshot(res.RevID), "row for row")
-		head = res
+		head = res.Result
 	}
 	for _, was := range kept {
 		is, err := b.service.Revision(b.ctx, "ann", was.RevID)

@@ -21,7 +21,12 @@ const (
 	attrRootDriverID      = "rootDriverId"
 	attrChildNodeID       = "childNodeId"
 	attrChildNodeType     = "childNodeType"
+	attrForgottenAt       = "forgottenAt"
 )
+
+// forgottenTitle is the stored title of a node without its words. The release before does not know such nodes. With an
+// empty title it would refuse every commit to their tree.
+const forgottenTitle = "forgotten"
 
 // Sources of revisions that a client may name.
 const (
@@ -67,6 +72,10 @@ func (n Node) row(key item.Key) item.Item {
 	row.SetTime(entity.AttrCreatedAt, n.CreatedAt)
 	row.SetTime(product.AttrCompletedAt, n.CompletedAt)
 	row.SetTime(product.AttrDeletedAt, n.DeletedAt)
+	if n.Forgotten() {
+		row[entity.AttrTitle] = item.String(forgottenTitle)
+		row.SetTime(attrForgottenAt, n.ForgottenAt)
+	}
 	return row
 }
 
@@ -95,12 +104,17 @@ func readNode(id string, row item.Item) Node {
 		t, _ := row.Time(name)
 		return t
 	}
-	return Node{
+	n := Node{
 		NodeID: id, NodeType: NodeType(row.Str(attrNodeType)), Title: row.Str(entity.AttrTitle), Notes: row.Str(attrNotes),
 		CreatedAt: instant(entity.AttrCreatedAt), CompletedAt: instant(product.AttrCompletedAt),
 		DeletedAt: instant(product.AttrDeletedAt), Archived: row.Bool(attrArchived), DriverID: row.Str(attrDriverID),
 		ParentMilestoneID: row.Str(attrParentMilestoneID), RootDriverID: row.Str(attrRootDriverID),
+		ForgottenAt: instant(attrForgottenAt),
 	}
+	if n.Forgotten() {
+		n.Title = ""
+	}
+	return n
 }
 
 func readEdge(key repository.EdgeRow, row item.Item) Edge {

@@ -20,6 +20,7 @@ const (
 	RuleCompletedDriver   revision.Rule = "completed-driver"
 	RuleCompletedAt       revision.Rule = "completed-at"
 	RuleDeletedAt         revision.Rule = "deleted-at"
+	RuleForgottenAt       revision.Rule = "forgotten-at"
 	RuleDeletedUnarchived revision.Rule = "deleted-unarchived"
 	RuleNodeLost          revision.Rule = "node-lost"
 	RuleTombstoneChanged  revision.Rule = "tombstone-changed"

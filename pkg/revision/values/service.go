@@ -91,7 +91,7 @@ func (s *Service) History(ctx context.Context, user string, limit int, before st
 	return s.trees.History(ctx, repositoryOf(user), limit, before)
 }
 
-// AsOf returns the tree that was the present one at the instant. Two Queries.
+// AsOf returns the tree that was the present one at the instant. Two Queries and a Get.
 func (s *Service) AsOf(ctx context.Context, user string, instant time.Time) (Revision, error) {
 	return s.trees.AsOf(ctx, repositoryOf(user), instant)
 }
@@ -157,7 +157,7 @@ func (s *Service) build(broken *revision.Violations, parent Tree, at time.Time, 
 		},
 		edge:  func(i int) place { return member(edges, i) },
 		whole: nodes,
-	})
+	}, nil)
 	tree.sort()
 	return tree
 }
@@ -181,17 +181,8 @@ func Edit(broken *revision.Violations, parent Tree, at time.Time, newID func() s
 	e.apply(ops)
 	tree := e.tree()
 	if broken.Len() == before {
-		check(broken, &tree, parent, at, e.places(&tree))
+		check(broken, &tree, parent, at, e.places(&tree), e.forgotten)
 	}
 	tree.sort()
 	return tree
-}
-
-// Rollback makes a revision whose tree is that of an earlier one, row for row.
-func (s *Service) Rollback(
-	ctx context.Context, user, parentRevID, revID, message, idempotencyKey string,
-) (Result, error) {
-	return s.trees.Rollback(ctx, repositoryOf(user), parentRevID, revID, message, revision.Receipt{
-		Key: idempotencyKey, Request: []any{"RollbackValues", parentRevID, revID, message},
-	})
 }

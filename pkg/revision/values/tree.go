@@ -53,6 +53,8 @@ type Node struct {
 	// Archived nodes are hidden. With DeletedAt they are tombstones, which have no edges.
 	Archived  bool      `json:"archived,omitempty"`
 	DeletedAt time.Time `json:"deletedAt,omitzero"`
+	// ForgottenAt is when the words of a tombstone were removed: it has neither a title nor notes.
+	ForgottenAt time.Time `json:"forgottenAt,omitzero"`
 	// DriverID is the driver that an action serves.
 	DriverID string `json:"driverId,omitempty"`
 	// ParentMilestoneID is the first of the milestones that the node is a child of.
@@ -78,6 +80,9 @@ type Tree struct {
 	Nodes []Node `json:"nodes"`
 	Edges []Edge `json:"edges"`
 }
+
+// Forgotten reports whether the node is a tombstone without its words.
+func (n Node) Forgotten() bool { return n.Deleted() && !n.ForgottenAt.IsZero() }
 
 func (t *Tree) sort() {
 	slices.SortStableFunc(t.Nodes, func(a, b Node) int { return cmp.Compare(a.NodeID, b.NodeID) })

@@ -73,6 +73,7 @@ func (l *Law) Update(ctx context.Context, u table.Update) (item.Item, error) {
 // Delete implements the port.
 func (l *Law) Delete(ctx context.Context, d table.Delete) error {
 	l.action(d)
+	l.together([]table.Action{d})
 	return l.after(ctx, l.Store.Delete(ctx, d), d)
 }
 
@@ -81,7 +82,7 @@ func (l *Law) Transact(ctx context.Context, actions ...table.Action) error {
 	for _, a := range actions {
 		l.action(a)
 	}
-	l.days(actions)
+	l.together(actions)
 	return l.after(ctx, l.Store.Transact(ctx, actions...), actions...)
 }
 

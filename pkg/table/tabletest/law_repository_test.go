@@ -55,6 +55,74 @@ func TestLaw_keepsTheHistoryOfRepositories(t *testing.T) {
 	}
 }
 
+// TestLaw_letsAnEntryGoBesideItsDraftAlone: each transaction lacks one of the parts that make the first one legal.
+func TestLaw_letsAnEntryGoBesideItsDraftAlone(t *testing.T) {
+	t.Parallel()
+	at, next := repository.Address{User: "u", Date: "2026-01-23"}, repository.Address{User: "u", Date: "2026-01-24"}
+	noon := time.Date(2026, 1, 23, 12, 0, 0, 0, time.UTC)
+	old := repository.NewRevisionID(noon, "0f8fad5b-d9cb-469f-a165-70867728950e")
+	present := repository.NewRevisionID(noon.Add(time.Hour), "1f8fad5b-d9cb-469f-a165-70867728950e")
+	draft := func(status string) table.Action {
+		row := at.DraftKey(old).Item()
+		row["status"] = item.String(status)
+		return table.Put{Item: row, If: table.NotExists()}
+	}
+	head := func(revID string) table.Action {
+		return table.Update{
+			Key: at.HeadKey(), Set: item.Item{"oldestRevId": item.String(present)},
+			If: table.Exists(table.Equal("headRevId", item.String(revID))),
+		}
+	}
+	follower := func(c table.Condition) table.Action { return table.Check{Key: next.HeadKey(), If: c} }
+	named := table.Exists(table.Equal("rolledFromRevId", item.String(old)))
+	gone := table.Delete{Key: at.LogKey(old), If: table.Exists()}
+	noHead := table.Delete{Key: at.HeadKey(), If: table.Exists(table.Equal("headRevId", item.String(old)))}
+	noDay := table.Delete{Key: at.DayKey()}
+	unnamed := follower(table.NotExists())
+	for name, c := range map[string]struct {
+		actions []table.Action
+		legal   bool
+	}{
+		"pruned":                   {[]table.Action{gone, draft("PRUNED"), head(present), unnamed}, true},
+		"a draft without patience": {[]table.Action{gone, draft("SEALED"), head(present), unnamed}, false},
+		"no draft":                 {[]table.Action{gone, head(present), unnamed}, false},
+		"the head's entry":         {[]table.Action{gone, draft("PRUNED"), head(old), unnamed}, false},
+		"no head":                  {[]table.Action{gone, draft("PRUNED"), unnamed}, false},
+		"no check of the name":     {[]table.Action{gone, draft("PRUNED"), head(present)}, false},
+		"a name that is there":     {[]table.Action{gone, draft("PRUNED"), head(present), follower(table.Exists())}, false},
+		"named":                    {[]table.Action{gone, draft("PRUNED"), head(present), follower(named)}, false},
+		"the whole plan":           {[]table.Action{gone, draft("PRUNED"), noHead, noDay, unnamed}, true},
+		"a plan without its day":   {[]table.Action{gone, draft("PRUNED"), noHead, unnamed}, false},
+	} {
+		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), product.Registry())
+		_ = law.Transact(t.Context(), c.actions...) // there are no such rows
+		require.Equal(t, c.legal, len(law.Broken()) == 0, "%s: %v", name, law.Broken())
+	}
+}
+
+func TestLaw_wantsTheLogEntryOfWhatAHeadNames(t *testing.T) {
+	t.Parallel()
+	at, before := repository.Address{User: "u", Date: "2026-01-24"}, repository.Address{User: "u", Date: "2026-01-23"}
+	noon := time.Date(2026, 1, 23, 12, 0, 0, 0, time.UTC)
+	revID := repository.NewRevisionID(noon, "0f8fad5b-d9cb-469f-a165-70867728950e")
+	rolled := table.Update{
+		Key: at.HeadKey(), Set: item.Item{"headRevId": item.String("x"), "rolledFromRevId": item.String(revID)},
+		If: table.Exists(table.Equal("headRevId", item.String("w"))),
+	}
+	for name, c := range map[string]struct {
+		actions []table.Action
+		legal   bool
+	}{
+		"checked":        {[]table.Action{rolled, table.Check{Key: before.LogKey(revID), If: table.Exists()}}, true},
+		"unchecked":      {[]table.Action{rolled}, false},
+		"of another day": {[]table.Action{rolled, table.Check{Key: at.LogKey(revID), If: table.Exists()}}, false},
+	} {
+		law := tabletest.NewLaw(memory.New(func() time.Time { return noon }, memory.Options{}), product.Registry())
+		_ = law.Transact(t.Context(), c.actions...)
+		require.Equal(t, c.legal, len(law.Broken()) == 0, "%s: %v", name, law.Broken())
+	}
+}
+
 func TestLaw_wantsTheDayBesideTheFirstHeadOfAPlan(t *testing.T) {
 	t.Parallel()
 	at := repository.Address{User: "u", Date: "2026-01-23"}

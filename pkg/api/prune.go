@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/idempotency"
+	"nexus/pkg/item"
+	"nexus/pkg/revision"
+)
+
+// Members about pruning.
+const (
+	memberKeep        = "keep"
+	memberLast        = "last"
+	memberSince       = "since"
+	memberDryRun      = "dryRun"
+	memberRevisions   = "revisions"
+	memberRows        = "rows"
+	memberRemoved     = "removed"
+	memberPrunedUntil = "prunedUntil"
+
+	prunedSchema = "Pruned"
+
+	// maxKept bounds the revisions that a client asks to keep.
+	maxKept = 1_000_000
+	// maxSwept is how many rows of earlier prunings a request removes, before it leaves the rest to the next one.
+	maxSwept = 2000
+)
+
+const pruneDetail = "Revisions below the line leave the history, oldest first, at most 1,000 in a request: more says " +
+	"that some are left. The present revision stays, and one that the next day's plan was rolled over from. Their rows " +
+	"stay for 15 minutes, so that whoever reads one of them reads it whole. The next pruning of the user removes them " +
+	"then: removed counts the rows of earlier prunings that this request removed. Repeating it changes nothing else."
+
+// pruneValuesOperation returns the operation that shortens the tree's history.
+func pruneValuesOperation() *operation {
+	return &operation{
+		id: "pruneValues", method: http.MethodPost, path: valuesPath + "/prune", tag: "values", writes: true, alone: true,
+		summary: "Shorten the history of the values tree", detail: pruneDetail, body: pruneBody(), finds: true,
+		answers: prunedAnswered(),
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			return prune(ctx, s, c, func(keep revision.Keep, dryRun bool) (revision.Pruned, error) {
+				return s.Values.Prune(ctx, c.user, keep, dryRun)
+			})
+		},
+	}
+}
+
+// prunePlanOperation returns the operation that shortens the history of a day's plan.
+func prunePlanOperation() *operation {
+	return &operation{
+		id: "prunePlan", method: http.MethodPost, path: plansPath + "/prune", tag: "plans", writes: true, alone: true,
+		summary: "Shorten the history of a day's plan", detail: pruneDetail, body: pruneBody(), finds: true,
+		answers: prunedAnswered(),
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			return prune(ctx, s, c, func(keep revision.Keep, dryRun bool) (revision.Pruned, error) {
+				return s.Plans.Prune(ctx, c.user, c.path[memberDate], keep, dryRun)
+			})
+		},
+	}
+}
+
+// prune carries out one pruning, after it has removed rows of earlier ones.
+func prune(
+	ctx context.Context, s *Config, c call, shorten func(revision.Keep, bool) (revision.Pruned, error),
+) (answer, error) {
+	if _, err := idempotency.New(c.user, c.key, 0, nil); err != nil {
+		return answer{}, err
+	}
+	line := c.form.Map(memberKeep)
+	keep := revision.Keep{Last: int(line.Int(memberLast))}
+	keep.Since, _ = line.Time(memberSince)
+	dryRun := c.form.Bool(memberDryRun)
+	done, err := shorten(keep, dryRun)
+	if errors.Is(err, revision.ErrKeep) {
+		return answer{}, refuseFields(entity.FieldError{
+			Pointer: "/" + memberKeep, Detail: "must have either " + memberLast + " or " + memberSince,
+		})
+	}
+	removed := 0
+	if err == nil && !dryRun {
+		removed, _, err = s.Values.Sweep(ctx, c.user, maxSwept)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return viewAnswer(http.StatusOK, object{
+		{memberRevisions, done.Revisions}, {memberRows, done.Rows}, {memberRemoved, removed}, {memberMore, done.More},
+	})
+}
+
+func pruneBody() *body {
+	last := entity.Field{
+		Name: memberLast, Kind: entity.Integer, Min: 1, Max: maxKept, Doc: "How many of the newest revisions stay.",
+	}
+	since := entity.Field{
+		Name: memberSince, Kind: entity.Instant,
+		Doc: "The revision that was present at this instant stays, and all later ones.",
+	}
+	taken := form(
+		entity.Field{
+			Name: memberKeep, Kind: entity.Object, Required: true, Fields: []entity.Field{last, since},
+			Doc: "The line: last or since.",
+		},
+		entity.Field{Name: memberDryRun, Kind: entity.Flag, Doc: "Count, and remove nothing."},
+	)
+	line := append(closed(nil, object{
+		{memberLast, countSchema(last.Doc, 1, maxKept)}, {memberSince, instantSchema(since.Doc)},
+	}), member{"minProperties", 1}, member{"maxProperties", 1}, member{"description", taken.Fields[0].Doc})
+	return &body{
+		form: taken, required: true,
+		schema:  closed([]string{memberKeep}, object{{memberKeep, line}, {memberDryRun, flagSchema(taken.Fields[1].Doc)}}),
+		example: map[string]any{memberKeep: map[string]any{memberLast: 20}},
+	}
+}
+
+func prunedAnswered() []documented {
+	return []documented{{status: http.StatusOK, doc: "What left the history.", schema: schemaRef(prunedSchema)}}
+}
+
+func prunedMembers() object {
+	count := func(doc string) object { return object{{"type", "integer"}, {"minimum", 0}, {"description", doc}} }
+	return record([]string{memberRevisions, memberRows, memberRemoved, memberMore}, object{
+		{memberRevisions, count("The revisions that left the history, or would in a dry run.")},
+		{memberRows, count("The rows of their snapshots, which stay for 15 minutes.")},
+		{memberRemoved, count("The rows of earlier prunings that this request removed.")},
+		{memberMore, flagSchema("Revisions below the line are left: repeat the request.")},
+	})
+}
+
+// problemOfPruning answers for what was pruned; nil for any other error.
+func problemOfPruning(err error) *Problem {
+	var gone *revision.PrunedError
+	if !errors.As(err, &gone) {
+		return nil
+	}
+	p := refuse(pruned, "%s was pruned.", gone.What)
+	if !gone.Until.IsZero() {
+		p.PrunedUntil = item.FormatInstant(gone.Until)
+	}
+	return p
+}

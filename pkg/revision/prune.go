@@ -1,0 +1,158 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
+	"nexus/pkg/table"
+)
+
+const (
+	// pruneBatch is the number of revisions that one transaction takes out of the log: two actions each, beside the head
+	// and the check of the repository that may name one of them.
+	pruneBatch = (table.MaxActions - 2) / 2
+	// MaxPruned bounds the revisions that one call of Prune removes.
+	MaxPruned = 1000
+)
+
+// ErrKeep says that a line is none: neither a number of revisions from 1, nor an instant, or both.
+var ErrKeep = errors.New("keep the last revisions, 1 at least, or those since an instant")
+
+// Keep is the line above which revisions stay. Exactly one of its members is set.
+type Keep struct {
+	// Last is how many of the newest revisions stay, 1 at least.
+	Last int
+	// Since is the instant from which on AsOf answers as before: the revision of its second stays, and all later ones.
+	Since time.Time
+}
+
+func (k Keep) check() error {
+	if k.Last < 0 || (k.Last > 0) != k.Since.IsZero() {
+		return ErrKeep
+	}
+	return nil
+}
+
+// Pruning is the removal of a history's older part.
+type Pruning struct {
+	Repository repository.Address
+	// Follower is the repository whose head may name a revision of this one as rolled over; the zero Address for none.
+	Follower repository.Address
+	Keep     Keep
+	// DryRun counts, and removes nothing.
+	DryRun bool
+}
+
+// Pruned counts what a pruning removed, or in a dry run would remove.
+type Pruned struct {
+	// Revisions is the number of revisions that are no longer in the log.
+	Revisions int
+	// Rows is the number of rows in their snapshots, which [Publisher.Sweep] removes once [Patience] has passed.
+	Rows int
+	// More says that older revisions than the line are left, because a call removes at most [MaxPruned].
+	More bool
+}
+
+func (p *Pruned) add(commits []Commit) {
+	p.Revisions += len(commits)
+	for _, c := range commits {
+		p.Rows += c.Rows
+	}
+}
+
+// Prune removes the revisions below a line from the log, oldest first. It keeps the head, and the revision that the
+// follower's head names. A transaction takes up to 49 entries out of the log. For each it puts a draft in the state
+// PRUNED, and it records in the head where the unbroken part of the history now begins. It requires that the head and
+// the name in the follower's are as they were read. So a commit or a rollover in between makes Prune read again.
+//
+// The rows of the snapshots stay for [Patience]: a reader that found its revision in the log reads it whole. A process
+// that dies leaves a shorter history, and drafts that announce the rows that are left. Repeating it goes on from
+// there. It reads two heads and the log. Errors: [ErrKeep], a [*NotFoundError] of a repository without a revision, and
+// those of the store.
+func (r *Repository[S]) Prune(ctx context.Context, p Pruning) (Pruned, error) {
+	if err := p.Keep.check(); err != nil {
+		return Pruned{}, err
+	}
+	var done Pruned
+	err := r.shorten(ctx, p.Repository, p.Follower, &done, func(line *line) error {
+		below := line.below(p.Keep)
+		if p.DryRun {
+			done.add(below)
+			return nil
+		}
+		if room := MaxPruned - done.Revisions; len(below) > room {
+			below, done.More = below[:room], true
+		}
+		return r.takeOut(ctx, line, &done, below)
+	})
+	return done, err
+}
+
+// shorten reads a repository's history and has it changed, and starts again if another writer was in between. If the
+// outcome of a transaction is unknown, the log read next tells it.
+func (r *Repository[S]) shorten(
+	ctx context.Context, at, follower repository.Address, done *Pruned, change func(*line) error,
+) error {
+	var tried line
+	for range maxAttempts {
+		line, err := r.readLine(ctx, at, follower)
+		if err != nil {
+			return err
+		}
+		done.add(slices.DeleteFunc(tried.batch, line.has))
+		if line.head.RevID == "" {
+			return &NotFoundError{Repository: at}
+		}
+		if err = change(&line); err == nil {
+			return nil
+		}
+		tried = line
+		var failed *table.ConditionError
+		switch {
+		case errors.Is(err, table.ErrUnavailable):
+		case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
+			tried.batch = nil
+		default:
+			return fmt.Errorf("prune %s: %w", at, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return fmt.Errorf("prune %s: given up after %d attempts: %w", at, maxAttempts, table.ErrConflict)
+}
+
+// Sweep removes the rows of a user's pruned revisions whose [Patience] has passed, oldest names first. It stops after
+// the revision with which it has removed so many rows, and reports whether there may be more. One Query of the drafts,
+// and for each due one Get, one Query, and a transaction for each hundred rows. It may be repeated, and run beside
+// anything.
+func (p *Publisher) Sweep(ctx context.Context, user string, most int) (removed int, more bool, err error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return 0, false, fmt.Errorf("user: %w", err)
+	}
+	var unread error
+	err = p.eachDraft(ctx, user, func(d draft, err error) error {
+		switch {
+		case err != nil:
+			unread = errors.Join(unread, err)
+			return nil
+		case d.status != draftPruned || p.now().Sub(d.startedAt) < Patience:
+			return nil
+		case removed >= most:
+			more = true
+			return errEnough
+		}
+		n, err := p.Remove(ctx, d.orphan(0))
+		removed += n
+		return err
+	})
+	if err == nil {
+		err = unread
+	}
+	return removed, more, err
+}
