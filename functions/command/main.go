@@ -52,7 +52,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:      watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
-		Authenticate: api.SubjectIsUser, Observe: endpoint.Observe(s.Function, metrics),
+		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	return boot.Metered(endpoint.Commands(commands), s.Function, tables.Meter(string(s.Function)), metrics), nil

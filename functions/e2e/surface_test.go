@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/api"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
@@ -192,4 +193,33 @@ func TestCommand_takesBatchesByDirectInvocation(t *testing.T) {
 		require.NotEmpty(t, problem["errors"], "%s", payload)
 	}
 	require.NotNil(t, f.invoke([]byte(`{"userId":"ann","userId":"bob","commands":[]}`)).failure)
+}
+
+func TestFunctions_nameUsersByIssuerAndSubjectWhereTheStageSaysSo(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.settings[env.SubjectForm] = "2"
+	commands, queries := w.start(env.Command), w.start(env.Query)
+	created := commands.request(w.payload("command-create-task"))
+	require.Equal(t, http.StatusCreated, created.StatusCode, "%s", created.Body)
+	id, ok := api.UserOfIssuer("https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Example", user)
+	require.True(t, ok)
+	require.NotNil(t, w.row(entity.ItemKey(id, entity.Ref{Type: product.TypeTask, ID: createdID})))
+	require.Nil(t, w.item(product.TypeTask, createdID), "the literal subject has nothing")
+
+	mine := changed(t, w.payload("query-task"), map[string]any{"rawPath": "/v1/tasks/" + createdID})
+	require.Equal(t, http.StatusOK, queries.request(mine).StatusCode)
+	claims := "requestContext/authorizer/jwt/claims/"
+	for name, value := range map[string]any{"iss": "https://another.example.com", "sub": "bob"} {
+		others := changed(t, w.payload("query-task"), map[string]any{
+			"rawPath": "/v1/tasks/" + createdID, claims + name: value,
+		})
+		require.Equal(t, http.StatusNotFound, queries.request(others).StatusCode, name)
+	}
+	nobody := changed(t, w.payload("query-task"), map[string]any{claims + "iss": nil})
+	require.Equal(t, http.StatusUnauthorized, queries.request(nobody).StatusCode)
+	for _, f := range []*function{commands, queries} {
+		f.kill()
+		require.NotContains(t, f.log.String(), id)
+	}
 }

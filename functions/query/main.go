@@ -44,7 +44,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Authenticate: api.SubjectIsUser, Observe: endpoint.Observe(s.Function, metrics),
+		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	return boot.Metered(httpapi.New(queries).Handle, s.Function, tables.Meter(string(s.Function)), metrics), nil

@@ -109,6 +109,8 @@ func (d *deployment) value(variable string) *string {
 		return d.queues[alarm.ScheduleQueue].QueueArn()
 	case env.SyncForm:
 		return jsii.String(strconv.Itoa(d.settings.SyncForm))
+	case env.SubjectForm:
+		return jsii.String(strconv.Itoa(int(d.settings.subjects())))
 	case env.Pepper:
 		// Its version is in the reference: CloudFormation reads the value at the deployment, and the template has none.
 		return awscdk.NewCfnDynamicReference(awscdk.CfnDynamicReferenceService_SSM,

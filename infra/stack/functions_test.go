@@ -30,6 +30,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.ScheduleRoleARN:       t.named("Caller", "AWS::IAM::Role").attribute("Arn"),
 			env.ScheduleDeadLetterARN: t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn"),
 			env.SyncForm:              strconv.Itoa(t.settings.SyncForm),
+			env.SubjectForm:           strconv.Itoa(max(int(t.settings.SubjectForm), 1)),
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",
 		}
 		for _, f := range env.Functions() {

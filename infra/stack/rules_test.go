@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/deploy/env"
 )
 
 func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
@@ -40,7 +42,7 @@ func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 	})
 }
 
-func TestNew_warnsOfAnUnsetIssuerAloneAndRaisesNoError(t *testing.T) {
+func TestNew_warnsOfUnsetSettingsAloneAndRaisesNoError(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []string{dev, prod} {
 		text, err := os.ReadFile(filepath.Join(assembly, "nexus-"+stage+".metadata.json"))
@@ -54,7 +56,7 @@ func TestNew_warnsOfAnUnsetIssuerAloneAndRaisesNoError(t *testing.T) {
 			for _, entry := range entries {
 				require.NotEqual(t, "aws:cdk:error", entry.Type, "%s: %v", path, entry.Data)
 				if entry.Type == "aws:cdk:warning" {
-					require.Contains(t, entry.Data, "nexus:issuer", path)
+					require.Regexp(t, `nexus:(issuer|subjectForm)\b`, entry.Data, path)
 				}
 			}
 		}
@@ -71,6 +73,22 @@ func TestNew_warnsOfAnIssuerThatIsAnExample(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Contains(string(text), "nexus:issuer"), folder)
 	}
+}
+
+func TestNew_warnsOfAStageThatSaysNotHowUsersAreNamed(t *testing.T) {
+	t.Parallel()
+	for folder, want := range map[string]bool{
+		assembly: read(t, prod).settings.SubjectForm == 0, adjusted: false,
+	} {
+		text, err := os.ReadFile(filepath.Join(folder, "nexus-prod.metadata.json"))
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Contains(string(text), "nexus:subjectForm"), folder)
+	}
+	variables := func(made *template) any {
+		return made.function(env.Query).at("Environment", "Variables", env.SubjectForm)
+	}
+	require.Equal(t, "1", variables(read(t, prod)), "users of a stage with data keep their accounts")
+	require.Equal(t, "2", variables(readFrom(t, adjusted, prod)))
 }
 
 func TestNew_namesNeitherAccountNorRegion(t *testing.T) {

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,6 +44,9 @@ type Settings struct {
 	// SyncForm is the form of sync tokens, from 0 to [token.MaxDeployment]. An operator raises it when change logs may
 	// lack entries: then every device takes a new snapshot.
 	SyncForm int
+	// SubjectForm says how user ids are made of tokens, and must not change once there are users. 0 says that it was not
+	// set: [api.LiteralSubjects], and the stage is not deployed.
+	SubjectForm api.SubjectForm
 	// RestoredStream is the ARN of the stream of a table that was restored from a backup and replaces the stack's own;
 	// empty for none.
 	RestoredStream string
@@ -65,11 +69,13 @@ const (
 	alarmTopic  = "alarmTopic"
 	restored    = "restoredStream"
 	syncForm    = "syncForm"
+	subjectForm = "subjectForm"
 )
 
 func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored, syncForm,
+		subjectForm,
 	}
 }
 
@@ -125,6 +131,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
 		RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
+		SubjectForm: api.SubjectForm(r.number(subjectForm)),
 	}
 	for setting := range values {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
@@ -145,6 +152,9 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(!isKept, logDays, fmt.Sprintf("want one of %v", slices.Sorted(maps.Keys(retentions()))))
 	r.refuse(s.SyncForm < 0 || s.SyncForm > token.MaxDeployment, syncForm,
 		fmt.Sprintf("want a number from 0 to %d", token.MaxDeployment))
+	_, isSet := values[subjectForm]
+	r.refuse(isSet && s.SubjectForm != api.LiteralSubjects && s.SubjectForm != api.DigestedSubjects, subjectForm,
+		"want 1 for a stage that has users of that form, 2 for a new stage")
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")
@@ -155,6 +165,11 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 func (s Settings) isExample() bool {
 	address, err := url.Parse(s.Issuer)
 	return err == nil && (address.Hostname() == "example.com" || strings.HasSuffix(address.Hostname(), ".example.com"))
+}
+
+// subjects returns the form of user ids: that of stages with data if it was not set.
+func (s Settings) subjects() api.SubjectForm {
+	return cmp.Or(s.SubjectForm, api.LiteralSubjects)
 }
 
 // reader reads the values of a stage and collects their faults.

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/infra/stack"
+	"nexus/pkg/api"
 )
 
 func settings() map[string]any {
 	return map[string]any{
 		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"},
 		"readScopes": []any{"read"}, "writeScopes": []any{"write"}, "allowedOrigins": []any{"https://app.nexus.example"},
-		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "syncForm": 3.0,
+		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "syncForm": 3.0, "subjectForm": 2.0,
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -27,7 +28,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	want := stack.Settings{
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
 		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"},
-		RatePerSecond: 500, Burst: 1000, LogDays: 90, SyncForm: 3,
+		RatePerSecond: 500, Burst: 1000, LogDays: 90, SyncForm: 3, SubjectForm: api.DigestedSubjects,
 		AlarmTopic:     "arn:aws:sns:eu-central-1:123456789012:operators",
 		RestoredStream: "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -40,6 +41,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	maps.Copy(texts, map[string]any{
 		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
+		"subjectForm": "2",
 	})
 	got, err = stack.ReadStage("prod", texts)
 	require.NoError(t, err)
@@ -60,6 +62,7 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 			true}, "ratePerSecond": {0.0, -1.0, 1.5, "many", []any{}}, "burst": {499.0, "x"}, "logDays": {0.0, 8.0, 100000.0},
 		"alarmTopic":     {"operators", "arn:aws:sqs:eu-central-1:123456789012:operators"},
 		"restoredStream": {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"},
+		"subjectForm":    {0.0, 3.0, "0", "first", true},
 		"syncForm":       {-1.0, 65536.0, 1.5, "one"},
 		"isuser":         {"https://id.nexus.example"},
 	} {

@@ -98,6 +98,11 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 			jsii.String("the issuer of stage "+s.Stage+
 				" is an example: set it in cdk.json, or with -c issuer=https://… -c audience=…"))
 	}
+	if s.SubjectForm == 0 {
+		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:subjectForm"),
+			jsii.String("subjectForm of stage "+s.Stage+
+				" is not set: set it to 2 for a new stage, or to 1 for a stage that has users, who would lose their accounts"))
+	}
 	return d.Stack, nil
 }
 

@@ -36,6 +36,7 @@ func adjustments() map[string]any {
 		"allowedOrigins": "https://app.nexus.example,http://localhost:5173",
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"syncForm":       "3",
+		"subjectForm":    "2",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -298,6 +299,46 @@ func TestUserOfSubject_makesAUserID(t *testing.T) {
 	}
 	_, ok := api.UserOfSubject("")
 	require.False(t, ok)
+}
+
+func TestUserOfIssuer_makesAnIDThatNoClaimSpells(t *testing.T) {
+	t.Parallel()
+	const issuer = "https://id.example.com"
+	made := map[string]bool{}
+	for _, claims := range [][2]string{
+		{issuer, "ann"}, {issuer, "bob"}, {"https://id.example.org", "ann"}, {issuer + "/", "ann"}, {issuer, "/ann"},
+		{issuer, "auth0|1"}, {issuer, "\x00ann"},
+	} {
+		user, ok := api.UserOfIssuer(claims[0], claims[1])
+		require.True(t, ok, claims)
+		require.Regexp(t, `^sub-[A-Za-z0-9_-]{43}$`, user)
+		require.NoError(t, entity.CheckUserID(user))
+		again, ok := api.UserOfIssuer(issuer, user)
+		require.True(t, ok)
+		require.NotEqual(t, user, again, "a subject that spells an id is another user")
+		made[user], made[again] = true, true
+	}
+	require.Len(t, made, 14)
+	for _, claims := range [][2]string{{"", "ann"}, {issuer, ""}, {issuer + "\x00", "ann"}} {
+		_, ok := api.UserOfIssuer(claims[0], claims[1])
+		require.False(t, ok, claims)
+	}
+}
+
+func TestUserOfIssuer_isWhatTheOperatorsShellSays(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"openssl", "basenc"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("no " + program)
+		}
+	}
+	user, ok := api.UserOfIssuer("https://id.example.com", "auth0|507f1f77")
+	require.True(t, ok)
+	out, err := exec.CommandContext(t.Context(), "sh", "-c",
+		`printf '%s\0%s' 'https://id.example.com' 'auth0|507f1f77' | openssl dgst -sha256 -binary |
+			basenc --base64url | tr -d =`).Output()
+	require.NoError(t, err)
+	require.Equal(t, user, "sub-"+strings.TrimSpace(string(out)))
 }
 
 func TestProblem_detailThatAsksEndsInAQuestionMark(t *testing.T) {

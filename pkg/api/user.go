@@ -28,17 +28,52 @@ func UserOfSubject(sub string) (userID string, ok bool) {
 	return digestPrefix + base64.RawURLEncoding.EncodeToString(sum[:]), true
 }
 
-type subjectKey struct{}
-
-// WithSubject returns a context for a request whose token has this sub claim. The caller has verified the token.
-func WithSubject(ctx context.Context, sub string) context.Context {
-	return context.WithValue(ctx, subjectKey{}, sub)
+// UserOfIssuer returns the user id of a token's iss and sub claims, which the caller has verified: "sub-" and the
+// base64url of the SHA-256 of the issuer, a zero byte, and the subject. So subjects of two issuers are different users,
+// no claim can spell the id of another, and the id shows neither claim. False if a claim is empty, or if the issuer has
+// a zero byte, which no URL has (RFC 9068 §2.2: iss is the issuer's identifier).
+//
+//	printf '%s\0%s' ISSUER SUBJECT | openssl dgst -sha256 -binary | basenc --base64url | tr -d =
+func UserOfIssuer(iss, sub string) (userID string, ok bool) {
+	if iss == "" || sub == "" || strings.IndexByte(iss, 0) >= 0 {
+		return "", false
+	}
+	sum := sha256.Sum256([]byte(iss + "\x00" + sub))
+	return digestPrefix + base64.RawURLEncoding.EncodeToString(sum[:]), true
 }
 
-// SubjectIsUser authenticates by the subject of the request's context ([WithSubject]), as [UserOfSubject] says.
-func SubjectIsUser(r *http.Request) (userID string, ok bool) {
-	sub, _ := r.Context().Value(subjectKey{}).(string)
-	return UserOfSubject(sub)
+// SubjectForm says how a stage makes user ids of tokens. It must not change once the stage has users: each would find
+// an empty account.
+type SubjectForm int
+
+const (
+	// LiteralSubjects takes a subject as it is where it can be an id: [UserOfSubject].
+	LiteralSubjects SubjectForm = 1
+	// DigestedSubjects takes the digest of issuer and subject: [UserOfIssuer].
+	DigestedSubjects SubjectForm = 2
+)
+
+// claims are those of a token that say whose it is.
+type claims struct{ iss, sub string }
+
+type claimsKey struct{}
+
+// WithClaims returns a context for a request whose token has these claims. The caller has verified the token.
+func WithClaims(ctx context.Context, iss, sub string) context.Context {
+	return context.WithValue(ctx, claimsKey{}, claims{iss, sub})
+}
+
+// Authenticate authenticates by the claims of the request's context ([WithClaims]). It authenticates nobody for a form
+// that is neither of the two.
+func (f SubjectForm) Authenticate(r *http.Request) (userID string, ok bool) {
+	of, _ := r.Context().Value(claimsKey{}).(claims)
+	switch f {
+	case LiteralSubjects:
+		return UserOfSubject(of.sub)
+	case DigestedSubjects:
+		return UserOfIssuer(of.iss, of.sub)
+	}
+	return "", false
 }
 
 // BearerIsUser authenticates as the local platform does: the bearer token is the user id, without verification. It

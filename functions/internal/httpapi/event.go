@@ -16,6 +16,7 @@ type event struct {
 	inBase64       bool
 	domain         string
 	method, source string
+	issuer         string
 	subject        string
 }
 
@@ -94,9 +95,19 @@ func (e *event) contextMember(p *parser, name string) error {
 	case "authorizer":
 		return p.within("jwt", func() error {
 			return p.within("claims", func() error {
-				return p.within("sub", func() error { return p.text(&e.subject) })
+				return p.object(func(name string) error { return e.claim(p, name) })
 			})
 		})
+	}
+	return p.SkipValue()
+}
+
+func (e *event) claim(p *parser, name string) error {
+	switch name {
+	case "iss":
+		return p.text(&e.issuer)
+	case "sub":
+		return p.text(&e.subject)
 	}
 	return p.SkipValue()
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,7 +152,9 @@ func TestHandler_takesTheUserFromTheVerifiedClaimAlone(t *testing.T) {
 			"body":"{\"sub\":\"mallory\"}","requestContext":{"domainName":"api.example.com","http":{"method":"GET",`+
 			`"path":"/v1/me","sourceIp":"203.0.113.7"}%s}}`, claims)
 	}
+	digest, _ := api.UserOfIssuer("https://id.example.com", "ann")
 	for claims, want := range map[string]string{
+		`,"authorizer":{"jwt":{"claims":{"iss":"https://id.example.com","sub":"ann","ISS":"x"}}}`:   "ann",
 		`,"authorizer":{"jwt":{"claims":{"sub":"ann","scope":"nexus/all"},"scopes":["nexus/all"]}}`: "ann",
 		`,"authorizer":{"jwt":{"claims":{"Sub":"ann"},"scopes":null}}`:                              "",
 		`,"authorizer":{"jwt":{"claims":{"sub":"ann","SUB":"mallory"},"scopes":null}}`:              "ann",
@@ -159,9 +162,14 @@ func TestHandler_takesTheUserFromTheVerifiedClaimAlone(t *testing.T) {
 		``:                                                                                          "",
 	} {
 		r, _ := serve(t, withClaims(claims))
-		user, ok := api.SubjectIsUser(r)
+		user, ok := api.LiteralSubjects.Authenticate(r)
 		require.Equal(t, want, user, "%s", claims)
 		require.Equal(t, want != "", ok)
+		user, ok = api.DigestedSubjects.Authenticate(r)
+		require.Equal(t, strings.Contains(claims, `"iss"`), ok, "without an issuer there is no user of the second form")
+		require.Equal(t, ok, user == digest, "%s", claims)
+		_, ok = api.SubjectForm(0).Authenticate(r)
+		require.False(t, ok)
 	}
 	twice := withClaims(`,"authorizer":{"jwt":{"claims":{"sub":"ann","sub":"mallory"}}}`)
 	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), twice)

@@ -75,7 +75,7 @@ func environment() []string {
 		env.ScheduleTargetARN + "=arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify",
 		env.ScheduleRoleARN + "=arn:aws:iam::123456789012:role/nexus-scheduler",
 		env.ScheduleDeadLetterARN + "=arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered",
-		env.SyncForm + "=0", env.Pepper + "=" + strings.Repeat("0", 64),
+		env.SyncForm + "=0", env.SubjectForm + "=2", env.Pepper + "=" + strings.Repeat("0", 64),
 	}
 }
 

@@ -19,7 +19,7 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
 	// Where apps subscribe, command only tells them; and neither a setting nor the pepper names a resource.
 	told := map[env.Function][]string{
-		env.Command: {env.HintsHost, env.HintsRealtimeHost}, env.Query: {env.SyncForm},
+		env.Command: {env.HintsHost, env.HintsRealtimeHost, env.SubjectForm}, env.Query: {env.SyncForm, env.SubjectForm},
 		env.Projections: {env.SyncForm},
 	}
 	for _, f := range env.Functions() {

@@ -47,6 +47,8 @@ const (
 	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
 	// SyncForm is the deployment's form of sync tokens: a setting that names no resource.
 	SyncForm = "SYNC_FORM"
+	// SubjectForm says how user ids are made of tokens; see api.SubjectForm.
+	SubjectForm = "SUBJECT_FORM"
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
@@ -91,9 +93,9 @@ func (f Function) Variables() []string {
 	names := []string{TableName, Pepper}
 	switch f {
 	case Query:
-		names = append(names, SyncForm)
+		names = append(names, SyncForm, SubjectForm)
 	case Command:
-		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost)
+		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:

@@ -23,6 +23,7 @@ func values() map[string]string {
 		env.HintsHost:             "x7.appsync-api.eu-central-1.amazonaws.com",
 		env.HintsRealtimeHost:     "x7.appsync-realtime-api.eu-central-1.amazonaws.com",
 		env.SyncForm:              "7",
+		env.SubjectForm:           "2",
 		env.Pepper:                strings.Repeat("0123456789abcdef", 4),
 	}
 }
@@ -50,6 +51,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,
 			env.SyncForm:              s.SyncForm,
+			env.SubjectForm:           s.SubjectForm,
 			env.Pepper:                s.PepperText,
 		} {
 			want := ""
@@ -131,11 +133,12 @@ func TestSettings_haveTheFormAsANumber(t *testing.T) {
 	}
 }
 
-func TestSettings_haveThePepper(t *testing.T) {
+func TestSettings_haveThePepperAndTheFormOfSubjects(t *testing.T) {
 	t.Parallel()
 	s, err := read(env.Query, values())
 	require.NoError(t, err)
 	require.Equal(t, values()[env.Pepper], s.Pepper().Text())
+	require.Equal(t, 2, s.Subjects())
 }
 
 // forms are the patterns as the services' API references give them.
@@ -149,6 +152,7 @@ var forms = map[string]string{
 	env.ScheduleRoleARN:       `^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`,
 	env.HintsHost:             `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
 	env.HintsRealtimeHost:     `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
+	env.SubjectForm:           `^[12]$`,
 	env.Pepper:                `^[0-9a-f]{64}$`,
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }

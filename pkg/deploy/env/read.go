@@ -25,6 +25,7 @@ type Settings struct {
 	ScheduleRoleARN       string
 	ScheduleDeadLetterARN string
 	SyncForm              string
+	SubjectForm           string
 	PepperText            string
 
 	AWS AWS
@@ -34,6 +35,12 @@ type Settings struct {
 func (s Settings) Form() uint16 {
 	n, _ := strconv.ParseUint(s.SyncForm, 10, 16) // it was checked when it was read
 	return uint16(n)
+}
+
+// Subjects returns how user ids are made of tokens.
+func (s Settings) Subjects() int {
+	n, _ := strconv.Atoi(s.SubjectForm) // it was checked when it was read
+	return n
 }
 
 // Pepper returns the deployment's pepper.
@@ -154,6 +161,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ScheduleDeadLetterARN }},
 		{name: SyncForm, what: "a whole number from 0 to 65535", form: syncForm,
 			field: func(s *Settings) *string { return &s.SyncForm }},
+		{name: SubjectForm, what: "1 or 2", form: func(s string) bool { return s == "1" || s == "2" },
+			field: func(s *Settings) *string { return &s.SubjectForm }},
 		{name: Pepper, what: "a pepper: " + strconv.Itoa(pepper.TextLength) + " hexadecimal digits in lower case",
 			form: pepperForm, field: func(s *Settings) *string { return &s.PepperText }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
