@@ -6,29 +6,36 @@ import (
 	"fmt"
 	"log/slog"
 
+	"nexus/pkg/limit"
 	"nexus/pkg/local"
 )
 
 // devCommand is nexus dev.
 type devCommand struct {
-	Addr      string   `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
-	Expose    bool     `help:"${dev_expose}"`
-	AllowHost []string `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
-	Cors      []string `placeholder:"ORIGIN" help:"${dev_cors}"`
-	SyncForm  uint16   `default:"0" placeholder:"N" help:"${dev_form}"`
-	Data      string   `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
-	Store     string   `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
-	Endpoint  string   `placeholder:"URL" help:"${dev_endpoint}"`
-	Show      bool     `name:"show-endpoint" help:"${dev_show}"`
-	Ephemeral bool     `help:"Keep the data in a temporary directory, removed at the end."`
+	Addr      string         `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
+	Expose    bool           `help:"${dev_expose}"`
+	AllowHost []string       `placeholder:"HOST" help:"A host that other machines may ask for, with --expose; repeatable."`
+	Cors      []string       `placeholder:"ORIGIN" help:"${dev_cors}"`
+	SyncForm  uint16         `default:"0" placeholder:"N" help:"${dev_form}"`
+	Limit     map[string]int `placeholder:"NAME=N" help:"${dev_limit}"`
+	Data      string         `placeholder:"DIR" help:"Directory of the data (.nexus unless given)."`
+	Store     string         `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
+	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
+	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
+	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
 // Run serves until a signal stops it, and prints one line when it is ready.
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
+	limits, err := limit.Default().With(c.Limit)
+	if err != nil {
+		return err
+	}
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+		Limits: limits,
+		Log:    slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {

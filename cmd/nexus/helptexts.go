@@ -10,6 +10,7 @@ var helpTexts = kong.Vars{
 		"alone.",
 	"dev_cors": "An origin whose pages may call the API from a browser, such as " +
 		"http://localhost:5173; repeatable. /dev/ answers none of them.",
+	"dev_limit": "Another number for a limit of each user (docs/limits.md), such as user=6000; repeatable.",
 	"dev_form": "The form of sync tokens, 0 to 65535: with another one than before, every device " +
 		"takes a new snapshot.",
 	"dev_memory":   "Memory keeps nothing and takes no --data, --endpoint or --show-endpoint.",

@@ -23,6 +23,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
 	"nexus/pkg/revision"
@@ -53,7 +54,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:      watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
-		Log: log, Now: time.Now, NewID: uuid.NewString,
+		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
+		Log:    log, Now: time.Now, NewID: uuid.NewString,
 	})
 	return boot.Metered(endpoint.Commands(commands), s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

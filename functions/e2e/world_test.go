@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
@@ -74,6 +75,7 @@ func setup(t *testing.T) *fixture {
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
 			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,
+			env.Limits: limit.Format(limit.Default()),
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

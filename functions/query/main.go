@@ -4,6 +4,7 @@ package main
 import (
 	"crypto/rand"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"os"
 	"time"
 	_ "time/tzdata" // zones come from the binary, not from the machine
@@ -19,6 +20,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
@@ -45,7 +47,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
-		Log: log, Now: time.Now, NewID: uuid.NewString,
+		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
+		Log:    log, Now: time.Now, NewID: uuid.NewString,
 	})
 	return boot.Metered(httpapi.New(queries).Handle, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

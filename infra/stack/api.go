@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
@@ -18,8 +19,6 @@ import (
 const (
 	// integrationMilliseconds is the longest time that an HTTP API waits for a function.
 	integrationMilliseconds = 30_000
-	// openShare is the part of the requests that unauthenticated clients may use: open routes.
-	openShare = 10
 	// unrouted is the key of the route for all other paths.
 	unrouted = "$default"
 	// everyPath matches each path as a whole.
@@ -51,9 +50,10 @@ func (d *deployment) addAPI() {
 	for _, r := range append(d.routes(), api.Route{Path: unrouted, Operation: "unrouted", Side: api.SideQueries}) {
 		routes = append(routes, d.addRoute(r, targets[r.Side], authorizer.Ref()))
 		if r.Open {
+			share := openShare(r)
 			limits[routeKey(r)] = map[string]any{
-				"ThrottlingRateLimit":  max(d.settings.RatePerSecond/openShare, 1),
-				"ThrottlingBurstLimit": max(d.settings.Burst/openShare, 1),
+				"ThrottlingRateLimit":  max(d.settings.RatePerSecond*share/100, 1),
+				"ThrottlingBurstLimit": max(d.settings.Burst*share/100, 1),
 			}
 		}
 	}
@@ -61,6 +61,18 @@ func (d *deployment) addAPI() {
 	for _, route := range routes { // a limit of a route that does not exist yet is refused
 		stage.AddResourceDependency(route, nil)
 	}
+}
+
+// openShare returns the part of the stage's requests that a route without a user may use, in percent. Programs read
+// calendars all day. A browser asks once in two hours whether a page may call the API. Of the others nobody needs many.
+func openShare(r api.Route) int {
+	switch {
+	case r.Method == http.MethodOptions:
+		return 10
+	case r.Method == http.MethodGet && strings.HasPrefix(r.Path, "/feed/"):
+		return 30
+	}
+	return 1
 }
 
 // cors returns what browsers allow pages of other origins; the names come from the surface. The API answers preflights

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/size"
+	"nexus/pkg/limit"
 )
 
 const (
@@ -115,6 +116,8 @@ func (d *deployment) value(variable string) *string {
 		// Its version is in the reference: CloudFormation reads the value at the deployment, and the template has none.
 		return awscdk.NewCfnDynamicReference(awscdk.CfnDynamicReferenceService_SSM,
 			jsii.String(env.PepperParameter+":"+env.PepperVersion)).ToString()
+	case env.Limits:
+		return jsii.String(limit.Format(d.settings.Limits))
 	}
 	panic("stack: a function reads " + variable + ", which nothing is known of")
 }

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/size"
+	"nexus/pkg/limit"
 )
 
 func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
@@ -32,6 +33,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.SyncForm:              strconv.Itoa(t.settings.SyncForm),
 			env.SubjectForm:           strconv.Itoa(max(int(t.settings.SubjectForm), 1)),
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",
+			env.Limits:                limit.Format(t.settings.Limits),
 		}
 		for _, f := range env.Functions() {
 			variables, _ := t.function(f).at("Environment", "Variables").(map[string]any)

@@ -146,10 +146,16 @@ func granted(t *template, g access.Grant) right {
 		if g.Within == nil {
 			return right{g.Actions, []string{resource}, nil}
 		}
-		return right{g.Actions, []string{resource}, map[string]any{
+		conditions := map[string]any{
 			"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": g.Within},
 			"Null":                    map[string]any{"dynamodb:LeadingKeys": "false"},
-		}}
+		}
+		if g.Attributes != nil {
+			conditions["ForAllValues:StringEquals"] = map[string]any{
+				"dynamodb:Attributes": append([]string{"PK", "SK"}, g.Attributes...),
+			}
+		}
+		return right{g.Actions, []string{resource}, conditions}
 	case env.ArchiveBucket:
 		return right{g.Actions, within(t.named("Archive", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.ParkingBucket:

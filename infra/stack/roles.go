@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/tenant"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -53,6 +54,12 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 			resource += "/index/" + string(g.Index)
 		}
 		resources, conditions = []string{resource}, leading(g.Within)
+		if len(g.Attributes) > 0 {
+			// The key's attributes count, too (Amazon DynamoDB Developer Guide, "Using IAM policy conditions").
+			conditions["ForAllValues:StringEquals"] = map[string]any{
+				"dynamodb:Attributes": append([]string{item.AttrPK, item.AttrSK}, g.Attributes...),
+			}
+		}
 	case env.ArchiveBucket:
 		resources = within(*d.archive.BucketArn(), g.Within)
 	case env.ParkingBucket:

@@ -16,6 +16,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/changes/token"
+	"nexus/pkg/limit"
 )
 
 // Settings holds the settings of one stage.
@@ -47,6 +48,8 @@ type Settings struct {
 	// SubjectForm says how user ids are made of tokens, and must not change once there are users. 0 says that it was not
 	// set: [api.LiteralSubjects], and the stage is not deployed.
 	SubjectForm api.SubjectForm
+	// Limits are the limits of each user: those of [limit.Default], with the stage's own in their place.
+	Limits limit.Numbers
 	// RestoredStream is the ARN of the stream of a table that was restored from a backup and replaces the stack's own;
 	// empty for none.
 	RestoredStream string
@@ -70,12 +73,14 @@ const (
 	restored    = "restoredStream"
 	syncForm    = "syncForm"
 	subjectForm = "subjectForm"
+	limits      = "limits"
 )
 
 func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored, syncForm,
 		subjectForm,
+		limits,
 	}
 }
 
@@ -133,6 +138,9 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)),
 	}
+	var err error
+	s.Limits, err = limit.Default().With(r.numbers(limits))
+	r.refuse(err != nil, limits, fmt.Sprint(err))
 	for setting := range values {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
 	}
@@ -230,6 +238,30 @@ func (r *reader) number(setting string) int {
 		r.refuse(true, setting, "want a number")
 	}
 	return 0
+}
+
+// numbers reads numbers by name: an object, or on the command line name=number with commas between.
+func (r *reader) numbers(setting string) map[string]int {
+	out := map[string]int{}
+	switch v := r.values[setting].(type) {
+	case nil:
+	case map[string]any:
+		for name, number := range v {
+			n, ok := number.(float64)
+			r.refuse(!ok || n != float64(int(n)), setting, name+": want a whole number")
+			out[name] = int(n)
+		}
+	case string:
+		for part := range strings.SplitSeq(v, ",") {
+			name, digits, _ := strings.Cut(part, "=")
+			n, err := strconv.Atoi(digits)
+			r.refuse(err != nil, setting, "want name=number, with commas between")
+			out[name] = n
+		}
+	default:
+		r.refuse(true, setting, "want an object with numbers")
+	}
+	return out
 }
 
 func (r *reader) flag(setting string) bool {

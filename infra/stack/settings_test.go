@@ -11,6 +11,7 @@ import (
 
 	"nexus/infra/stack"
 	"nexus/pkg/api"
+	"nexus/pkg/limit"
 )
 
 func settings() map[string]any {
@@ -18,6 +19,7 @@ func settings() map[string]any {
 		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"},
 		"readScopes": []any{"read"}, "writeScopes": []any{"write"}, "allowedOrigins": []any{"https://app.nexus.example"},
 		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "syncForm": 3.0, "subjectForm": 2.0,
+		"limits":         map[string]any{"content": 200000.0, "user": 1200.0},
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -25,10 +27,13 @@ func settings() map[string]any {
 
 func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
+	numbers, err := limit.Default().With(map[string]int{limit.Content: 200_000, limit.User: 1200})
+	require.NoError(t, err)
 	want := stack.Settings{
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
 		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"},
 		RatePerSecond: 500, Burst: 1000, LogDays: 90, SyncForm: 3, SubjectForm: api.DigestedSubjects,
+		Limits:         numbers,
 		AlarmTopic:     "arn:aws:sns:eu-central-1:123456789012:operators",
 		RestoredStream: "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -41,7 +46,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	maps.Copy(texts, map[string]any{
 		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
-		"subjectForm": "2",
+		"subjectForm": "2", "limits": "user=1200,content=200000",
 	})
 	got, err = stack.ReadStage("prod", texts)
 	require.NoError(t, err)
@@ -64,7 +69,9 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"restoredStream": {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"},
 		"subjectForm":    {0.0, 3.0, "0", "first", true},
 		"syncForm":       {-1.0, 65536.0, 1.5, "one"},
-		"isuser":         {"https://id.nexus.example"},
+		"limits": {"many", "user=x", 7.0, map[string]any{"user": 0.0}, map[string]any{"userz": 1.0},
+			map[string]any{"user": "12"}},
+		"isuser": {"https://id.nexus.example"},
 	} {
 		for _, value := range values {
 			wrong := settings()

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/limit"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/watch"
@@ -27,7 +28,7 @@ const (
 	SideQueries
 )
 
-// Config holds the dependencies of an [API]. All but Part, Origins, Docs and Observe are required. Commands are
+// Config holds the dependencies of an [API]. All but Side, Origins, Docs, Observe and Limits are required. Commands are
 // and Watches are required for the command side, Queries and Document for the rest.
 type Config struct {
 	Registry *entity.Registry
@@ -53,10 +54,14 @@ type Config struct {
 	Log  *slog.Logger
 	// Observe receives each request once it is answered.
 	Observe func(Observation)
+	// Limits bound what one user may have and how fast one user may ask, over HTTP. Without a Store there are none.
+	Limits limit.Config
 	// Now measures the duration of a request; nothing else depends on it.
 	Now func() time.Time
 	// NewID returns a new id for a request without one.
 	NewID func() string
+
+	limiter *limit.Limiter
 }
 
 // Observation is the data of one request for metrics.
@@ -96,6 +101,7 @@ func New(c Config) *API {
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}
+	c.limiter = newLimiter(c.Limits)
 	a := &API{cfg: c, operations: operations(c.Registry), commands: map[string]*operation{}}
 	a.document = sync.OnceValue(func() document { return newDocument(c.Document(c.Registry)) })
 	for _, o := range a.operations {

@@ -43,7 +43,7 @@ var membersOfFrame = []string{"id", "type", "data", memberExpected, memberOfSeri
 // batchOperation returns POST /v1/commands. The surface answers it by itself, because it needs the whole table.
 func batchOperation() *operation {
 	return &operation{
-		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true,
+		id: batchID, method: http.MethodPost, path: "/v1/commands", tag: "commands", writes: true, pays: true,
 		summary: "Carry out a batch of commands",
 		detail: "In order; each goes on whether or not one before it failed, unless its expectedAfter names that one. The " +
 			"result's place is the command's. A pointer in a problem leads into its command. " +
@@ -87,7 +87,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	delete(doc, product.AttrUserID)
 	ctx = mask.With(ctx, user)
 	begun := a.cfg.Now()
-	out, err := a.runBatch(ctx, user, doc)
+	out, err := a.runBatch(ctx, call{user: user, doc: doc})
 	var problem *Problem
 	if out.body == nil && errors.As(err, &problem) {
 		return nil, problem
@@ -106,8 +106,11 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 }
 
 // runBatch answers with the results. The error beside an answer is for the log: the faults inside single commands.
-func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (answer, error) {
-	list, p := commandsOf(doc)
+func (a *API) runBatch(ctx context.Context, batch call) (answer, error) {
+	list, p := commandsOf(batch.doc)
+	if err := batch.spending.pay(ctx, max(1, len(list)), max(1, len(list))); err != nil {
+		return answer{}, err
+	}
 	if p != nil {
 		return answer{}, p
 	}
@@ -117,7 +120,7 @@ func (a *API) runBatch(ctx context.Context, user string, doc map[string]any) (an
 	sent := 0
 	done := outcomes{}
 	for i, raw := range list {
-		result, one, cause := a.runOne(ctx, user, raw, done, maxSent-sent)
+		result, one, cause := a.runOne(ctx, batch, raw, done, maxSent-sent)
 		sent += sentSize(result)
 		out = append(appendComma(out, i), result...)
 		traces = append(traces, one...)
@@ -155,9 +158,10 @@ func sentSize(text []byte) int {
 // not see it. The result has its entity, or the faults and the present entity of a refusal, as far as they fit into the
 // remaining room.
 func (a *API) runOne(
-	ctx context.Context, user string, raw any, done outcomes, room int,
+	ctx context.Context, batch call, raw any, done outcomes, room int,
 ) (result []byte, traces []string, cause error) {
-	id, o, c, p := a.readCommand(user, raw)
+	id, o, c, p := a.readCommand(batch.user, raw)
+	c.limited = batch.limited
 	var out answer
 	if p == nil && c.after != "" {
 		p = done.resolve(o, &c)

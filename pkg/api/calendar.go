@@ -61,8 +61,7 @@ func calendarOperations() []*operation {
 				if !ok {
 					return answer{}, calendar.ErrNoFeed
 				}
-				out, err := s.Calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)))
-				return answerExport(out, err)
+				return exportFeed(ctx, s, c, address)
 			},
 		},
 		{
@@ -151,7 +150,7 @@ func (s *Config) once(ctx context.Context, c call, write func() error, request .
 func importOperation(text object) *operation {
 	return &operation{
 		id: "importCalendar", method: http.MethodPost, path: "/v1/calendar/import", tag: "calendar", writes: true,
-		alone:   true,
+		alone: true, pays: true,
 		summary: "Take over an iCalendar text",
 		detail: "At most 1,000 components and 5 MB. What has a UID that was imported before is updated, and not written at " +
 			"all if it says the same; an older revision than the one stored is refused. " +
@@ -165,7 +164,9 @@ func importOperation(text object) *operation {
 		answers:   []documented{{status: http.StatusOK, doc: "What became of each component.", schema: reportSchema()}},
 		conflicts: stillRunning,
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
-			report, replayed, err := calendar.NewImporter(s.Commands, s.Registry).Import(ctx, c.user, c.text, c.key)
+			importer := calendar.NewImporter(s.Commands, s.Registry)
+			importer.Admit = func(ctx context.Context, components int) error { return admitImport(ctx, s, c, components) }
+			report, replayed, err := importer.Import(ctx, c.user, c.text, c.key)
 			var limit *ical.LimitError
 			switch {
 			case errors.As(err, &limit) && !errors.Is(err, ical.ErrNotCalendar):

@@ -43,7 +43,7 @@ func changesOperations(r *entity.Registry) []*operation {
 	next := textSchema("The token: since in the next request. To be stored with the changes, in one transaction.")
 	return []*operation{
 		{
-			id: "getChanges", method: http.MethodGet, path: "/v1/changes", tag: "changes", resets: true, braked: true,
+			id: "getChanges", method: http.MethodGet, path: "/v1/changes", tag: "changes", resets: true,
 			summary: "Read everything, then what has changed since",
 			detail: "Without since: a snapshot of all that the user has, a page at a time; each page has a cursor, the last " +
 				"one next. With since: what has changed since that token, each thing as it is now, and next, behind it; more " +
@@ -70,7 +70,7 @@ func changesOperations(r *entity.Registry) []*operation {
 			run: getChanges,
 		},
 		{
-			id: "checkChanges", method: http.MethodGet, path: "/v1/changes/check", tag: "changes", braked: true,
+			id: "checkChanges", method: http.MethodGet, path: "/v1/changes/check", tag: "changes",
 			summary: "Ask what a complete copy holds",
 			detail: "For doubt, and once in 30 days: it reads everything. The digest is that of the entries of all things: of " +
 				"each the first 16 bytes of the SHA-256 of its text, combined by XOR. The text is the type, the id and the " +

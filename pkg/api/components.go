@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/archive"
 	"nexus/pkg/entity"
+	"nexus/pkg/limit"
 	"nexus/pkg/query"
 )
 
@@ -62,6 +63,8 @@ func answerHeaders() object {
 		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},
 		{headerTraceID, header("Under what the entity's last write, and everything that follows from it, is logged. Of a "+
 			"split that of the new series.", text)},
+		{headerPolicy, header("Of an answer that asked a bucket: the rate's name, quota and seconds.", text)},
+		{headerRate, header("Of the same: what is left, and the seconds until the bucket is full again.", text)},
 		{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}, {"minimum", 0}})},
 		{"WWW-Authenticate", header("How to authenticate.", text)},
 	}
@@ -92,8 +95,10 @@ func refusals() object {
 func refusal(status int, doc string) object {
 	headers := object{headerRef(headerRequestID)}
 	switch status {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+	case http.StatusServiceUnavailable:
 		headers = append(headers, headerRef("Retry-After"))
+	case http.StatusTooManyRequests:
+		headers = append(headers, headerRef("Retry-After"), headerRef(headerPolicy), headerRef(headerRate))
 	case http.StatusUnauthorized:
 		headers = append(headers, headerRef("WWW-Authenticate"))
 	}
@@ -146,6 +151,17 @@ func schemas(r *entity.Registry, table []*operation) object {
 	return append(out, commandSchemas(r, out, table)...)
 }
 
+// quotaNames returns the quotas that a refusal may name.
+func quotaNames() []string {
+	var names []string
+	for _, line := range limit.Lines() {
+		if line.Window == 0 {
+			names = append(names, line.Name)
+		}
+	}
+	return names
+}
+
 func problemDocument() object {
 	var types []string
 	docs := object{}
@@ -154,6 +170,9 @@ func problemDocument() object {
 		docs = append(docs, member{k.uri(), strconv.Itoa(k.status) + " " + k.title + ". " + k.doc})
 	}
 	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
+	count := func(doc string) object {
+		return object{{"type", "integer"}, {"minimum", 0}, {"description", doc}}
+	}
 	return object{
 		{"type", "object"}, {"description", "A problem document (RFC 9457)."},
 		{"properties", object{
@@ -190,6 +209,10 @@ func problemDocument() object {
 						"Of a token that is good no more: expired, if the log does not reach back to it; unknown, if it is of another " +
 						"log; form, if it is of another release or from before an operator raised the form."},
 			}},
+			{"quota", object{{"type", "string"}, {"enum", quotaNames()},
+				{"description", "What the user has too many of."}}},
+			{"limit", count("How many of them there may be.")}, {"used", count("How many there are, as far as is known.")},
+			{"retryAfter", count("Of a rate: the seconds to wait, as in the header.")},
 		}},
 		{"required", []string{"type", "title", "status", "detail"}},
 	}

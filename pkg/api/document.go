@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/idempotency"
@@ -221,6 +222,9 @@ func (o *operation) responses() object {
 	for _, d := range o.answers {
 		r := object{{"description", d.doc}}
 		headers := object{headerRef(headerRequestID)}
+		if o.isMetered() {
+			headers = append(headers, headerRef(headerPolicy), headerRef(headerRate))
+		}
 		if d.entity || o.hasETag() {
 			headers = append(headers, headerRef("ETag"))
 		}
@@ -253,18 +257,30 @@ func (o *operation) responses() object {
 	for _, status := range o.refusals() {
 		r := object{{"$ref", "#/components/responses/" + strconv.Itoa(status)}}
 		if status == http.StatusConflict {
-			r = refusal(status, o.conflicts)
+			r = refusal(status, o.conflict())
 		}
 		out = append(out, member{strconv.Itoa(status), r})
 	}
 	return out
 }
 
+// isMetered reports whether an answer may come from a rate's bucket: those that concern a user.
+func (o *operation) isMetered() bool { return !o.open || o.finds }
+
+// conflict says when the operation is refused with 409; empty for never.
+func (o *operation) conflict() string {
+	full := ""
+	if o.fills != nil {
+		full = "The user has as many as one may have: " + quotaReached.slug + " or " + historyFull.slug + "."
+	}
+	return strings.TrimSpace(o.conflicts + " " + full)
+}
+
 // refusals returns the statuses of the operation's possible problems, in their order.
 func (o *operation) refusals() []int {
 	statuses := []int{http.StatusBadRequest, http.StatusInternalServerError}
 	switch {
-	case o.open && o.finds:
+	case o.isMetered() && o.open:
 		statuses = append(statuses, http.StatusServiceUnavailable)
 	case o.open:
 		return statuses
@@ -274,13 +290,13 @@ func (o *operation) refusals() []int {
 	if o.finds {
 		statuses = append(statuses, http.StatusNotFound)
 	}
-	if o.braked {
+	if o.isMetered() {
 		statuses = append(statuses, http.StatusTooManyRequests)
 	}
 	if o.leaves || o.resets || o.mayBePruned {
 		statuses = append(statuses, http.StatusGone)
 	}
-	if o.conflicts != "" {
+	if o.conflict() != "" {
 		statuses = append(statuses, http.StatusConflict)
 	}
 	if o.precondition != withoutVersion {

@@ -24,7 +24,7 @@ func entityOperations(t *entity.Type) []*operation {
 			body:      &body{schema: schemaRef(entityNoun(t) + "Create"), required: true, creates: t},
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The "+word+" was created."), goneAnswer},
 			finds:     hasLinks(t), // a link's target may be missing
-			conflicts: "The chosen id exists, is in the archive, or was deleted.",
+			conflicts: "The chosen id exists, is in the archive, or was deleted.", fills: fillsContent(t),
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.Create{Type: t, Fields: c.doc})
 			},

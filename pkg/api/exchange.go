@@ -22,6 +22,7 @@ type exchange struct {
 	route     string
 	operation string
 	user      string
+	spending  spending
 	status    int
 	bytes     int
 	traces    []string

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -48,9 +47,7 @@ func meOperations(r *entity.Registry) []*operation {
 				example: map[string]any{product.AttrDefaultTzid: "Europe/London"},
 			},
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row as it is now.")},
-			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				return s.do(ctx, c, command.UpdateMe{Patch: c.doc})
-			},
+			run:     updateMe,
 		},
 		{
 			id: "getStats", method: http.MethodGet, path: "/v1/me/stats", tag: "me",

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/product"
 )
 
@@ -35,11 +36,14 @@ type operation struct {
 	finds bool
 	// leaves says that the operation's entity may have existed and left, which is 410.
 	leaves bool
-	// resets says that the operation may answer that the client needs a new snapshot, which is 410, and braked that a user
-	// gets only so many answers in a minute, which is 429.
-	resets, braked bool
+	// resets says that the operation may answer that the client needs a new snapshot, which is 410.
+	resets bool
 	// mayBePruned says that what the operation reads may have been pruned, which is 410.
 	mayBePruned bool
+	// pays says that a request pays for its content, before its first write.
+	pays bool
+	// fills judges the quotas of which the operation uses something; nil for none.
+	fills func(ctx context.Context, s *Config, c call) error
 	// conflicts names the state in which the operation is refused with 409; empty for never.
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
@@ -104,6 +108,8 @@ type call struct {
 	retention  time.Duration // of the key; 0 for the usual one
 	after      string        // the id of an earlier command of the batch, whose version stands for expected; "" for none
 	ofSeries   bool          // expected is the version of the occurrence's series
+	limited    bool          // it came over HTTP, where limits hold
+	spending   *spending     // of its request; nil for a direct invocation
 }
 
 // answer is the result of an operation.
@@ -122,6 +128,7 @@ type answer struct {
 	location string
 	replayed bool
 	calendar *calendar.Export // the answer, if it is one
+	rate     *limit.State     // of the rate that the answer used, if it is not the user's
 	// traces names the writes that the answer concerns ([entity.TraceID]); none for a read.
 	traces []string
 }

@@ -32,6 +32,12 @@ type Problem struct {
 	PrunedUntil string `json:"prunedUntil,omitempty"`
 	// Reason is why an existing entity left (deleted, expired), or a token is good no more (expired, unknown, form).
 	Reason string `json:"reason,omitempty"`
+	// Quota names what the user has too many of, with the most that there may be and those that there are.
+	Quota string `json:"quota,omitempty"`
+	Limit *int   `json:"limit,omitempty"`
+	Used  *int   `json:"used,omitempty"`
+	// RetryAfter is the header of the same name, for the results of a batch.
+	RetryAfter int `json:"retryAfter,omitempty"`
 
 	header http.Header // to send along
 	cause  error       // for the log, never for the client
@@ -109,6 +115,18 @@ var (
 		"too-many-requests", http.StatusTooManyRequests, "Too many requests",
 		"The user has asked for something costly too often. Retry-After says when to ask again.",
 	}
+	rateLimited = problemKind{
+		"rate-limited", http.StatusTooManyRequests, "Rate limit reached", "The user has used up a rate: RateLimit-Policy " +
+			"names it. Nothing was done. Wait for the seconds of Retry-After, in a batch of retryAfter.",
+	}
+	quotaReached = problemKind{
+		"quota-reached", http.StatusConflict, "Quota reached", "The user has as many as one may have: quota says of what. " +
+			"Nothing was written. Delete some, and try again.",
+	}
+	historyFull = problemKind{
+		"history-full", http.StatusConflict, "History full", "The repository has as many revisions as it may have. Nothing " +
+			"was written. Prune its history, and try again.",
+	}
 	tooLarge = problemKind{
 		"content-too-large", http.StatusRequestEntityTooLarge, "Content too large",
 		"The body is longer than the operation takes.",
@@ -147,10 +165,10 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, gone, syncReset, pruned,
-		preconditionFailed,
+		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
+		syncReset, pruned, preconditionFailed,
 		tooLarge, unsupportedMedia, invalid, keyReused, dependencyFailed,
-		preconditionNeeded, tooMany, internal, unavailable,
+		preconditionNeeded, rateLimited, tooMany, internal, unavailable,
 	}
 }
 

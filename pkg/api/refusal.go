@@ -36,6 +36,9 @@ func problemOf(err error) *Problem {
 			return p
 		}
 	}
+	if p := problemOfLimit(err); p != nil {
+		return p
+	}
 	switch {
 	case errors.As(err, &panicked):
 		return refuse(internal, "The request could not be carried out.").because(err)

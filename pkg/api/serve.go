@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/mask"
 	"nexus/pkg/product"
+	"nexus/pkg/table"
 )
 
 // maxPath bounds the path, in bytes.
@@ -142,6 +143,13 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		}
 	}
 	x.serves(r, user)
+	if user != "" {
+		x.spending.limiter, x.spending.user = a.cfg.limiter, user
+	}
+	if err := x.spending.admit(r.Context(), o != nil && o.pays); err != nil {
+		x.refuse(problemOf(err))
+		return
+	}
 	switch {
 	case o == nil:
 		x.refuse(
@@ -153,16 +161,33 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 	}
 	c, p := o.readCall(r, user)
 	if p != nil {
+		x.closeSpending(r.Context())
 		x.refuse(p)
 		return
 	}
-	out, err := a.perform(r.Context(), o, c)
+	ctx := r.Context()
+	if x.spending.limiter != nil {
+		c.limited, c.spending = true, &x.spending
+		ctx = table.WithTally(ctx, &x.spending.tally)
+	}
+	out, err := a.perform(ctx, o, c)
+	x.closeSpending(r.Context())
 	switch {
 	case err != nil && out.status == 0:
 		x.refuse(problemOf(err))
 	default:
-		x.err = err
+		x.err = errors.Join(x.err, err)
 		x.answer(r, o, out)
+	}
+}
+
+// closeSpending counts what the request has cost, and tells the client what is left.
+func (x *exchange) closeSpending(ctx context.Context) {
+	if err := x.spending.close(ctx); err != nil {
+		x.err = errors.Join(x.err, err)
+	}
+	if x.spending.state != nil {
+		setRate(x.Header(), *x.spending.state)
 	}
 }
 
@@ -210,9 +235,12 @@ func (a *API) perform(ctx context.Context, o *operation, c call) (out answer, er
 	}
 	switch o.id {
 	case batchID:
-		return a.runBatch(ctx, c.user, c.doc)
+		return a.runBatch(ctx, c)
 	case documentID:
 		return answer{status: http.StatusOK, body: a.document().text}, nil
+	}
+	if err := a.room(ctx, o, c); err != nil {
+		return answer{}, err
 	}
 	out, err = o.run(ctx, &a.cfg, c)
 	if err != nil {
@@ -226,6 +254,9 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	h := x.Header()
 	if out.replayed {
 		h.Set(headerReplayed, "true")
+	}
+	if out.rate != nil {
+		setRate(h, *out.rate)
 	}
 	if out.location != "" {
 		h.Set("Location", out.location)

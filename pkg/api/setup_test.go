@@ -113,6 +113,9 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 	for _, f := range change {
 		f(&c)
 	}
+	if c.Limits.Numbers != nil {
+		c.Limits.Store, c.Limits.Now = b.store, b.clock
+	}
 	c.Commands = command.New(command.Config{
 		Store: b.store, Registry: c.Registry, Now: b.clock, NewID: b.newID,
 		Pause: func(context.Context, time.Duration) error { return nil },

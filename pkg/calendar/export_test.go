@@ -82,7 +82,7 @@ func TestModifiedAt_changesWithHowAnAddressShowsWhatIsPrivate(t *testing.T) {
 	b.NoError(err)
 	b.advance(time.Hour)
 	shown := func() calendar.Export {
-		out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+		out, err := b.calendar.ExportFeed(t.Context(), address, 0, nil)
 		b.NoError(err)
 		return out
 	}

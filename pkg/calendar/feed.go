@@ -127,13 +127,25 @@ func (s *Service) RevokeFeed(ctx context.Context, user string) error {
 }
 
 // ExportFeed is [Service.Export] for a caller with the address, with private items as it shows them. It returns
-// [ErrNoFeed] for a malformed, unknown or revoked address alike.
-func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Export, error) {
+// [ErrNoFeed] for a malformed, unknown or revoked address alike. Unless admit is nil, it asks admit about the user
+// whose address it is, before it reads the calendar.
+func (s *Service) ExportFeed(
+	ctx context.Context, address string, part int, admit func(user string) error,
+) (Export, error) {
 	user, f, err := s.UserOfFeed(ctx, address)
+	if err == nil && admit != nil {
+		err = admit(user)
+	}
 	if err != nil {
 		return Export{}, err
 	}
 	return s.export(ctx, user, part, f)
+}
+
+// isSecret reports whether a text has the form of an address's secret.
+func isSecret(text string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(raw) == secretBytes
 }
 
 // UserOfFeed returns the user and the description of an address. It returns [ErrNoFeed] for a malformed, unknown or
@@ -141,7 +153,8 @@ func (s *Service) ExportFeed(ctx context.Context, address string, part int) (Exp
 func (s *Service) UserOfFeed(ctx context.Context, address string) (user string, f Feed, err error) {
 	encoded, secret, _ := strings.Cut(address, ".")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-	if err != nil || entity.CheckUserID(string(raw)) != nil {
+	// An address of another form costs no read: anybody may send as many as the gateway lets through.
+	if err != nil || entity.CheckUserID(string(raw)) != nil || !isSecret(secret) {
 		return "", f, ErrNoFeed
 	}
 	row, err := s.feedRow(ctx, string(raw))

@@ -15,6 +15,9 @@ import (
 type Importer struct {
 	commands *command.Service
 	registry *entity.Registry
+	// Admit, if set, is asked about the number of a text's components before the first write. It is not asked about a
+	// repetition. Its error ends the import.
+	Admit func(ctx context.Context, components int) error
 }
 
 // NewImporter returns an importer that makes its writes through the commands.
@@ -22,7 +25,7 @@ func NewImporter(commands *command.Service, registry *entity.Registry) *Importer
 	if commands == nil || registry == nil {
 		panic("calendar: a part of the Importer is missing")
 	}
-	return &Importer{commands, registry}
+	return &Importer{commands: commands, registry: registry}
 }
 
 // Import imports a text of at most 1,000 components and 5 MB ([ical.RequestLimits]). An event, task or reminder gets
@@ -59,6 +62,11 @@ func (i *Importer) run(ctx context.Context, user string, steps *command.Steps, t
 	}
 	mapped := ical.Map(i.registry, document)
 	report := newReport(mapped)
+	if i.Admit != nil {
+		if err := i.Admit(ctx, len(mapped.Drafts)); err != nil {
+			return nil, err
+		}
+	}
 	things, orphans := bundlesOf(mapped.Drafts)
 	if _, err := i.take(ctx, user, steps, things, report); err != nil {
 		return nil, err

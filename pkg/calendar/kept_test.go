@@ -231,7 +231,7 @@ func TestExport_showsAnOverrideAsPrivatelyAsItsSeries(t *testing.T) {
 	b.Empty(r.Refused)
 	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
 	b.NoError(err)
-	out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+	out, err := b.calendar.ExportFeed(t.Context(), address, 0, nil)
 	b.NoError(err)
 	b.NotContains(string(out.Text), "Secret")
 	b.Contains(string(out.Text), "SUMMARY:Known")
@@ -239,7 +239,7 @@ func TestExport_showsAnOverrideAsPrivatelyAsItsSeries(t *testing.T) {
 	b.Equal(0, again.Created+again.Updated)
 	alone := b.imports(ann, text(override("20251214", "SUMMARY:Secret")))
 	b.Empty(alone.Refused)
-	out, err = b.calendar.ExportFeed(t.Context(), address, 0)
+	out, err = b.calendar.ExportFeed(t.Context(), address, 0, nil)
 	b.NoError(err)
 	b.NotContains(string(out.Text), "Secret", "an override that comes without its series")
 }
@@ -265,7 +265,7 @@ func TestExportFeed_showsOnlyTheTimeOfWhatIsPrivate(t *testing.T) {
 	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
 	b.NoError(err)
 	shown := func() string {
-		out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+		out, err := b.calendar.ExportFeed(t.Context(), address, 0, nil)
 		b.NoError(err)
 		return string(out.Text)
 	}
@@ -302,7 +302,7 @@ func TestExportFeed_showsNothingWhoseClassIsCrowdedOutOrUnreadable(t *testing.T)
 	b.Len(r.Refused, 2, "a line on which it depends cannot be read")
 	address, _, err := b.calendar.MakeFeed(t.Context(), ann, calendar.PrivateAsBusy)
 	b.NoError(err)
-	out, err := b.calendar.ExportFeed(t.Context(), address, 0)
+	out, err := b.calendar.ExportFeed(t.Context(), address, 0, nil)
 	b.NoError(err)
 	b.NotContains(string(out.Text), "Secret")
 }

@@ -22,7 +22,7 @@ func BenchmarkWriteToDerivedEffect(b *testing.B) {
 	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
 		b.Run(string(store), func(b *testing.B) {
 			p, err := local.Start(b.Context(), local.Options{
-				Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0",
+				Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", Limits: roomy(b),
 			})
 			require.NoError(b, err)
 			s := clientOf(b, p)

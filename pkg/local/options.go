@@ -12,6 +12,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/entity"
+	"nexus/pkg/limit"
 	"nexus/pkg/projection"
 )
 
@@ -61,6 +62,8 @@ type Options struct {
 	Origins []string
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
+	// Limits are the limits of each user; nil for those of [limit.Default].
+	Limits limit.Numbers
 	// Settling bounds how long POST /dev/settle, and each stop of a moving clock, waits for the system to become idle; 0
 	// means 30 s.
 	Settling time.Duration
@@ -120,6 +123,9 @@ func (o Options) normal() (Options, error) {
 	}
 	if o.Settling <= 0 {
 		o.Settling = settleBound
+	}
+	if o.Limits == nil {
+		o.Limits = limit.Default()
 	}
 	if o.Machine == nil {
 		o.Machine = time.Now

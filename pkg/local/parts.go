@@ -170,6 +170,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		},
 		Now: p.clock.Now, Log: p.logOf,
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader, SyncForm: p.options.SyncForm,
+		Limits: p.options.Limits, Draw: mathrand.Float64,
 		// real time: a moved clock moves no pause
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"nexus/pkg/limit"
 	"nexus/pkg/local"
 )
 
@@ -30,9 +31,20 @@ type system struct {
 	user   string
 }
 
-// startSystem starts a platform that is stopped with the test.
+// roomy are limits under which one user may play what many users do, in no time.
+func roomy(t testing.TB) limit.Numbers {
+	t.Helper()
+	numbers, err := limit.Default().With(map[string]int{limit.User: 1_000_000_000, limit.Zone: 1_000_000_000})
+	require.NoError(t, err)
+	return numbers
+}
+
+// startSystem starts a platform that is stopped with the test. Its limits are roomy unless the options have some.
 func startSystem(t *testing.T, options local.Options) *system {
 	t.Helper()
+	if options.Limits == nil {
+		options.Limits = roomy(t)
+	}
 	options.Addr, options.ShowEndpoint = "127.0.0.1:0", options.Store != local.Memory
 	p, err := local.Start(t.Context(), options)
 	require.NoError(t, err)

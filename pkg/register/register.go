@@ -134,6 +134,7 @@ func derived() []Line {
 		row("SUM#<projection>", "a product's own sum", None, Simulation),
 		row("ZONE#<USER_META version>", "how far a change of time zone has come", None, Simulation),
 		row("SERIES#<masterId>#<version>", "how far a change of a series has come", None, Simulation),
+		row("RATE#<policy>", "how much of a rate is used", None, Demo),
 		row("FEED#u", "the digest of the calendar address's secret", None, Demo),
 		row("CHANGE#open", "that an app is open", None, Functions),
 		row("CHANGE#<n>", "which things have changed, by their ids", None, Simulation),

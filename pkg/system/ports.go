@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
 	"nexus/pkg/changes"
+	"nexus/pkg/limit"
 	"nexus/pkg/push"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -18,6 +19,7 @@ import (
 // The parts that use the table, in addition to the consumers, which have their own names.
 const (
 	PartAPI    = "api" // all services
+	PartLimits = "limits"
 	PartNotify = "notify"
 	PartVerify = "verify"
 )
@@ -40,6 +42,10 @@ type Ports struct {
 	NewRevisionID func() string
 	// LoadInTransactions is for the local engine; see [revision.Config].
 	LoadInTransactions bool
+	// Limits are the limits of each user, for requests over HTTP; nil for none. They need Draw, a random number from 0 to
+	// 1 that no client can foresee.
+	Limits limit.Numbers
+	Draw   func() float64
 	// SyncForm is the deployment's form of sync tokens; see [query.Config].
 	SyncForm uint16
 	// Random is the source of secret calendar addresses, and of what distinguishes rows of change logs: it must be fit for

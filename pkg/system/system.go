@@ -28,6 +28,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/limit"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	"nexus/pkg/query"
@@ -226,5 +227,8 @@ func (s *System) API(c api.Config) http.Handler {
 	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.Log(PartAPI), s.ports.NewID
 	c.Commands, c.Queries, c.Archive, c.Calendar = s.Commands, s.Queries, s.Archive, s.Calendar
 	c.Values, c.Plans, c.Watches = s.Values, s.Plans, s.Watches
+	if p := &s.ports; p.Limits != nil {
+		c.Limits = limit.Config{Store: p.Store(PartLimits), Now: p.Now, Draw: p.Draw, Numbers: p.Limits}
+	}
 	return api.New(c)
 }

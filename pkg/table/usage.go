@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"maps"
 	"sync"
 )
@@ -89,4 +90,37 @@ func (m *Meter) Drain() TotalsByOperation {
 	used := m.used
 	m.used = nil
 	return used
+}
+
+// Tally adds up the units that one request consumes, of reads and writes alike. It is safe for concurrent use.
+type Tally struct {
+	mu    sync.Mutex
+	units float64
+}
+
+// Units returns the sum so far.
+func (t *Tally) Units() float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.units
+}
+
+type tallyKey struct{}
+
+// WithTally returns a context whose calls every adapter adds to the tally.
+func WithTally(ctx context.Context, t *Tally) context.Context {
+	return context.WithValue(ctx, tallyKey{}, t)
+}
+
+// Report gives the consumption of one call to the tally of the call's context, if it has one, and to the observer,
+// unless it is nil. Adapters call it.
+func (o Observer) Report(ctx context.Context, u Consumption) {
+	if t, ok := ctx.Value(tallyKey{}).(*Tally); ok {
+		t.mu.Lock()
+		t.units += u.ReadUnits + u.WriteUnits
+		t.mu.Unlock()
+	}
+	if o != nil {
+		o(u)
+	}
 }

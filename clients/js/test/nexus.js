@@ -6,12 +6,15 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
+// The tests play in seconds what people do in days.
+const roomy = ["--limit", "user=1000000000", "--limit", "zone=1000000000"];
+
 /**
  * start runs the system until it says where it is ready.
  * @param {string} program @param {string[]} [flags]
  */
 export async function start(program, flags = []) {
-  const system = spawn(program, ["dev", "--ephemeral", "--addr", "127.0.0.1:0", ...flags], { cwd: root });
+  const system = spawn(program, ["dev", "--ephemeral", "--addr", "127.0.0.1:0", ...roomy, ...flags], { cwd: root });
   let said = "";
   const api = await new Promise((resolve, reject) => {
     system.stderr.on("data", (chunk) => { said += chunk; });

@@ -14,6 +14,7 @@ import (
 
 	"nexus/internal/tools/bundle"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/limit"
 )
 
 // empty is the program that the others are measured against.
@@ -76,6 +77,7 @@ func environment() []string {
 		env.ScheduleRoleARN + "=arn:aws:iam::123456789012:role/nexus-scheduler",
 		env.ScheduleDeadLetterARN + "=arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered",
 		env.SyncForm + "=0", env.SubjectForm + "=2", env.Pepper + "=" + strings.Repeat("0", 64),
+		env.Limits + "=" + limit.Format(limit.Default()),
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/limit"
 	"nexus/pkg/local"
 )
 
@@ -41,8 +42,10 @@ func BenchmarkHTTP(b *testing.B) {
 
 func benchmarkHTTP(b *testing.B, store local.Store, users, items, series, clients int) {
 	require.Positive(b, min(users, items, series, clients))
+	limits, err := limit.Default().With(map[string]int{limit.User: 1_000_000_000}) // what is measured is not the limit
+	require.NoError(b, err)
 	p, err := local.Start(b.Context(), local.Options{
-		Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0",
+		Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", Limits: limits,
 	})
 	require.NoError(b, err)
 	defer func() {

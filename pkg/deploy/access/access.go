@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
+	"nexus/pkg/limit"
 	"nexus/pkg/push"
 	"nexus/pkg/table"
 )
@@ -27,6 +28,8 @@ type Grant struct {
 	// Within are patterns of partitions, of the table or of the index, or of the names of objects, schedules or
 	// namespaces: a star matches anything. Without patterns the grant covers the whole thing.
 	Within []string
+	// Attributes, of the table, are the only attributes that the grant reaches, beside the key's; empty for all.
+	Attributes []string
 }
 
 // Actions on the table.
@@ -78,6 +81,8 @@ func Grants(f env.Function) []Grant {
 	case env.Query:
 		return []Grant{
 			rows(all(), GetItem, BatchGetItem, Query),
+			// It counts what its users ask, and can change nothing else of a row.
+			{Variable: env.TableName, Actions: []string{UpdateItem}, Within: items(), Attributes: limit.Attributes()},
 			index(table.YearView, items()),
 			index(table.StateView, items()),
 			index(table.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),

@@ -19,7 +19,8 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
 	// Where apps subscribe, command only tells them; and neither a setting nor the pepper names a resource.
 	told := map[env.Function][]string{
-		env.Command: {env.HintsHost, env.HintsRealtimeHost, env.SubjectForm}, env.Query: {env.SyncForm, env.SubjectForm},
+		env.Command:     {env.HintsHost, env.HintsRealtimeHost, env.SubjectForm, env.Limits},
+		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits},
 		env.Projections: {env.SyncForm},
 	}
 	for _, f := range env.Functions() {
@@ -65,6 +66,11 @@ func TestItems_areReachedByPartitionsOfUsersAlone(t *testing.T) {
 func TestAccess_grantsReadersNoChangeAndConsumersNoRepository(t *testing.T) {
 	t.Parallel()
 	for _, g := range access.Grants(env.Query) {
+		if g.Attributes != nil { // of the rows that count what is asked
+			require.Equal(t, []string{"fullAt", "ttl"}, g.Attributes)
+			require.Equal(t, []string{access.UpdateItem}, g.Actions)
+			continue
+		}
 		for _, action := range g.Actions {
 			require.Contains(t, []string{access.GetItem, access.BatchGetItem, access.Query}, action)
 		}

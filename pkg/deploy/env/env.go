@@ -49,6 +49,8 @@ const (
 	SyncForm = "SYNC_FORM"
 	// SubjectForm says how user ids are made of tokens; see api.SubjectForm.
 	SubjectForm = "SUBJECT_FORM"
+	// Limits are the limits of each user, all of them, as package limit formats them.
+	Limits = "LIMITS"
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
@@ -93,9 +95,9 @@ func (f Function) Variables() []string {
 	names := []string{TableName, Pepper}
 	switch f {
 	case Query:
-		names = append(names, SyncForm, SubjectForm)
+		names = append(names, SyncForm, SubjectForm, Limits)
 	case Command:
-		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm)
+		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:

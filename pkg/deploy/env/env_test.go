@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/limit"
 )
 
 func values() map[string]string {
@@ -25,6 +26,7 @@ func values() map[string]string {
 		env.SyncForm:              "7",
 		env.SubjectForm:           "2",
 		env.Pepper:                strings.Repeat("0123456789abcdef", 4),
+		env.Limits:                limit.Format(limit.Default()),
 	}
 }
 
@@ -53,6 +55,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.SyncForm:              s.SyncForm,
 			env.SubjectForm:           s.SubjectForm,
 			env.Pepper:                s.PepperText,
+			env.Limits:                s.Limits,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -106,6 +109,7 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.ScheduleDeadLetterARN: {"https://sqs.eu-central-1.amazonaws.com/123456789012/x"},
 		env.HintsHost:             {"https://x7.example", "x7.example/event", "X7.example", "x7.example."},
 		env.HintsRealtimeHost:     {"wss://x7.example/event/realtime"},
+		env.Limits:                {"user=600", limit.Format(limit.Default()) + ",other=1", "user"},
 	} {
 		for _, text := range texts {
 			bad := values()

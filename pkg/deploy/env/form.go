@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nexus/pkg/limit"
 	"nexus/pkg/pepper"
 )
 
@@ -94,6 +95,12 @@ func syncForm(s string) bool {
 func pepperForm(s string) bool {
 	_, err := pepper.Parse(s)
 	return err == nil
+}
+
+// limitsForm accepts all limits with their numbers, as they are formatted: nothing is filled in here.
+func limitsForm(s string) bool {
+	n, err := limit.Parse(s)
+	return err == nil && limit.Format(n) == s
 }
 
 // some reports whether the text has characters, all of them of the class or among the others.

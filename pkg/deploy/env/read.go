@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nexus/pkg/limit"
 	"nexus/pkg/pepper"
 )
 
@@ -27,6 +28,7 @@ type Settings struct {
 	SyncForm              string
 	SubjectForm           string
 	PepperText            string
+	Limits                string
 
 	AWS AWS
 }
@@ -47,6 +49,15 @@ func (s Settings) Subjects() int {
 func (s Settings) Pepper() pepper.Pepper {
 	p, _ := pepper.Parse(s.PepperText) // it was checked when it was read
 	return p
+}
+
+// Numbers returns the limits of each user.
+func (s Settings) Numbers() limit.Numbers {
+	n, err := limit.Parse(s.Limits)
+	if err != nil {
+		panic("env: " + err.Error()) // it was checked when it was read
+	}
+	return n
 }
 
 // AWS configures the clients of the services.
@@ -165,6 +176,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.SubjectForm }},
 		{name: Pepper, what: "a pepper: " + strconv.Itoa(pepper.TextLength) + " hexadecimal digits in lower case",
 			form: pepperForm, field: func(s *Settings) *string { return &s.PepperText }},
+		{name: Limits, what: "a list of all limits with their numbers", form: limitsForm,
+			field: func(s *Settings) *string { return &s.Limits }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},

@@ -62,11 +62,11 @@ func (s *Store) load(ctx context.Context, rest []types.WriteRequest) error {
 			ReturnConsumedCapacity: reportCapacity,
 		}, seen.watch)
 		if err != nil {
-			s.reportWrite("Load", 0)
+			s.reportWrite(ctx, "Load", 0)
 			return translate(ctx, err, &seen)
 		}
 		left := out.UnprocessedItems[s.schema.Name]
-		s.reportWrite("Load", len(rest)-len(left), out.ConsumedCapacity...)
+		s.reportWrite(ctx, "Load", len(rest)-len(left), out.ConsumedCapacity...)
 		if err := rounds.next(ctx, len(rest), len(left)); err != nil {
 			return err
 		}

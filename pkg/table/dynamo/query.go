@@ -42,10 +42,10 @@ func (s *Store) query(ctx context.Context, q table.Query) (table.Page, error) {
 	}
 	out, err := s.client.Query(ctx, in)
 	if err != nil {
-		s.reportRead("Query", 0)
+		s.reportRead(ctx, "Query", 0)
 		return table.Page{}, translate(ctx, err, &attempts{})
 	}
-	s.reportRead("Query", int(out.ScannedCount), given(out.ConsumedCapacity)...)
+	s.reportRead(ctx, "Query", int(out.ScannedCount), given(out.ConsumedCapacity)...)
 	items, err := fromRows(out.Items)
 	if err != nil {
 		return table.Page{}, err
@@ -76,10 +76,10 @@ func (s *Store) count(ctx context.Context, q table.Query) (int, error) {
 	for {
 		out, err := s.client.Query(ctx, in)
 		if err != nil {
-			s.reportRead("Count", 0)
+			s.reportRead(ctx, "Count", 0)
 			return 0, translate(ctx, err, &attempts{})
 		}
-		s.reportRead("Count", int(out.ScannedCount), given(out.ConsumedCapacity)...)
+		s.reportRead(ctx, "Count", int(out.ScannedCount), given(out.ConsumedCapacity)...)
 		total += int(out.Count)
 		if len(out.LastEvaluatedKey) == 0 {
 			return total, nil

@@ -34,7 +34,7 @@ func (s *Store) get(ctx context.Context, key item.Key) (item.Item, error) {
 		ReturnConsumedCapacity: reportCapacity,
 	})
 	if err != nil {
-		s.reportRead("Get", 0)
+		s.reportRead(ctx, "Get", 0)
 		return nil, translate(ctx, err, &attempts{})
 	}
 	it, err := fromAttributes(out.Item)
@@ -42,10 +42,10 @@ func (s *Store) get(ctx context.Context, key item.Key) (item.Item, error) {
 		return nil, err
 	}
 	if it == nil {
-		s.reportRead("Get", 0, given(out.ConsumedCapacity)...)
+		s.reportRead(ctx, "Get", 0, given(out.ConsumedCapacity)...)
 		return nil, table.ErrNotFound
 	}
-	s.reportRead("Get", 1, given(out.ConsumedCapacity)...)
+	s.reportRead(ctx, "Get", 1, given(out.ConsumedCapacity)...)
 	return it, nil
 }
 
@@ -99,14 +99,14 @@ func (s *Store) batchGet(
 			ReturnConsumedCapacity: reportCapacity,
 		})
 		if err != nil {
-			s.reportRead(op, 0)
+			s.reportRead(ctx, op, 0)
 			return translate(ctx, err, &attempts{})
 		}
 		items, err := fromRows(out.Responses[s.schema.Name])
 		if err != nil {
 			return err
 		}
-		s.reportRead(op, len(items), out.ConsumedCapacity...)
+		s.reportRead(ctx, op, len(items), out.ConsumedCapacity...)
 		for _, it := range items {
 			found[it.Key()] = it
 		}

@@ -61,10 +61,10 @@ func (s *Store) transact(ctx context.Context, actions []table.Action) error {
 		ReturnConsumedCapacity: reportCapacity,
 	}, seen.watch)
 	if err == nil {
-		s.reportWrite("Transact", len(actions), out.ConsumedCapacity...)
+		s.reportWrite(ctx, "Transact", len(actions), out.ConsumedCapacity...)
 		return nil
 	}
-	s.reportWrite("Transact", 0)
+	s.reportWrite(ctx, "Transact", 0)
 	// The token makes a cancellation final: if an earlier attempt had been applied, the service would have reported
 	// success.
 	var cancel *types.TransactionCanceledException

@@ -1,6 +1,8 @@
 package dynamo
 
 import (
+	"context"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"nexus/pkg/table"
@@ -10,16 +12,16 @@ import (
 const reportCapacity = types.ReturnConsumedCapacityIndexes
 
 // reportRead reports one read to the observer.
-func (s *settings) reportRead(op string, rows int, consumed ...types.ConsumedCapacity) {
+func (s *settings) reportRead(ctx context.Context, op string, rows int, consumed ...types.ConsumedCapacity) {
 	usage := table.Consumption{Op: op, Rows: rows}
 	for _, c := range consumed {
 		usage.ReadUnits += units(c.CapacityUnits)
 	}
-	s.observe(usage)
+	s.observe.Report(ctx, usage)
 }
 
 // reportWrite reports one write to the observer.
-func (s *settings) reportWrite(op string, rows int, consumed ...types.ConsumedCapacity) {
+func (s *settings) reportWrite(ctx context.Context, op string, rows int, consumed ...types.ConsumedCapacity) {
 	usage := table.Consumption{Op: op, Rows: rows}
 	for _, c := range consumed {
 		usage.WriteUnits += units(c.CapacityUnits)
@@ -30,7 +32,7 @@ func (s *settings) reportWrite(op string, rows int, consumed ...types.ConsumedCa
 			usage.IndexWriteUnits[table.Index(name)] += units(index.CapacityUnits)
 		}
 	}
-	s.observe(usage)
+	s.observe.Report(ctx, usage)
 }
 
 func units(n *float64) float64 {

@@ -46,10 +46,10 @@ func (w *Walker) walk(ctx context.Context, segment, total int32, visit func(item
 	for {
 		out, err := w.client.Scan(ctx, in)
 		if err != nil {
-			w.reportRead("Walk", 0)
+			w.reportRead(ctx, "Walk", 0)
 			return translate(ctx, err, &attempts{})
 		}
-		w.reportRead("Walk", int(out.ScannedCount), given(out.ConsumedCapacity)...)
+		w.reportRead(ctx, "Walk", int(out.ScannedCount), given(out.ConsumedCapacity)...)
 		for _, row := range out.Items {
 			it, err := fromAttributes(row)
 			if err != nil {

@@ -53,11 +53,11 @@ func (s *Store) put(ctx context.Context, op string, p table.Put) error {
 		ReturnConsumedCapacity:              reportCapacity,
 	}, seen.watch)
 	if err != nil {
-		s.reportWrite(op, 0)
+		s.reportWrite(ctx, op, 0)
 		_, err = repeated(ctx, err, &seen, func(old item.Item) bool { return sameRow(old, p.Item) })
 		return err
 	}
-	s.reportWrite(op, 1, given(out.ConsumedCapacity)...)
+	s.reportWrite(ctx, op, 1, given(out.ConsumedCapacity)...)
 	return nil
 }
 
@@ -82,10 +82,10 @@ func (s *Store) update(
 		ReturnConsumedCapacity:              reportCapacity,
 	}, seen.watch)
 	if err != nil {
-		s.reportWrite(op, 0)
+		s.reportWrite(ctx, op, 0)
 		return repeated(ctx, err, &seen, func(old item.Item) bool { return isUpdated(old, u) })
 	}
-	s.reportWrite(op, 1, given(out.ConsumedCapacity)...)
+	s.reportWrite(ctx, op, 1, given(out.ConsumedCapacity)...)
 	return fromAttributes(out.Attributes)
 }
 
@@ -105,11 +105,11 @@ func (s *Store) delete(ctx context.Context, op string, d table.Delete) error {
 		ReturnConsumedCapacity:              reportCapacity,
 	}, seen.watch)
 	if err != nil {
-		s.reportWrite(op, 0)
+		s.reportWrite(ctx, op, 0)
 		_, err = repeated(ctx, err, &seen, func(old item.Item) bool { return old == nil })
 		return err
 	}
-	s.reportWrite(op, 1, given(out.ConsumedCapacity)...)
+	s.reportWrite(ctx, op, 1, given(out.ConsumedCapacity)...)
 	return nil
 }
 

@@ -52,8 +52,8 @@ func (s *Store) do(ctx context.Context, call func() Call, act effect) error {
 		}
 	}
 	usage, err := act()
-	if s.observe != nil && usage.Op != "" {
-		s.observe(usage)
+	if usage.Op != "" {
+		s.observe.Report(ctx, usage)
 	}
 	if s.fault != nil {
 		c := call()

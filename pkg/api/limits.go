@@ -1,0 +1,228 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/metering"
+	"nexus/pkg/idempotency"
+	"nexus/pkg/limit"
+	"nexus/pkg/product"
+	"nexus/pkg/table"
+)
+
+const (
+	headerPolicy = "RateLimit-Policy"
+	headerRate   = "RateLimit"
+)
+
+// Points of the user's rate.
+const (
+	// unitsIncluded is the number of the table's units that each command has for its point, and unitsPerPoint how many
+	// more cost a point each.
+	unitsIncluded = 20
+	unitsPerPoint = 20
+	// countedFor is the number of requests for which one that asks the row counts.
+	countedFor = 10
+	// maxUnasked is the number of points above which a request asks the row in any case.
+	maxUnasked = 20
+	// componentsPerPoint is the number of an import's components that cost a point before the first write.
+	componentsPerPoint = 2
+)
+
+// newLimiter returns the limiter of the configured limits; nil without any.
+func newLimiter(c limit.Config) *limit.Limiter {
+	return limit.New(c, limit.Keys{Rate: metering.RateKey, Meta: entity.MetaKey})
+}
+
+// spending counts what one request uses of its user's rate. The zero spending has no limit.
+type spending struct {
+	limiter  *limit.Limiter
+	user     string
+	commands int // that the request stands for
+	paid     int // points that were taken
+	sampled  bool
+	pays     bool // for its content
+	tally    table.Tally
+	state    *limit.State // of the last use of the row; nil if the row was not asked
+}
+
+// admit takes the point of a request, before anything of it is read. What pays for its content pays in
+// [spending.pay]. The error is a [*limit.RateError], or the store's.
+func (s *spending) admit(ctx context.Context, paysForContent bool) error {
+	if s.limiter == nil {
+		return nil
+	}
+	s.commands, s.pays = 1, paysForContent
+	if err := s.limiter.Refused(s.user, limit.User); err != nil {
+		return err
+	}
+	if s.sampled = !paysForContent && s.limiter.Sampled(); !s.sampled {
+		return nil
+	}
+	return s.take(ctx, countedFor)
+}
+
+// pay takes the points of a request with content, before its first write.
+func (s *spending) pay(ctx context.Context, points, commands int) error {
+	if s == nil || s.limiter == nil {
+		return nil
+	}
+	s.commands = commands
+	return s.take(ctx, points)
+}
+
+func (s *spending) take(ctx context.Context, points int) error {
+	state, err := s.limiter.Take(ctx, s.user, limit.User, points)
+	if err != nil {
+		s.commands = 0 // what was refused owes nothing
+		return err
+	}
+	s.state, s.paid = &state, points
+	return nil
+}
+
+// close counts what the request has cost beyond what it paid. It returns the error of the store for the log: what was
+// done is done.
+func (s *spending) close(ctx context.Context) error {
+	if s.limiter == nil || s.commands == 0 {
+		return nil
+	}
+	points := s.commands
+	if more := s.tally.Units() - float64(unitsIncluded*s.commands); more > 0 {
+		points += int(math.Ceil(more / unitsPerPoint))
+	}
+	owed := 0
+	switch {
+	case s.sampled && points <= maxUnasked:
+		owed = (points - 1) * countedFor
+	case s.paid > 0 || s.pays || points > maxUnasked:
+		owed = points - s.paid
+	}
+	if owed <= 0 {
+		return nil
+	}
+	state, err := s.limiter.Owe(context.WithoutCancel(ctx), s.user, limit.User, owed)
+	if err != nil {
+		return fmt.Errorf("count what the request has cost: %w", err)
+	}
+	s.state = &state
+	return nil
+}
+
+// setRate sets the fields of the answer that describe a bucket (draft-ietf-httpapi-ratelimit-headers-11).
+func setRate(h http.Header, s limit.State) {
+	h.Set(headerPolicy, s.Policy.String())
+	h.Set(headerRate, s.String())
+}
+
+// problemOfLimit turns an error of the limits into its answer; nil for another error.
+func problemOfLimit(err error) *Problem {
+	var (
+		rate  *limit.RateError
+		quota *limit.QuotaError
+	)
+	switch {
+	case errors.As(err, &rate):
+		seconds := int(rate.RetryAfter / time.Second)
+		p := refuse(rateLimited, "Ask again in %d s.", seconds).with("Retry-After", strconv.Itoa(seconds))
+		p.RetryAfter = seconds
+		setRate(p.header, rate.State)
+		return p
+	case errors.As(err, &quota):
+		p := refuse(quotaReached, "There are %d of at most %d.", quota.Used, quota.Limit)
+		p.Quota, p.Limit, p.Used = quota.Name, &quota.Limit, &quota.Used
+		return p
+	}
+	return nil
+}
+
+// updateMe changes the settings, and the zone once in a while.
+func updateMe(ctx context.Context, s *Config, c call) (answer, error) {
+	cmd := command.UpdateMe{Patch: c.doc}
+	if c.limited {
+		cmd.ZonePause = s.limiter.Interval(limit.Zone)
+	}
+	out, err := s.do(ctx, c, cmd)
+	var soon *command.TooSoonError
+	if errors.As(err, &soon) {
+		return answer{}, s.limiter.Refusal(limit.Zone, soon.Again)
+	}
+	return out, err
+}
+
+// exportFeed answers at the secret address, so often in an hour.
+func exportFeed(ctx context.Context, s *Config, c call, address string) (answer, error) {
+	var state *limit.State
+	out, err := s.Calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)), func(user string) error {
+		if s.limiter == nil {
+			return nil
+		}
+		if err := s.limiter.Refused(user, limit.Feed); err != nil {
+			return err
+		}
+		taken, err := s.limiter.Take(ctx, user, limit.Feed, 1)
+		state = &taken
+		return err
+	})
+	a, err := answerExport(out, err)
+	a.rate = state
+	return a, err
+}
+
+// admitImport makes an import pay for its components before it writes any.
+func admitImport(ctx context.Context, s *Config, c call, components int) error {
+	if !c.limited {
+		return nil
+	}
+	if err := s.limiter.Room(ctx, c.user, limit.Content); err != nil {
+		return err
+	}
+	return c.spending.pay(ctx, 1+components/componentsPerPoint, 1)
+}
+
+// room judges the quotas of an operation before it is carried out. The repetition of a request that was carried out is
+// let through: it adds nothing, and its client must learn what became of it.
+func (a *API) room(ctx context.Context, o *operation, c call) error {
+	if a.cfg.limiter == nil || !c.limited || o.fills == nil {
+		return nil
+	}
+	err := o.fills(ctx, &a.cfg, c)
+	var full *limit.QuotaError
+	if !errors.As(err, &full) || c.key == "" {
+		return err
+	}
+	receipt, wrong := idempotency.New(c.user, c.key, c.retention, nil)
+	if wrong != nil {
+		return err
+	}
+	row, failed := table.Find(ctx, a.cfg.Limits.Store, receipt.Key)
+	switch {
+	case failed != nil:
+		return failed
+	case row != nil:
+		return nil
+	}
+	return err
+}
+
+// fillsContent returns the judgement of an operation that makes one more item of the type.
+func fillsContent(t *entity.Type) func(context.Context, *Config, call) error {
+	quota := quotaOf(t)
+	return func(ctx context.Context, s *Config, c call) error { return s.limiter.Room(ctx, c.user, quota) }
+}
+
+// quotaOf returns the quota that items of the type use.
+func quotaOf(t *entity.Type) string {
+	if t.Name == product.TypeNote {
+		return limit.Notes
+	}
+	return limit.Content
+}
