@@ -3,6 +3,7 @@ package local
 import (
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -38,7 +39,12 @@ func fewLarge(next http.Handler) http.Handler {
 		defer wait.Stop()
 		select {
 		case room <- struct{}{}:
-			defer func() { <-room }()
+			defer func() {
+				// What is left of the body is many times its size, and four more would come on top of it.
+				runtime.GC()
+				<-room
+			}()
+			restartBody(r)
 			next.ServeHTTP(w, r)
 		case <-wait.C:
 			crowded(w, "too many large bodies are being taken at once")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -144,6 +145,45 @@ func TestFewLarge_takesFewLargeBodiesAtOnce(t *testing.T) {
 			require.Equal(t, http.StatusOK, <-status)
 		}
 		require.EqualValues(t, maxLarge+1, most.Load())
+	})
+}
+
+func TestFewLarge_countsNoTimeOfTheWaitAgainstTheClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const held, sending = largeWait - time.Second, bodyBound - time.Second
+		read := make(chan error, 1)
+		at, server := newPipes(), &http.Server{Handler: withBodyDeadline(fewLarge(http.HandlerFunc(
+			func(_ http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/hold" {
+					time.Sleep(held)
+					return
+				}
+				_, err := io.Copy(io.Discard, r.Body)
+				read <- err
+			})))}
+		go func() { _ = server.Serve(at) }()
+		request := func(path string) net.Conn {
+			client := at.dial()
+			_, err := fmt.Fprintf(client, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", path, smallBody+1)
+			require.NoError(t, err)
+			go func() { _, _ = io.Copy(io.Discard, client) }() // until it is closed
+			synctest.Wait()
+			return client
+		}
+		var clients []net.Conn
+		for range maxLarge {
+			clients = append(clients, request("/hold"))
+		}
+		waiting := request("/read")
+		time.Sleep(held + sending)
+		_, errSent := waiting.Write(bytes.Repeat([]byte("x"), smallBody+1))
+		for _, client := range append(clients, waiting) {
+			require.NoError(t, client.Close())
+		}
+		require.NoError(t, server.Close())
+		require.NoError(t, errSent, "the client has the whole time for its body once there is room")
+		require.NoError(t, <-read)
 	})
 }
 

@@ -22,8 +22,9 @@ func withBodyDeadline(next http.Handler) http.Handler {
 		connection := http.NewResponseController(w)
 		_ = connection.SetWriteDeadline(time.Time{}) // of the answer before, on the same connection
 		if r.ContentLength != 0 {
-			if err := connection.SetReadDeadline(time.Now().Add(bodyBound)); err == nil {
-				r.Body = &timelyBody{r.Body, connection}
+			body := &timelyBody{r.Body, connection}
+			if body.restart() == nil {
+				r.Body = body
 			}
 		}
 		next.ServeHTTP(&timelyAnswer{ResponseWriter: w, connection: connection}, r)
@@ -35,6 +36,16 @@ func withBodyDeadline(next http.Handler) http.Handler {
 type timelyBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
+}
+
+// restart gives the client the whole time for what is left of the body.
+func (b *timelyBody) restart() error { return b.connection.SetReadDeadline(time.Now().Add(bodyBound)) }
+
+// restartBody is [timelyBody.restart] of a request that the platform itself has kept waiting.
+func restartBody(r *http.Request) {
+	if b, ok := r.Body.(*timelyBody); ok {
+		_ = b.restart() // it could be set, so it can be set again
+	}
 }
 
 // Read implements [io.Reader].

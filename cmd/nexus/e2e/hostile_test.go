@@ -10,10 +10,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,6 +255,101 @@ func TestDev_staysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 	resident := residentBytes(t, s.process().pid)
 	require.Less(t, resident, int64(maxResident), "resident memory")
 	t.Logf("resident memory after %d connections and %d bodies of 10 MB: %d MB", connections, floods, resident>>20)
+}
+
+// maxPeak bounds the peak of the process's resident memory while many large bodies arrive at once, in bytes.
+const maxPeak = 400 << 20
+
+// largeBodies are bodies of about 4 MB that are dear to read, by path, with the statuses of their answers.
+func largeBodies() []attack {
+	const bytes, values = 4 << 20, 240_000
+	dense := func(member string) string {
+		one := `{"a":"` + strings.Repeat("x", bytes/(values/2)-12) + `"},`
+		return `{"` + member + `":[` + strings.Repeat(one, values/2-10) + `{}]}`
+	}
+	var notes, events strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&notes, `{"id":"%d","type":"CreateNote","data":{"title":"n","body":"%s"}},`, i,
+			strings.Repeat("x", 32<<10))
+	}
+	for i := range 999 {
+		fmt.Fprintf(&events, "BEGIN:VEVENT\r\nUID:%d\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:20260302T100000Z\r\n"+
+			"SUMMARY:%d\r\nX-LARGE:%s\r\nEND:VEVENT\r\n", i, i, strings.Repeat("x", 4100))
+	}
+	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x\r\n" + events.String() + "END:VCALENDAR\r\n"
+	post := func(path, body string) attack { return attack{method: http.MethodPost, path: path, body: []byte(body)} }
+	ics := post("/v1/calendar/import", calendar)
+	ics.header = http.Header{"Content-Type": {"text/calendar"}}
+	return []attack{
+		post("/v1/commands", dense("commands")), post("/v1/values/revisions", dense("nodes")),
+		post("/v1/commands", `{"commands":[`+strings.TrimSuffix(notes.String(), ",")+`]}`), ics,
+	}
+}
+
+func TestDev_staysSmallUnderManyLargeBodiesAtOnce(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system tells no peak of memory")
+	}
+	s := ephemeral(t)
+	c := s.client("large")
+	for _, a := range largeBodies() {
+		var statuses [600]atomic.Int64
+		var work sync.WaitGroup
+		for range 16 {
+			work.Go(func() {
+				r, err := http.NewRequestWithContext(t.Context(), a.method, s.url()+a.path, bytes.NewReader(a.body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				r.Header.Set("Authorization", "Bearer "+c.user)
+				r.Header.Set("Content-Type", "application/json")
+				for name, values := range a.header {
+					r.Header[name] = values
+				}
+				in, err := c.http.Do(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = io.Copy(io.Discard, in.Body)
+				if err = errors.Join(err, in.Body.Close()); err != nil {
+					t.Error(err)
+				}
+				statuses[in.StatusCode].Add(1)
+				if in.StatusCode == http.StatusServiceUnavailable && in.Header.Get("Retry-After") == "" {
+					t.Error("503 says when to come back")
+				}
+			})
+		}
+		work.Wait()
+		seen := map[int]int64{}
+		for status := range statuses {
+			if n := statuses[status].Load(); n > 0 {
+				seen[status] = n
+			}
+		}
+		peak := peakBytes(t, s.process().pid)
+		t.Logf("16 bodies of %d KB to %s at once: %v, peak %d MB", len(a.body)>>10, a.path, seen, peak>>20)
+		require.Less(t, peak, int64(maxPeak), "resident memory")
+		delete(seen, http.StatusOK)
+		delete(seen, http.StatusUnprocessableEntity)
+		delete(seen, http.StatusServiceUnavailable)
+		require.Empty(t, seen, "each is carried out, refused for what it says, or asked to come back")
+	}
+}
+
+// peakBytes is the highest that the process's resident memory has been (proc(5), VmHWM).
+func peakBytes(t *testing.T, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), "VmHWM:")
+	require.True(t, found)
+	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	require.NoError(t, err)
+	return kilobytes << 10
 }
 
 // slowBound is how long a request may take whose body does not come; the platform gives it ten seconds.
