@@ -34,6 +34,14 @@ var helpTexts = kong.Vars{
 	"simulate_workers": "Histories played side by side; as many as there are processors if it is not given.",
 	"smoke_api": "Where the API is: https://….execute-api.us-east-1.amazonaws.com, or " +
 		"http://127.0.0.1:8080.",
+	"erase_dev": "Erase inside the process that runs there, http://127.0.0.1:8080. Either this or " +
+		"--endpoint is needed.",
+	"erase_endpoint": "Erase in the table behind a DynamoDB endpoint and in the services that the other " +
+		"settings name. Region and credentials come from the environment.",
+	"erase_again":  "Erase again whom a restore of the table brought back, by the lists in the bucket.",
+	"erase_pepper": "The deployment's pepper. In the environment it shows in no list of processes.",
+	"verify_pepper": "The deployment's pepper, with --endpoint: a repair needs it once an account has left. In " +
+		"the environment it shows in no list of processes.",
 	"verify_dev": "Verify inside the process that runs there, http://127.0.0.1:8080. Either this or " +
 		"--endpoint is needed.",
 	"verify_endpoint": "Verify the table behind a DynamoDB endpoint: " +

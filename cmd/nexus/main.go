@@ -38,6 +38,7 @@ type commands struct {
 
 	Smoke  smokeCommand  `cmd:"" help:"${smoke}"`
 	Verify verifyCommand `cmd:"" help:"${verify}"`
+	Erase  eraseCommand  `cmd:"" help:"Erase the account of a user, for good."`
 
 	Record recordCommand `cmd:"" help:"Capture the records of a stream as a fixture."`
 	Replay replayCommand `cmd:"" help:"Feed recorded or parked stream records to the consumers."`

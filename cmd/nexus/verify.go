@@ -17,6 +17,7 @@ import (
 
 	"nexus/pkg/local"
 	"nexus/pkg/mask"
+	"nexus/pkg/pepper"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
@@ -40,6 +41,7 @@ type verifyCommand struct {
 	ScheduleRole       string `placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" and:"reminding" help:"${verify_role}"`
 	ScheduleDeadLetter string `placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" and:"reminding" help:"${verify_letters}"`
 	Bus                string `placeholder:"NAME" env:"BUS_NAME" and:"reminding" help:"${verify_bus}"`
+	Pepper             string `placeholder:"HEX" env:"PEPPER" help:"${verify_pepper}"`
 
 	JSON bool `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
 }
@@ -145,8 +147,16 @@ func (c *verifyCommand) inTable(
 	log := slog.New(mask.Clear(slog.NewTextHandler(out.messages, nil)))
 	ports := system.Ports{
 		Store: func(string) table.Store { return store }, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)),
-		Copies: deployed.Copies, Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
+		Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
 		Random: rand.Reader, Grace: c.Grace, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
+	}
+	if deployed.Copies != nil {
+		ports.Copies = deployed.Copies
+	}
+	if c.Pepper != "" {
+		if ports.Pepper, err = pepper.Parse(c.Pepper); err != nil {
+			return verify.Summary{}, wrongUsage("--pepper: %w", err)
+		}
 	}
 	if deployed.Scheduler != nil {
 		ports.Scheduler, ports.Lister, ports.Bus = deployed.Scheduler, deployed.Scheduler, deployed.Bus

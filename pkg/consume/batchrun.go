@@ -38,11 +38,12 @@ type progress struct {
 	last error
 }
 
-func newBatchRun(cfg *Config, consumer change.Consumer, batch []change.Decoded) *batchRun {
+// newBatchRun begins a run. A record that is gone is finished.
+func newBatchRun(cfg *Config, consumer change.Consumer, batch []change.Decoded, gone []bool) *batchRun {
 	d := &batchRun{cfg: cfg, consumer: consumer, batch: batch, records: make([]progress, len(batch))}
 	_, d.folds = consumer.(change.BatchConsumer)
 	for i, rec := range batch {
-		d.records[i].poison = rec.Err
+		d.records[i].poison, d.records[i].finished = rec.Err, gone != nil && gone[i]
 	}
 	return d
 }

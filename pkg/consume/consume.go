@@ -59,6 +59,9 @@ type Config struct {
 	// InTurn calls the consumers one after another, in their order, instead of in parallel: for runs that must be
 	// repeatable to the step. A consumer that hangs then costs the later ones their time.
 	InTurn bool
+	// IsGone, if set, reports whether a user's account is being erased or was. A record of such a user is done unread,
+	// also one that cannot be decoded: the key's partition decides. An error leaves the batch to a redelivery.
+	IsGone func(ctx context.Context, user string) (bool, error)
 	// Observe, if set, receives the counts once per invocation and consumer.
 	Observe func(consumer string, c Counts)
 }
@@ -144,10 +147,14 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 	working, stop := l.working(ctx)
 	defer stop()
 
+	gone, err := l.gone(working, batch)
+	if err != nil {
+		return nil, err
+	}
 	runs := make([]*batchRun, len(l.cfg.Consumers))
 	var wait sync.WaitGroup
 	for i, c := range l.cfg.Consumers {
-		runs[i] = newBatchRun(&l.cfg, c, batch)
+		runs[i] = newBatchRun(&l.cfg, c, batch, gone)
 		if l.cfg.InTurn {
 			runs[i].run(ctx, working)
 			continue
@@ -174,6 +181,30 @@ func usersOf(batch []change.Decoded) []string {
 		ids[i] = batch[i].Change.User
 	}
 	return ids
+}
+
+// gone says of each record whether its user's account is gone; nil for none.
+func (l *Loop) gone(ctx context.Context, batch []change.Decoded) ([]bool, error) {
+	if l.cfg.IsGone == nil {
+		return nil, nil
+	}
+	out, known := make([]bool, len(batch)), map[string]bool{}
+	for i, rec := range batch {
+		user, ok := rec.Owner()
+		if !ok {
+			continue
+		}
+		isGone, asked := known[user]
+		if !asked {
+			var err error
+			if isGone, err = l.cfg.IsGone(ctx, user); err != nil {
+				return nil, fmt.Errorf("ask for the state of an account: %w", err)
+			}
+			known[user] = isGone
+		}
+		out[i] = isGone
+	}
+	return out, nil
 }
 
 // trace logs one line per batch, which lets an operator follow a write through this reader: the trace ids up to the

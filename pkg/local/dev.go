@@ -37,6 +37,7 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/stream", methods{http.MethodGet: p.getStream}},
 		{"/dev/hints", methods{http.MethodPost: p.postHints}},
 		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},
+		{"/dev/erase", methods{http.MethodPost: p.postErase}},
 		{"/dev/verify", methods{http.MethodPost: p.postVerify}},
 		{"/dev/records", methods{http.MethodGet: p.getRecords}},
 		{"/dev/replay", methods{http.MethodPost: p.postReplay}},

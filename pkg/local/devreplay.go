@@ -93,6 +93,7 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 		return refusal(http.StatusUnprocessableEntity, "%v", err)
 	}
 	out := Replayed{}
+	defer p.others.begin()()
 	if out.Consumers, err = feeder.Feed(r.Context(), records); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 func (p *Platform) feeder() replay.Feeder {
 	return replay.Feeder{
 		Registry: p.registry, Readers: p.system.Readers, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep,
-		Log: p.log.With("part", "replay"),
+		Log: p.log.With("part", "replay"), IsGone: p.system.IsGone,
 	}
 }
 

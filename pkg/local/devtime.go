@@ -109,7 +109,9 @@ func (p *Platform) postRedeliver(w http.ResponseWriter, r *http.Request) error {
 		if !reader.has(body.Consumer) {
 			continue
 		}
+		done := p.others.begin()
 		n, err := reader.redeliver(r.Context(), body.Consumer, from, body.Times)
+		done()
 		if err != nil {
 			return err
 		}

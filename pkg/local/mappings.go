@@ -39,13 +39,18 @@ func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blo
 	r.loop = consume.Config{
 		Registry: p.registry, Consumers: of.Consumers, Parking: blobs, Log: p.log.With("reader", of.Line.Name),
 		Now: p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,
+		IsGone: p.system.IsGone,
 	}
 	loop, err := consume.New(r.loop)
 	if err != nil {
 		return nil, err
 	}
+	handle := func(ctx context.Context, event []byte) ([]byte, error) {
+		defer p.others.begin()()
+		return loop.Handle(ctx, event)
+	}
 	r.mapping, err = eventsource.New(of.Line.Config, eventsource.Wiring{
-		Source: r.source, Checkpoints: kept, Handler: loop.Handle,
+		Source: r.source, Checkpoints: kept, Handler: handle,
 		Destination: keepFailure(blobs, p.log),
 		// Records have the machine's time, so it measures their age, independent of the platform's clock.
 		Clock: time.Now, After: time.After, Changed: p.backend.changed, NewID: uuid.NewString,

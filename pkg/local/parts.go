@@ -153,6 +153,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	p.scheduler, err = schedulelocal.New(schedulelocal.Config{
 		Dir: p.inData("schedules"),
 		Target: notifyTarget(func(ctx context.Context, payload []byte) error {
+			defer p.others.begin()()
 			err := p.system.Notifier.Handle(ctx, payload)
 			if err == nil {
 				p.schedules.calls.Add(1)
@@ -180,6 +181,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Bus: observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
+		Pepper: p.pepper, Erasing: p.erasing(),
 	}, p.options.Projections...)
 	if err != nil {
 		return nil, err

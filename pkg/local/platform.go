@@ -45,10 +45,11 @@ type Platform struct {
 	backend   *backend
 	rows      *expiries
 	bus       *buslocal.Bus
-	blobs     blob.Store
+	blobs     blob.Purger
 	scheduler *schedulelocal.Scheduler
 	hub       *hub
 	hints     *hints
+	others    others // requests, batches and calls that have begun
 	readers   []*reader
 	schedules *schedulerDriver
 	sweeps    *sweepDriver
@@ -63,8 +64,10 @@ type Platform struct {
 	address string
 	// the secret that bearers need in addition to their id; empty if only this machine reaches the platform
 	token  string
-	moving sync.Mutex    // one move of the clock at a time
-	walked chan struct{} // closed when the walk for rows that will expire is done
+	moving sync.Mutex // one move of the clock at a time
+	// erasures is held while accounts are erased.
+	erasures sync.Mutex
+	walked   chan struct{} // closed when the walk for rows that will expire is done
 
 	closers []func(context.Context) error // run from the last to the first
 	cancel  context.CancelFunc
@@ -155,6 +158,7 @@ func (p *Platform) run(listener net.Listener) {
 		p.work.Go(func() { p.writeBehind(ctx) })
 	}
 	p.work.Go(func() { p.schedules.run(ctx) })
+	p.work.Go(func() { p.eraseDue(ctx) })
 	if p.backend.sweep != nil {
 		p.work.Go(func() { p.sweeps.run(ctx) })
 		p.work.Go(func() { p.walkRows(ctx) })

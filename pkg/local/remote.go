@@ -19,7 +19,7 @@ import (
 
 // Remote names the services of a deployment other than its table. An empty name means unknown.
 type Remote struct {
-	ArchiveBucket                                                            string
+	ArchiveBucket, ParkingBucket                                             string
 	BusName                                                                  string
 	ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN string
 }
@@ -27,7 +27,8 @@ type Remote struct {
 // RemotePorts are the ports through which an operator's tool reaches a deployment; nil for a service that was not
 // named.
 type RemotePorts struct {
-	Copies    blob.Store
+	Copies    blob.Purger
+	Parked    blob.Purger
 	Bus       bus.Bus
 	Scheduler *scheduler.Scheduler
 }
@@ -39,9 +40,12 @@ const patience = 10
 // functions.
 func NewRemotePorts(d Remote) (out RemotePorts, err error) {
 	transport := http.DefaultTransport
-	if d.ArchiveBucket != "" {
+	for bucket, store := range map[string]*blob.Purger{d.ArchiveBucket: &out.Copies, d.ParkingBucket: &out.Parked} {
+		if bucket == "" {
+			continue
+		}
 		objects := awss3.NewFromConfig(deployedConfig("S3", transport))
-		if out.Copies, err = s3.New(objects, s3.Config{Bucket: d.ArchiveBucket}); err != nil {
+		if *store, err = s3.New(objects, s3.Config{Bucket: bucket}); err != nil {
 			return RemotePorts{}, err
 		}
 	}

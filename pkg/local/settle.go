@@ -31,7 +31,7 @@ func (e *UnsettledError) Unwrap() error { return e.cause }
 
 // WaitUntilIdle waits until the platform is idle, and carries out due work at once. It is idle when, twice in a row:
 //   - every mapping has reached the head of the stream, and nothing is in flight;
-//   - every due schedule and expiry is done;
+//   - every due schedule and expiry is done, and so is every erasure;
 //   - the head has not moved since the round began.
 //
 // It returns an *UnsettledError when the context ends before that, and the reason when the platform does.
@@ -81,8 +81,9 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 	}
 	_, errFire := p.schedules.fire(ctx)
 	_, errSweep := p.sweeps.sweep(ctx)
+	errErase := p.erase(ctx, p.runEraser)
 	// The drivers may have worked as well.
-	return head, p.carriedOut() != before, errors.Join(errFire, errSweep)
+	return head, p.carriedOut() != before, errors.Join(errFire, errSweep, errErase)
 }
 
 // catchUp waits until all mappings have reached the end of the stream, and returns that position.

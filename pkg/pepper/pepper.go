@@ -30,6 +30,7 @@ const (
 	forErasure = "erasure\x00"
 	forLog     = "log\x00"
 	forChosen  = "chosen\x00"
+	forCheck   = "check\x00"
 )
 
 // ErrText is returned by [Parse].
@@ -78,6 +79,9 @@ func (p Pepper) IsZero() bool { return p == Pepper{} }
 // Erasure returns the name under which an erasure of the user is recorded, as 64 hexadecimal digits: the whole HMAC, so
 // that no two users share a record.
 func (p Pepper) Erasure(user string) string { return hex.EncodeToString(p.sum(forErasure, user)) }
+
+// Check returns a name of the pepper itself, by which a deployment recognises it: 64 hexadecimal digits.
+func (p Pepper) Check() string { return hex.EncodeToString(p.sum(forCheck, "")) }
 
 // Pseudonym returns the user's name in logs, [PseudonymLength] hexadecimal digits; empty for no user.
 func (p Pepper) Pseudonym(user string) string {

@@ -18,12 +18,58 @@ func Find(place Place, name string) (Line, bool) {
 
 // FindRow returns the line of a row.
 func FindRow(pk, sk string) (Line, bool) {
-	for _, place := range []Place{Items, Repositories, Tree, Plan, PlanSnapshot} {
+	for _, place := range []Place{Items, Repositories, Tree, Plan, PlanSnapshot, Account, Form, Pepper} {
 		if fits(string(place), pk, "#") {
 			return Find(place, sk)
 		}
 	}
 	return Line{}, false
+}
+
+// Prefixes returns what begins the names of everything of a user at a place whose lines are [ByList]: for each line its
+// shape up to the first part that is not the user's. digest returns the user's part of the name of a schedule. A line
+// of parked records has one prefix for each consumer.
+func Prefixes(place Place, user string, digest func(user string) string, consumers ...string) []string {
+	var out []string
+	add := func(shape string) {
+		shape = strings.ReplaceAll(strings.ReplaceAll(shape, "<u>", user), "<11 of the user's digest>", digest(user))
+		prefix, _, _ := strings.Cut(shape, "<")
+		// The last part of the shape may begin with a mark of its own, which other lines of the folder lack.
+		if prefix = prefix[:strings.LastIndexAny(prefix, "/-")+1]; !slices.Contains(out, prefix) {
+			out = append(out, prefix)
+		}
+	}
+	for _, line := range known()[place] {
+		switch {
+		case line.Erasure != ByList:
+		case strings.Contains(line.Shape, "<consumer>"):
+			for _, consumer := range consumers {
+				add(strings.ReplaceAll(line.Shape, "<consumer>", consumer))
+			}
+		default:
+			add(line.Shape)
+		}
+	}
+	return out
+}
+
+// OwnerOf returns the user in the name of an object whose line says that the name has one.
+func OwnerOf(object string) (user string, ok bool) {
+	place := Archive
+	if strings.HasPrefix(object, parked) {
+		place = Parking
+	}
+	line, known := Find(place, object)
+	if !known || line.Owner != ByName {
+		return "", false
+	}
+	parts := strings.Split(object, "/")
+	for i, part := range strings.Split(line.Shape, "/") {
+		if part == "<u>" {
+			return parts[i], true
+		}
+	}
+	return "", false
 }
 
 // Components returns the number of components behind the prefix of a row in a user's partition that is no entity's;
@@ -122,10 +168,10 @@ func (w *Walk) Row(pk, sk string) bool {
 
 // Object takes in the name of an object, in whichever bucket, and reports whether a line matches it.
 func (w *Walk) Object(name string) bool {
-	if strings.HasPrefix(name, archived) {
-		return w.Name(Archive, name)
+	if strings.HasPrefix(name, parked) || strings.HasPrefix(name, failed) {
+		return w.Name(Parking, name)
 	}
-	return w.Name(Parking, name)
+	return w.Name(Archive, name)
 }
 
 // Name takes in something else at a place, and reports whether a line matches it.

@@ -16,6 +16,9 @@ const (
 	Tree         Place = "U#u#VALUES#<revId>"
 	Plan         Place = "U#u#PLAN#<date>"
 	PlanSnapshot Place = "U#u#PLAN#<date>#<revId>"
+	Account      Place = "ERASE#<h>"
+	Form         Place = "REGISTER"
+	Pepper       Place = "PEPPER"
 	Archive      Place = "archive bucket"
 	Parking      Place = "parking bucket"
 	Scheduler    Place = "scheduler"
@@ -34,6 +37,7 @@ const (
 	ByKey     Owner = "key"
 	ByName    Owner = "name" // of the object or schedule
 	ByContent Owner = "content"
+	Nobody    Owner = "nobody"
 )
 
 // Export is the form in which a user gets the data.
@@ -59,6 +63,7 @@ const (
 	ByList    Erasure = "list" // by the names of the objects, in all their versions, or of the schedules
 	ByReading Erasure = "read" // by the content of all such objects
 	ByWaiting Erasure = "wait" // it ends by itself
+	Never     Erasure = "none" // it is nobody's
 )
 
 // Suite makes something of a line, and fails if it does not.
@@ -69,6 +74,7 @@ const (
 	Simulation Suite = "internal/simulate"
 	Functions  Suite = "functions/e2e"
 	Histories  Suite = "pkg/revision"
+	Erasures   Suite = "pkg/account"
 	Demo       Suite = "nexus demo"
 	OnAWS      Suite = "AWS"
 )
@@ -94,13 +100,17 @@ type Line struct {
 // String names the line by its place and its shape.
 func (l Line) String() string { return string(l.Place) + ": " + l.Shape }
 
-// archived begins the names of cold copies. No object in the other bucket has such a name.
-const archived = "archive/"
+// The names of objects begin with these. No two buckets have objects whose names begin alike.
+const (
+	archived = "archive/"
+	parked   = "parked/"
+	failed   = "aws/lambda/"
+)
 
 // Lines returns all lines.
 func Lines() []Line {
 	var lines []Line
-	for _, some := range [][]Line{entities(), derived(), repositories(), elsewhere()} {
+	for _, some := range [][]Line{entities(), derived(), repositories(), accounts(), elsewhere()} {
 		lines = append(lines, some...)
 	}
 	return lines
@@ -163,6 +173,23 @@ func repositories() []Line {
 	}
 }
 
+// accounts returns what is kept of an account that leaves, under a name that only the pepper leads to, and of the
+// deployment.
+func accounts() []Line {
+	object := func(shape, holds string, erasure Erasure, until string) Line {
+		return Line{Archive, shape, false, holds, Nobody, None, erasure, until, Erasures}
+	}
+	return []Line{
+		{Account, "STATE", false, "the state of an account that leaves; its user until ERASED", ByContent, None, ByWaiting,
+			"40 days after ERASED", Erasures},
+		{Form, "DEPLOYMENT", false, "the form that all rows and schedules have", Nobody, None, Never, "", Erasures},
+		{Pepper, "DEPLOYMENT", false, "a check of the pepper", Nobody, None, Never, "", Erasures},
+		object("leaving/<h>", "when an account is to be erased", ByWaiting, "the erasure or the return"),
+		object("erased/<h>", "when an account was erased", ByWaiting, "40 days, and 1 of a version that is not current"),
+		object("pepper", "a check of the pepper", Never, ""),
+	}
+}
+
 func elsewhere() []Line {
 	event := func(name, holds string) Line {
 		return Line{Bus, name, false, holds, ByContent, None, ByWaiting, "its delivery", Simulation}
@@ -185,6 +212,8 @@ func elsewhere() []Line {
 			Simulation},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
+		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,
+			"its delivery", Erasures},
 		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),
 		aws(Queue, "notify-failures", "calls in which notify failed: user and item", ByContent, "14 days"),
 		aws(Stream, "", "every record, with both images", ByKey, "24 hours"),

@@ -30,16 +30,18 @@ func TestLines_areComplete(t *testing.T) {
 		seen[line.String()] = true
 		require.NotEmpty(t, line.Place, line)
 		require.NotEmpty(t, line.Holds, line)
-		require.Contains(t, []register.Owner{register.ByKey, register.ByName, register.ByContent}, line.Owner, line)
+		require.Contains(t, []register.Owner{
+			register.ByKey, register.ByName, register.ByContent, register.Nobody,
+		}, line.Owner, line)
 		require.Contains(t, []register.Export{
 			register.AsItem, register.AsRevision, register.AsCopy, register.AsSettings, register.AsIDs, register.None,
 		}, line.Export, line)
 		require.Contains(t, []register.Erasure{
-			register.ByWalk, register.ByLog, register.ByList, register.ByReading, register.ByWaiting,
+			register.ByWalk, register.ByLog, register.ByList, register.ByReading, register.ByWaiting, register.Never,
 		}, line.Erasure, line)
 		require.Equal(t, line.Erasure == register.ByWaiting, line.Until != "", line)
 		require.Contains(t, []register.Suite{
-			register.Simulation, register.Functions, register.Histories, register.Demo, register.OnAWS,
+			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Demo, register.OnAWS,
 		}, line.Suite, line)
 	}
 }

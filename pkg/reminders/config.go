@@ -1,6 +1,7 @@
 package reminders
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -10,7 +11,8 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config holds the dependencies of the consumer and the notifier. All of it is required except Observe.
+// Config holds the dependencies of the consumer and the notifier. All of it is required except IsGone
+// and Observe.
 type Config struct {
 	Store     table.Store
 	Registry  *entity.Registry
@@ -18,6 +20,8 @@ type Config struct {
 	Bus       bus.Bus
 	Now       func() time.Time
 	Log       *slog.Logger
+	// IsGone reports whether a user's account is being erased or was; optional. A call for such a user is dropped unread.
+	IsGone func(ctx context.Context, user string) (bool, error)
 	// Observe receives every outcome, for metrics. It must be safe for concurrent use and return at once.
 	Observe func(Observation)
 }

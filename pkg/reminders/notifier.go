@@ -2,6 +2,7 @@ package reminders
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -33,6 +34,9 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 		return err
 	}
 	ctx = mask.With(ctx, t.user)
+	if isGone, err := n.isGone(ctx, t, d); isGone || err != nil {
+		return err
+	}
 	key := d.deliveryKey(t)
 	row, err := table.Find(ctx, n.Store, key)
 	if err != nil {
@@ -55,6 +59,21 @@ func (n *Notifier) Handle(ctx context.Context, payload []byte) error {
 		n.observe(Dropped, t, d)
 	}
 	return nil
+}
+
+// isGone reports whether the call is for a user whose account is gone, and counts it as dropped.
+func (n *Notifier) isGone(ctx context.Context, t target, d due) (bool, error) {
+	if n.IsGone == nil {
+		return false, nil
+	}
+	isGone, err := n.IsGone(ctx, t.user)
+	if err != nil {
+		return false, fmt.Errorf("ask for the state of an account: %w", err)
+	}
+	if isGone {
+		n.observe(Dropped, t, d)
+	}
+	return isGone, nil
 }
 
 // Redrive completes a delivery that was begun more than 10 minutes before and never closed, given its FIRED row as it

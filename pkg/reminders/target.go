@@ -44,7 +44,10 @@ func ScheduleName(user, itemID string, offsetMinutes int64) string {
 
 // UserPrefix begins the names of all schedules of a user. It ends with a hyphen, and names of the former form have none
 // at its place, but for a chance of 2^-66.
-func UserPrefix(user string) string { return namePrefix + digest(user)[:ownerLength] + "-" }
+func UserPrefix(user string) string { return namePrefix + UserPart(user) + "-" }
+
+// UserPart returns the part of a schedule's name that stands for the user.
+func UserPart(user string) string { return digest(user)[:ownerLength] }
 
 // FormerName returns the name that the same schedule has in the form before, without the part for the user.
 func FormerName(user, itemID string, offsetMinutes int64) string {

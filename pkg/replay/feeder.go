@@ -27,7 +27,7 @@ const (
 	maxTroubles = 1000
 )
 
-// Feeder delivers records to consumers. All its fields are required.
+// Feeder delivers records to consumers. All fields but IsGone are required.
 type Feeder struct {
 	Registry *entity.Registry
 	// Readers have the consumers, and the filters of the mappings that serve them.
@@ -36,6 +36,8 @@ type Feeder struct {
 	Now     func() time.Time
 	Wait    func(ctx context.Context, d time.Duration) error
 	Log     *slog.Logger
+	// IsGone is that of the batch loop; optional.
+	IsGone func(ctx context.Context, user string) (bool, error)
 }
 
 // Report counts the outcomes of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are
@@ -122,7 +124,7 @@ func (f Feeder) feedOne(
 	var counted consume.Counts
 	loop, err := consume.New(consume.Config{
 		Registry: f.Registry, Consumers: []change.Consumer{watching(c, o)}, Parking: o, Log: f.Log, Now: f.Now, Wait: f.Wait,
-		InTurn: true, Observe: func(_ string, n consume.Counts) { counted = n },
+		InTurn: true, IsGone: f.IsGone, Observe: func(_ string, n consume.Counts) { counted = n },
 	})
 	if err != nil {
 		return Report{}, err

@@ -54,7 +54,8 @@ type Scheduler interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// Lister reads the schedules. It is for operators' tools alone: no consumer decides by the scheduler's content.
+// Lister reads the schedules. It is for operators' tools and erasures alone: no consumer decides by the scheduler's
+// content.
 type Lister interface {
 	// Find returns the schedule of that name, waiting or called, or [ErrNotFound].
 	Find(ctx context.Context, name string) (Schedule, error)

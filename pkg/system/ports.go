@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/changes"
 	"nexus/pkg/limit"
+	"nexus/pkg/pepper"
 	"nexus/pkg/push"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -22,6 +23,7 @@ const (
 	PartLimits = "limits"
 	PartNotify = "notify"
 	PartVerify = "verify"
+	PartErase  = "erase"
 )
 
 // Ports holds the dependencies of a system. Store and Now are required. [System] says which part needs which of the
@@ -70,9 +72,31 @@ type Ports struct {
 	// as the consumer.
 	Reminded func(part string, o reminders.Observation)
 
+	// Pepper names the accounts that leave; without it none can leave, and no fence asks for their state. Memory is how
+	// long a state is remembered.
+	Pepper pepper.Pepper
+	Memory time.Duration
+	// Erasing holds what the erasure of accounts needs besides; without it none is erased.
+	Erasing *Erasing
+
 	// Wait makes the pause of a verification between its two reads of a difference; Grace is its length.
 	Wait   func(ctx context.Context, d time.Duration) error
 	Grace  time.Duration
 	Walker table.Walker    // without it, a verification covers one named user only
 	Lister schedule.Lister // without it, a verification checks no schedule
+}
+
+// Erasing holds the ports of the erasure alone. Those without a remark are required.
+type Erasing struct {
+	Archive, Parking blob.Purger
+	// Bus gets the events of erasures.
+	Bus bus.Bus
+	// Wait waits in the erasure's time.
+	Wait func(ctx context.Context, d time.Duration) error
+	// See [account.EraserConfig].
+	Patience, EdgeTime time.Duration
+	Rate               int
+	WaitForOthers      func(context.Context) error                         // optional
+	Forget             func(ctx context.Context, user string) (int, error) // optional
+	Compact            func(context.Context) error                         // optional
 }

@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"slices"
 
+	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/calendar"
@@ -55,6 +56,9 @@ type System struct {
 	Plans    *plan.Service       // needs NewRevisionID
 	Notifier *reminders.Notifier // needs Scheduler and Bus
 	Verifier *verify.Verifier    // needs NewID and Wait
+	Fence    *account.Fence      // needs Pepper
+	Accounts *account.Service    // needs Pepper and Erasing
+	Eraser   *account.Eraser     // needs Pepper, Erasing, Scheduler, Lister and NewID
 	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs Scheduler and Bus,
 	// archive needs Copies and Bus, changes needs Random.
 	Consumers []change.Consumer
@@ -80,13 +84,19 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 		p.Log = func(string) *slog.Logger { return slog.New(slog.DiscardHandler) }
 	}
 	s := &System{registry: r, ports: p}
+	if !p.Pepper.IsZero() {
+		s.Fence = account.NewFence(account.FenceConfig{
+			Store: p.Store(PartErase), Pepper: p.Pepper, Now: p.Now, Memory: p.Memory,
+		})
+	}
 	s.addServices(p.Store(PartAPI))
+	s.addEraser(projections)
 	projections = append(deployed(), projections...)
 	if p.Scheduler != nil && p.Bus != nil {
 		s.Notifier = reminders.NewNotifier(s.reminding(p.Store(PartNotify), PartNotify))
 	}
 	if p.NewID != nil && p.Wait != nil {
-		s.addVerifier(p.Store(PartVerify), projections)
+		s.Verifier = s.guarded().newVerifier(projections)
 	}
 	if err := s.addConsumers(projections); err != nil {
 		return nil, fmt.Errorf("assemble the system: %w", err)
@@ -112,9 +122,57 @@ func (s *System) addServices(store table.Store) {
 	}
 }
 
-// addVerifier builds the verification, which repairs through separate consumers.
-func (s *System) addVerifier(store table.Store, projections []*projection.Projection) {
+// addEraser builds what lets accounts leave, and erases them.
+func (s *System) addEraser(projections []*projection.Projection) {
 	p := &s.ports
+	if p.Pepper.IsZero() || p.Erasing == nil {
+		return
+	}
+	store := p.Store(PartErase)
+	config := account.Config{Store: store, Objects: p.Erasing.Archive, Pepper: p.Pepper, Now: p.Now}
+	s.Accounts = account.New(config)
+	if p.Scheduler == nil || p.Lister == nil || p.NewID == nil {
+		return
+	}
+	var more, consumers []string
+	for _, one := range projections {
+		more = append(more, one.Name())
+	}
+	for _, line := range readers.Table(s.registry, more...) {
+		consumers = append(consumers, line.Consumers...)
+	}
+	s.Eraser = account.NewEraser(account.EraserConfig{
+		Config: config, Archive: p.Erasing.Archive, Parking: p.Erasing.Parking,
+		Scheduler: p.Scheduler, Schedules: p.Lister, Bus: p.Erasing.Bus,
+		Consumers: consumers, Digest: reminders.UserPart, Log: p.Log(PartErase), NewID: p.NewID, Wait: p.Erasing.Wait,
+		Patience: p.Erasing.Patience, EdgeTime: p.Erasing.EdgeTime, Rate: p.Erasing.Rate,
+		WaitForOthers: p.Erasing.WaitForOthers, Forget: p.Erasing.Forget, Compact: p.Erasing.Compact,
+	})
+}
+
+// IsGone reports whether nothing may be done for the user; false without a fence.
+func (s *System) IsGone(ctx context.Context, user string) (bool, error) {
+	if s.Fence == nil {
+		return false, nil
+	}
+	return s.Fence.IsGone(ctx, user)
+}
+
+// guarded returns the system for a verification: it asks the fence before each of its writes.
+func (s *System) guarded() *System {
+	if s.Fence == nil {
+		return s
+	}
+	guard, guarded, storeOf := account.NewGuard(s.Fence), *s, s.ports.Store
+	guarded.ports.Store = func(part string) table.Store { return guard.Store(storeOf(part)) }
+	guarded.ports.Scheduler, guarded.ports.Copies = guard.Scheduler(s.ports.Scheduler), guard.Objects(s.ports.Copies)
+	return &guarded
+}
+
+// newVerifier builds the verification, which repairs through separate consumers.
+func (s *System) newVerifier(projections []*projection.Projection) *verify.Verifier {
+	p := &s.ports
+	store := p.Store(PartVerify)
 	cfg := verify.Config{
 		Store: store, Walker: p.Walker, Registry: s.registry, Projections: projections,
 		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
@@ -127,7 +185,10 @@ func (s *System) addVerifier(store table.Store, projections []*projection.Projec
 		reminding := s.reminding(store, reminders.Name)
 		cfg.Reminders, cfg.Notifier, cfg.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding), p.Lister
 	}
-	s.Verifier = verify.New(cfg)
+	if cfg.Accounts = s.Fence; s.Eraser != nil {
+		cfg.Forget = s.Eraser.Sweep
+	}
+	return verify.New(cfg)
 }
 
 // addConsumers builds the consumers and gives each to the reader that the deployment table names for it.
@@ -179,6 +240,7 @@ func (s *System) reminding(store table.Store, part string) reminders.Config {
 	p := &s.ports
 	return reminders.Config{
 		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus, Now: p.Now, Log: p.Log(part),
+		IsGone: s.IsGone,
 		Observe: func(o reminders.Observation) {
 			if p.Reminded != nil {
 				p.Reminded(part, o)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
@@ -76,6 +77,15 @@ func (r *run) checkStray(ctx context.Context, name string) (*Difference, reminde
 	case !ok && r.o.User == "":
 		return &d, none, nil
 	case !ok || r.o.User != "" && r.o.User != subject.User:
+		return nil, none, nil
+	}
+	switch state, err := r.stateOf(ctx, subject.User); {
+	case err != nil:
+		return nil, none, err
+	case state == account.Erased:
+		d.Kind, d.ShouldBe = Erased, "no schedule: the account is erased"
+		return &d, none, nil
+	case state != account.Present:
 		return nil, none, nil
 	}
 	d.User, d.offset = subject.User, subject.OffsetMinutes

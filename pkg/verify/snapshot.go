@@ -65,9 +65,13 @@ func (r *run) orphan(ctx context.Context, o revision.Orphan) error {
 // repository checks a partition of a repository that a walk over the table found.
 func (r *run) repository(ctx context.Context, key item.Key) error {
 	row, err := repository.ParseRow(key)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil //nolint:nilerr // a row of something that has nothing derived
+	}
+	if isAway, err := r.isAway(ctx, row.Repository.User, key.PK); isAway || err != nil {
+		return err
+	}
+	switch {
 	case row.Kind == repository.SnapshotRow:
 		return r.unannounced(ctx, key)
 	case key.PK == repository.UserPK(row.Repository.User):

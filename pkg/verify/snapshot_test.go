@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/account"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -68,6 +69,7 @@ func TestVerifier_removesAnAbandonedSnapshot(t *testing.T) {
 			require.True(t, w.drain())
 			first, err := w.commit(ann, "", 5)
 			require.NoError(t, err)
+			require.NoError(t, w.store.Put(t.Context(), table.Put{Item: account.FormRow()})) // as a whole repair does
 			rows := w.store.Len()
 			require.Positive(t, w.abandon(ann, first))
 			found, _ := w.verify(o)
@@ -113,6 +115,7 @@ func TestVerifier_findsAnUnannouncedSnapshotByAWalk(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: drafts.Items[0].Key()}))
+	require.NoError(t, w.store.Put(t.Context(), table.Put{Item: account.FormRow()})) // as a whole repair does
 	rows := w.store.Len()
 	found, _ := w.verify(verify.Options{})
 	require.Len(t, found, 1)

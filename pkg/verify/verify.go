@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/changes"
 	"nexus/pkg/entity"
@@ -38,6 +39,7 @@ const (
 	Kept       Kind = "kept"     // a KEPT row that no item names
 	Change     Kind = "change"   // what a change log does not name; a damaged row of one
 	Plan       Kind = "plan"     // a plan whose day has no row
+	Erased     Kind = "erased"   // rows or schedules of an erased account
 )
 
 // Difference is one deviation from what the items require.
@@ -97,8 +99,12 @@ type Config struct {
 	Changes *changes.Consumer
 	// Repositories reads the drafts of versioned repositories, and publishes nothing here; optional.
 	Repositories *revision.Publisher
-	Now          func() time.Time
-	NewOwner     func() string // unique names of repairs
+	// Accounts tells which accounts leave or are gone: nothing is named or repaired for them. Without it a repair is
+	// refused in a table that has had such an account; optional. Forget erases what is left of an erased one; optional.
+	Accounts *account.Fence
+	Forget   func(ctx context.Context, user string) error
+	Now      func() time.Time
+	NewOwner func() string // unique names of repairs
 	// Grace is the pause between the two reads of a possible difference, longer than the usual delay of the stream; Wait
 	// makes it.
 	Grace time.Duration
@@ -156,7 +162,9 @@ type run struct {
 	sum    Summary
 
 	failed    int64 // repairs
-	repairing bool  // this pass repairs its findings
+	former    int64 // rows and schedules of a form before that remain
+	away      map[string]account.State
+	repairing bool // this pass repairs its findings
 	suspects  []suspect
 	expected  []announcement // what the current user's change log must say, as far as it was not compared
 	// By projection, of the current user: rebuild says that the sum is to be repaired; recounted, that it was recounted
@@ -166,6 +174,9 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context) error {
+	if err := r.checkPepper(ctx); err != nil {
+		return err
+	}
 	r.repairing = r.o.Repair
 	if err := r.schedules(ctx); err != nil {
 		return err
@@ -174,17 +185,25 @@ func (r *run) all(ctx context.Context) error {
 	if err := r.users(ctx); err != nil {
 		return err
 	}
-	if !r.o.Repair || !strays {
+	if !r.o.Repair {
 		return nil
 	}
-	r.repairing = false
-	return r.schedules(ctx)
+	if strays {
+		r.repairing = false
+		if err := r.schedules(ctx); err != nil {
+			return err
+		}
+	}
+	return r.putForm(ctx)
 }
 
 // users calls user for each of them. A scan returns the rows of a partition together, so a change of user shows
 // without a list of all.
 func (r *run) users(ctx context.Context) error {
 	if r.o.User != "" {
+		if isAway, err := r.isAway(ctx, r.o.User, entity.UserPK(r.o.User)); isAway || err != nil {
+			return err
+		}
 		if err := r.user(ctx, r.o.User); err != nil {
 			return err
 		}
@@ -207,10 +226,14 @@ func (r *run) users(ctx context.Context) error {
 			return nil
 		}
 		last = pk
-		if user, ok := userOf(pk); ok {
-			return r.user(ctx, user)
+		user, ok := userOf(pk)
+		if !ok {
+			return r.repository(ctx, row.Key())
 		}
-		return r.repository(ctx, row.Key())
+		if isAway, err := r.isAway(ctx, user, pk); isAway || err != nil {
+			return err
+		}
+		return r.user(ctx, user)
 	})
 }
 
@@ -254,6 +277,9 @@ func (r *run) found(d Difference) error {
 	}
 	if d.Remains {
 		r.sum.Remaining++
+		if d.isFormer() {
+			r.former++
+		}
 	}
 	return r.report(d)
 }

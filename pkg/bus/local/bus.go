@@ -2,7 +2,8 @@
 // People can read them there. Tests of other packages use bus/memory.
 //
 // It promises what the port does: published events are on disk when Publish returns and survive a SIGKILL. It
-// preserves the order of publication and repeats nothing by itself. It must never trim the file. One directory belongs
+// preserves the order of publication and repeats nothing by itself. It must never trim the file, except where it
+// forgets a user. One directory belongs
 // to one bus at a time.
 package local
 
@@ -148,6 +149,30 @@ func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
 		return nil, 0, fmt.Errorf("read events: %w", err)
 	}
 	return events, first, nil
+}
+
+// Forget removes the events whose detail names the user as its userId, and returns how many they were. The events after
+// them get other numbers. The file is replaced in one step.
+func (b *Bus) Forget(user string) (removed int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	keeps := func(e bus.Event) bool {
+		var detail struct {
+			UserID string `json:"userId"`
+		}
+		return json.Unmarshal(e.Detail, &detail) != nil || detail.UserID != user
+	}
+	if b.log != nil {
+		if removed, err = b.log.filter(keeps); err != nil || removed == 0 {
+			return 0, err
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(b.tail), func(e bus.Event) bool { return !keeps(e) })
+	if b.log == nil {
+		removed = len(b.tail) - len(left)
+	}
+	b.tail, b.count = left, b.count-removed
+	return removed, nil
 }
 
 // Close closes the file. A Publish after it fails if there is one.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"nexus/pkg/bus"
@@ -19,7 +20,7 @@ import (
 // fileName is the log's name in the directory.
 const fileName = "events.ndjson"
 
-// log is the file: one event a line. It is only appended to.
+// log is the file: one event a line. It is appended to, and replaced where a user is forgotten.
 type log struct {
 	file *os.File
 	size int64 // up to here every line is whole and durable
@@ -131,16 +132,11 @@ func (l *log) append(events []bus.Event) error {
 	if l.broken != nil {
 		return l.broken
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	for _, e := range events {
-		if err := encoder.Encode(line{Source: bus.Source, Type: e.Type, Time: e.Time, Detail: e.Detail}); err != nil {
-			return err
-		}
+	text, err := encode(events)
+	if err != nil {
+		return err
 	}
-	_, err := l.file.WriteAt(text.Bytes(), l.size)
-	if err == nil {
+	if _, err = l.file.WriteAt(text, l.size); err == nil {
 		err = l.file.Sync()
 	}
 	if err != nil {
@@ -149,8 +145,52 @@ func (l *log) append(events []bus.Event) error {
 		}
 		return err
 	}
-	l.size += int64(text.Len())
+	l.size += int64(len(text))
 	return nil
+}
+
+// filter replaces the file by one with the events to keep, and returns how many it left out.
+func (l *log) filter(keeps func(bus.Event) bool) (removed int, err error) {
+	if l.broken != nil {
+		return 0, l.broken
+	}
+	all, err := l.all()
+	if err != nil {
+		return 0, err
+	}
+	left := slices.DeleteFunc(slices.Clone(all), func(e bus.Event) bool { return !keeps(e) })
+	if len(left) == len(all) {
+		return 0, nil
+	}
+	text, err := encode(left)
+	if err != nil {
+		return 0, err
+	}
+	name := l.file.Name()
+	if err := durable.WriteFile(name, text); err != nil {
+		return 0, err
+	}
+	file, err := os.OpenFile(name, os.O_RDWR, 0o600)
+	if err != nil {
+		l.broken = err // the open file has no name any more
+		return 0, err
+	}
+	err = l.file.Close()
+	l.file, l.size = file, int64(len(text))
+	return len(all) - len(left), err
+}
+
+// encode returns the lines of events.
+func encode(events []bus.Event) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	for _, e := range events {
+		if err := encoder.Encode(line{Source: bus.Source, Type: e.Type, Time: e.Time, Detail: e.Detail}); err != nil {
+			return nil, err
+		}
+	}
+	return text.Bytes(), nil
 }
 
 func (l *log) all() ([]bus.Event, error) { return l.part(0, math.MaxInt) }

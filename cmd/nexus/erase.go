@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/account"
+	"nexus/pkg/local"
+	"nexus/pkg/mask"
+	"nexus/pkg/pepper"
+	"nexus/pkg/port"
+	"nexus/pkg/product"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+	"nexus/pkg/verify"
+)
+
+// eraseCommand is nexus erase.
+type eraseCommand struct {
+	Dev      string `placeholder:"URL" xor:"where" help:"${erase_dev}"`
+	Endpoint string `placeholder:"URL" xor:"where" help:"${erase_endpoint}"`
+	Table    string `default:"ProductivityData" env:"TABLE_NAME" help:"The table's name, with --endpoint (${default})."`
+
+	User   string `placeholder:"USER" xor:"what" help:"The user whose account is to be erased."`
+	Again  bool   `xor:"what" help:"${erase_again}"`
+	Now    bool   `help:"Erase at once, and end when nothing is left. Otherwise the account has 7 days."`
+	DryRun bool   `help:"Say what there is of the user, and change nothing. With --endpoint."`
+
+	Pepper             string `placeholder:"HEX" env:"PEPPER" help:"${erase_pepper}"`
+	Bucket             string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"The bucket of cold copies."`
+	Parking            string `placeholder:"NAME" env:"PARKING_BUCKET" help:"The bucket of parked records."`
+	ScheduleGroup      string `placeholder:"NAME" env:"SCHEDULE_GROUP" help:"The schedule group."`
+	ScheduleTarget     string `placeholder:"ARN" env:"SCHEDULE_TARGET_ARN" help:"${verify_target}"`
+	ScheduleRole       string `placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" help:"${verify_role}"`
+	ScheduleDeadLetter string `placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" help:"${verify_letters}"`
+	Bus                string `placeholder:"NAME" env:"BUS_NAME" help:"The event bus, which is told of the erasure."`
+}
+
+// Help describes what the command does not do.
+func (*eraseCommand) Help() string {
+	return examples("Erases the account of a user: all that docs/privacy.md lists, for good. What AWS keeps by itself "+
+		"ends in the periods that docs/operations.md names. With --endpoint all settings are needed, as flags or in the "+
+		"environment under the names of the functions' variables. "+
+		"--again belongs to the restore of a table: it erases again whom the restore brought back, and is to be run before "+
+		"the restored table is used.",
+		"nexus erase --dev http://127.0.0.1:8080 --user ann --now",
+		"nexus erase --endpoint https://dynamodb.us-east-1.amazonaws.com --table Restored --again",
+	)
+}
+
+// Run erases and prints what became of the account.
+func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
+	switch {
+	case (c.Dev == "") == (c.Endpoint == ""):
+		return wrongUsage("either --dev or --endpoint is needed")
+	case (c.User == "") == !c.Again:
+		return wrongUsage("either --user or --again is needed")
+	case c.Dev != "" && (c.Again || c.DryRun):
+		return wrongUsage("--again and --dry-run need --endpoint")
+	case c.Now && (c.Again || c.DryRun):
+		return wrongUsage("--now goes with --user alone")
+	}
+	if err := (verify.Options{User: c.User}).Check(); err != nil {
+		return wrongUsage("--user: %w", err)
+	}
+	if c.Dev != "" {
+		return c.inProcess(ctx, out)
+	}
+	s, walker, done, err := c.system(out)
+	if err != nil {
+		return err
+	}
+	defer done()
+	switch {
+	case c.Again:
+		return c.again(ctx, s, walker, out)
+	case c.DryRun:
+		found, err := s.Eraser.Survey(ctx, c.User)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out.results).Encode(found)
+	case !c.Now:
+		eraseAt, err := s.Accounts.Leave(ctx, c.User)
+		if err != nil {
+			return err
+		}
+		return printState(out, account.Leaving, &eraseAt)
+	}
+	if err := s.Eraser.CheckForm(ctx); err != nil {
+		return fmt.Errorf("%w: run nexus verify --repair without --user first", err)
+	}
+	if err := s.Accounts.LeaveNow(ctx, c.User); err != nil && !errors.Is(err, account.ErrErased) {
+		return err
+	}
+	fmt.Fprintf(out.messages, "nexus: the functions remember a state for a minute; the erasure takes at least %s\n",
+		account.EdgeTime)
+	if err := s.Eraser.Erase(ctx, c.User); err != nil {
+		return err
+	}
+	return printState(out, account.Erased, nil)
+}
+
+func (c *eraseCommand) again(ctx context.Context, s *system.System, walker table.Walker, out outputs) error {
+	again, err := s.Eraser.Again(ctx, walker)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out.results).Encode(again)
+}
+
+func printState(out outputs, state account.State, eraseAt *time.Time) error {
+	if eraseAt != nil && state == account.Leaving {
+		_, err := fmt.Fprintf(out.results, "the account is to be erased at %s\n", eraseAt.UTC().Format(time.RFC3339))
+		return err
+	}
+	_, err := fmt.Fprintf(out.results, "the account is %s\n", state)
+	return err
+}
+
+// system returns a system on the table and the services of the deployment.
+func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walker, done func(), err error) {
+	var missing []string
+	for _, one := range []struct{ flag, value string }{
+		{"--pepper", c.Pepper}, {"--bucket", c.Bucket}, {"--parking", c.Parking}, {"--schedule-group", c.ScheduleGroup},
+		{"--schedule-target", c.ScheduleTarget}, {"--schedule-role", c.ScheduleRole},
+		{"--schedule-dead-letter", c.ScheduleDeadLetter}, {"--bus", c.Bus},
+	} {
+		if one.value == "" {
+			missing = append(missing, one.flag)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, nil, nil, wrongUsage("an erasure needs all places: %s", strings.Join(missing, ", "))
+	}
+	own, err := pepper.Parse(c.Pepper)
+	if err != nil {
+		return nil, nil, nil, wrongUsage("--pepper: %w", err)
+	}
+	deployed, err := local.NewRemotePorts(local.Remote{
+		ArchiveBucket: c.Bucket, ParkingBucket: c.Parking, BusName: c.Bus,
+		ScheduleGroup: c.ScheduleGroup, ScheduleTargetARN: c.ScheduleTarget, ScheduleRoleARN: c.ScheduleRole,
+		ScheduleDeadLetterARN: c.ScheduleDeadLetter,
+	})
+	if err != nil {
+		return nil, nil, nil, wrongUsage("%w", err)
+	}
+	client, done, err := local.NewClient(c.Endpoint)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	store := dynamo.New(client, dynamo.WithTable(c.Table))
+	log := slog.New(mask.New(slog.NewTextHandler(out.messages, nil), own))
+	s, err = system.New(product.Registry(), system.Ports{
+		Store: func(string) table.Store { return store }, Now: time.Now, NewID: uuid.NewString, Pepper: own,
+		Scheduler: deployed.Scheduler, Lister: deployed.Scheduler, Bus: deployed.Bus,
+		Erasing: &system.Erasing{
+			Archive: deployed.Copies, Parking: deployed.Parked, Bus: deployed.Bus, Wait: port.Sleep,
+			Patience: account.Patience, EdgeTime: account.EdgeTime, Rate: account.Rate,
+		},
+		Log: func(string) *slog.Logger { return log },
+	})
+	return s, dynamo.NewWalker(client, dynamo.WithTable(c.Table)), done, err
+}
+
+// inProcess has a running system erase.
+func (c *eraseCommand) inProcess(ctx context.Context, out outputs) error {
+	body, err := json.Marshal(map[string]any{"user": c.User, "now": c.Now})
+	if err != nil {
+		return err
+	}
+	url := strings.TrimSuffix(c.Dev, "/") + "/dev/erase"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return wrongUsage("--dev: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("POST %s: %s", url, received{response.StatusCode, response.Header, content}.problem())
+	}
+	var erased local.Erased
+	if err := json.Unmarshal(content, &erased); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return printState(out, erased.State, erased.EraseAt)
+}

@@ -1,0 +1,39 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/entity/departure"
+	"nexus/pkg/table"
+)
+
+// endRequests deletes the objects of requests whose rows a crash kept from being put, or took away alone. One of
+// less than an hour ago may be that of a request under way.
+func (e *Eraser) endRequests(ctx context.Context) error {
+	return eachObject(ctx, e.Archive, LeavingPrefix, func(object string) error { return e.endRequest(ctx, object) })
+}
+
+func (e *Eraser) endRequest(ctx context.Context, object string) error {
+	body, err := e.Archive.Get(ctx, object)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := strings.TrimPrefix(object, LeavingPrefix)
+	asked, err := readNote(body, attrAskedAt)
+	if err != nil || e.Now().Before(asked.Add(time.Hour)) {
+		return nil //nolint:nilerr // an object that no program has put is left to the operator
+	}
+	it, err := table.Find(ctx, e.Store, departure.StateKey(name))
+	if err != nil || it != nil {
+		return err
+	}
+	_, err = e.Archive.Purge(ctx, object)
+	return err
+}

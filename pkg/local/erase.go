@@ -1,0 +1,122 @@
+package local
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"nexus/pkg/account"
+	"nexus/pkg/bus"
+	"nexus/pkg/entity"
+	"nexus/pkg/port"
+	"nexus/pkg/system"
+	"nexus/pkg/verify"
+)
+
+// erasePause is the pause between two looks for erasures that are due.
+const erasePause = time.Minute
+
+// erasing returns the ports of the erasure. Here one process does everything: it remembers no state, so that an erasure
+// has to wait for what has begun alone. There is no cache at an edge, and no neighbour on a shard.
+func (p *Platform) erasing() *system.Erasing {
+	return &system.Erasing{
+		Archive: p.blobs, Parking: p.blobs, Bus: shownBus{p.hub}, Wait: port.Sleep,
+		WaitForOthers: p.others.wait,
+		Forget:        func(_ context.Context, user string) (int, error) { return p.bus.Forget(user) },
+	}
+}
+
+// shownBus shows events and keeps none: the event of an erasure names its user.
+type shownBus struct{ hub *hub }
+
+func (b shownBus) Publish(_ context.Context, events ...bus.Event) error {
+	if err := bus.Check(events); err != nil {
+		return err
+	}
+	for _, e := range events {
+		b.hub.broadcast("event", func() []byte { return line(shownEvent(e)) })
+	}
+	return nil
+}
+
+// eraseDue erases the accounts whose time has come, until the context ends.
+func (p *Platform) eraseDue(ctx context.Context) {
+	select {
+	case <-p.walked: // a table that has just been opened is read first
+	case <-ctx.Done():
+		return
+	}
+	for ctx.Err() == nil {
+		moved := p.clock.Moved()
+		if err := p.erase(ctx, p.runEraser); err != nil && ctx.Err() == nil {
+			p.log.Warn("an erasure is not finished; it goes on later", "error", err)
+		}
+		waitFor(ctx, erasePause, moved, nil)
+	}
+}
+
+func (p *Platform) runEraser(ctx context.Context) error {
+	_, err := p.system.Eraser.Run(ctx)
+	return err
+}
+
+// erase erases, in a table whose rows and schedules have the present form: if nobody has found that out, a repair does.
+func (p *Platform) erase(ctx context.Context, erase func(context.Context) error) error {
+	p.erasures.Lock() // one at a time
+	defer p.erasures.Unlock()
+	due, err := p.system.Eraser.IsAnyDue(ctx)
+	if err != nil || !due {
+		return err
+	}
+	if p.system.Eraser.CheckForm(ctx) != nil {
+		options := verify.Options{Repair: true}
+		if _, err := p.system.Verifier.Run(ctx, options, func(verify.Difference) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return erase(ctx)
+}
+
+// Erased is the answer to POST /dev/erase.
+type Erased struct {
+	State   account.State `json:"state"`
+	EraseAt *time.Time    `json:"eraseAt,omitempty"`
+}
+
+// postErase requests the erasure of an account or, with now, erases it and answers when nothing is left.
+func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		User string `json:"user"`
+		Now  bool   `json:"now"`
+	}
+	if err := readBody(r, &body); err != nil {
+		return err
+	}
+	if err := entity.CheckUserID(body.User); err != nil {
+		return refusal(http.StatusUnprocessableEntity, "user: %v", err)
+	}
+	goOn(w)
+	if err := p.leave(r.Context(), body.User, body.Now); err != nil {
+		return err
+	}
+	state, eraseAt, err := p.system.Accounts.State(r.Context(), body.User)
+	if err != nil {
+		return err
+	}
+	out := Erased{State: state}
+	if !eraseAt.IsZero() {
+		out.EraseAt = &eraseAt
+	}
+	return answer(w, out)
+}
+
+func (p *Platform) leave(ctx context.Context, user string, now bool) error {
+	if !now {
+		_, err := p.system.Accounts.Leave(ctx, user)
+		return err
+	}
+	if err := p.system.Accounts.LeaveNow(ctx, user); err != nil {
+		return err
+	}
+	return p.erase(ctx, func(ctx context.Context) error { return p.system.Eraser.Erase(ctx, user) })
+}

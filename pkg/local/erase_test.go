@@ -1,0 +1,170 @@
+package local_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/local"
+)
+
+// marked is a text that a user writes.
+func marked(user string, n int) string { return fmt.Sprintf("plover-%d of %s", n, user) }
+
+// live lets a user have something of everything that the API makes.
+func (s *system) live(user string) {
+	s.t.Helper()
+	s.user = user
+	n := 0
+	text := func() string {
+		n++
+		return marked(user, n)
+	}
+	now := s.now()
+	in := func(d time.Duration) string { return now.Add(d).UTC().Truncate(time.Second).Format(time.RFC3339) }
+	note := s.must("POST", "/v1/notes", object{"title": text(), "body": text()})
+	link := object{"links": []object{{"targetType": "NOTE", "targetId": note["noteId"]}}}
+	s.must("POST", "/v1/events", object{
+		"title": text(), "description": text(), "location": text(), "startUtc": in(2 * time.Hour), "startTzid": "UTC",
+		"endUtc": in(3 * time.Hour), "reminderMinutes": []int{5, 60},
+	})
+	master := s.must("POST", "/v1/series", object{
+		"title": text(), "startUtc": in(4 * time.Hour), "startTzid": "UTC", "rrule": "FREQ=DAILY;COUNT=400",
+		"reminderMinutes": []int{10},
+	})
+	require.NotEmpty(s.t, master["masterId"])
+	s.reminder(text(), now.Add(time.Hour))
+	s.reminder(text(), now.Add(400*24*time.Hour))
+	task := s.task(text(), link)
+	s.must("PATCH", "/v1/tasks/"+task["taskId"].(string), object{"status": "COMPLETED"}, "If-Match", version(task))
+	gone := s.must("POST", "/v1/notes", object{"title": text(), "body": "b"}, "Idempotency-Key", text())
+	s.must("DELETE", "/v1/notes/"+gone["noteId"].(string), nil, "If-Match", version(gone))
+	s.must("PUT", "/v1/me/feed", object{})
+	first := s.grow(text(), 3)
+	s.must("POST", treePath+"/revisions", drivers(first, text(), 40))
+	s.must("PATCH", "/v1/me", object{"defaultTzid": "Europe/Paris"}, "If-Match", `"0"`)
+	s.waitUntilIdle()
+}
+
+// found returns the files below a directory that have one of the texts.
+func found(t *testing.T, dir string, texts ...string) (names []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			if bytes.Contains(content, []byte(text)) || strings.Contains(path, text) {
+				names = append(names, strings.TrimPrefix(path, dir)+": "+text)
+			}
+		}
+		return nil
+	}))
+	return names
+}
+
+// derived returns what the API answers of a user.
+func (s *system) derived(user string) string {
+	s.t.Helper()
+	was := s.user
+	defer func() { s.user = was }()
+	s.user = user
+	var all []string
+	for _, path := range []string{
+		"/v1/me", "/v1/me/stats", "/v1/notes", "/v1/tasks", "/v1/reminders", "/v1/events", "/v1/me/feed", treePath,
+		"/v1/archive",
+	} {
+		status, out := s.call("GET", path, nil)
+		delete(out, "asOf")
+		all = append(all, fmt.Sprint(path, status, out))
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestPlatform_leavesNothingOfAnErasedUser(t *testing.T) {
+	t.Parallel()
+	const user, other = "d4b7a6f0-3c1e-4c59-9a2b-6f1f0e9d8c7b", "d4b7a6f0-3c1e-4c59-9a2b-6f1f0e9d8c7"
+	dir := t.TempDir()
+	s := startSystem(t, local.Options{DataDir: dir})
+	s.live(user)
+	s.live(other)
+	s.advance("26h") // reminders are delivered, and the task is archived
+	s.waitUntilIdle()
+	require.NotEmpty(t, found(t, filepath.Join(dir, "events"), user))
+	require.NotEmpty(t, found(t, filepath.Join(dir, "schedules"), user))
+	before := s.derived(other)
+	require.Contains(t, before, "plover-1 of "+other)
+
+	erased := s.must("POST", "/dev/erase", object{"user": user, "now": true})
+	require.Equal(t, object{"state": "ERASED"}, erased)
+	s.user = other
+	for range 3 {
+		s.must("POST", "/dev/redeliver", object{"from": "start", "times": 3})
+	}
+	verified, err := s.client.Post(s.URL()+"/dev/verify", "application/json", strings.NewReader(`{"repair":true}`))
+	require.NoError(t, err)
+	require.NoError(t, verified.Body.Close())
+	require.Equal(t, http.StatusOK, verified.StatusCode)
+	s.waitUntilIdle()
+	require.Equal(t, before, s.derived(other), "law E3")
+	s.stop()
+
+	for _, text := range []string{user + `"`, user + "/", user + "#"} { // the other's id begins likewise
+		for _, place := range []string{"events", "schedules", "blobs", "checkpoints"} {
+			require.Empty(t, found(t, filepath.Join(dir, place), text), text)
+		}
+	}
+	for _, text := range []string{
+		user + "\"", user + "#", user + "/", "of " + user + "\"",
+		base64.StdEncoding.EncodeToString([]byte("USER#" + user))[:54],
+	} {
+		require.Empty(t, found(t, withoutStream(t, dir), text), text)
+	}
+}
+
+// withoutStream returns a folder with a compacted copy of the engine's file, from which the stream is taken out.
+func withoutStream(t *testing.T, dir string) string {
+	t.Helper()
+	copied := t.TempDir()
+	content, err := os.ReadFile(filepath.Join(dir, "engine", "dynamodb.sqlite"))
+	require.NoError(t, err)
+	file := filepath.Join(copied, "copy.sqlite")
+	require.NoError(t, os.WriteFile(file, content, 0o600))
+	db, err := sql.Open("sqlite", file)
+	require.NoError(t, err)
+	for _, statement := range []string{"DELETE FROM _stream_records", "VACUUM"} {
+		_, err := db.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	require.NoError(t, db.Close())
+	return copied
+}
+
+func TestPlatform_erasesAUserInMemoryWhenTheTimeHasCome(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	s.live("leaving")
+	answer := s.must("POST", "/dev/erase", object{"user": "leaving"})
+	require.Equal(t, "REQUESTED", answer["state"])
+	s.advance("160h")
+	require.Contains(t, s.derived("leaving"), "plover-1 of leaving")
+	s.advance("9h")
+	s.waitUntilIdle()
+	require.NotContains(t, s.derived("leaving"), "plover-")
+	status, refusal := s.call("POST", "/dev/erase", object{"user": "a#b"})
+	require.Equal(t, http.StatusUnprocessableEntity, status, refusal)
+}
