@@ -34,7 +34,7 @@ func archiveOperations() []*operation {
 			answers: []documented{
 				{status: http.StatusOK, doc: "The item as it is now.", schema: schemaRef(anyEntity), entity: true}, goneAnswer,
 			},
-			finds: true, leaves: true, conflicts: "The item has not left yet.",
+			finds: true, leaves: true, conflicts: "The item has not left yet.", fills: fillsRestored,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				id := c.path["id"]
 				t := s.Registry.ByID(id)

@@ -89,6 +89,9 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 			return have
 		})
 	}
+	if t.Name == entity.TypeUserMeta {
+		s.change("properties", func(v any) any { return append(slices.Clone(v.(object)), nearLimitsSchema()) })
+	}
 	return s
 }
 

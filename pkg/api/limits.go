@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/metering"
-	"nexus/pkg/idempotency"
 	"nexus/pkg/limit"
-	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -138,6 +137,9 @@ func problemOfLimit(err error) *Problem {
 		return p
 	case errors.As(err, &quota):
 		p := refuse(quotaReached, "There are %d of at most %d.", quota.Used, quota.Limit)
+		if slices.Contains(histories, quota.Name) {
+			p = refuse(historyFull, "There are %d of at most %d revisions: prune the history.", quota.Used, quota.Limit)
+		}
 		p.Quota, p.Limit, p.Used = quota.Name, &quota.Limit, &quota.Used
 		return p
 	}
@@ -186,43 +188,4 @@ func admitImport(ctx context.Context, s *Config, c call, components int) error {
 		return err
 	}
 	return c.spending.pay(ctx, 1+components/componentsPerPoint, 1)
-}
-
-// room judges the quotas of an operation before it is carried out. The repetition of a request that was carried out is
-// let through: it adds nothing, and its client must learn what became of it.
-func (a *API) room(ctx context.Context, o *operation, c call) error {
-	if a.cfg.limiter == nil || !c.limited || o.fills == nil {
-		return nil
-	}
-	err := o.fills(ctx, &a.cfg, c)
-	var full *limit.QuotaError
-	if !errors.As(err, &full) || c.key == "" {
-		return err
-	}
-	receipt, wrong := idempotency.New(c.user, c.key, c.retention, nil)
-	if wrong != nil {
-		return err
-	}
-	row, failed := table.Find(ctx, a.cfg.Limits.Store, receipt.Key)
-	switch {
-	case failed != nil:
-		return failed
-	case row != nil:
-		return nil
-	}
-	return err
-}
-
-// fillsContent returns the judgement of an operation that makes one more item of the type.
-func fillsContent(t *entity.Type) func(context.Context, *Config, call) error {
-	quota := quotaOf(t)
-	return func(ctx context.Context, s *Config, c call) error { return s.limiter.Room(ctx, c.user, quota) }
-}
-
-// quotaOf returns the quota that items of the type use.
-func quotaOf(t *entity.Type) string {
-	if t.Name == product.TypeNote {
-		return limit.Notes
-	}
-	return limit.Content
 }

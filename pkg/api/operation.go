@@ -118,6 +118,7 @@ type answer struct {
 	// typ and item are the entity, if the answer is one.
 	typ      *entity.Type
 	item     item.Item
+	more     []byte // members of the entity's JSON that no field of it has, each after a comma
 	body     []byte // JSON, if the answer is no entity
 	tagged   []byte // the input of such an answer's entity tag; nil for the body
 	tag      string // such an answer's entity tag itself; "" for a digest
@@ -139,7 +140,8 @@ func (a answer) json() []byte {
 	case a.item == nil:
 		return a.body
 	case a.typ.Name == entity.TypeUserMeta:
-		return a.typ.AppendJSON(nil, product.WithAllStats(a.item))
+		out := a.typ.AppendJSON(nil, product.WithAllStats(a.item))
+		return append(append(out[:len(out)-1], a.more...), '}')
 	}
 	return a.typ.AppendJSON(nil, a.item)
 }

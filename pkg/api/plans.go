@@ -51,7 +51,7 @@ func planOperations() []*operation {
 			summary: "Commit the plan of a day",
 			detail: "The whole plan, its to-dos in their order. To-dos are about actions of the values tree. " +
 				"All of it is committed or none: each broken rule is named, with its action or block.",
-			body: commitPlanBody(), conflicts: conflictOfHead,
+			body: commitPlanBody(), conflicts: conflictOfHead, fills: fillsPlan,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its plan.", planRevision)},
 			run:     commitPlan,
 		},
@@ -67,7 +67,7 @@ func planOperations() []*operation {
 			id: "rollbackPlan", method: http.MethodPost, path: plansPath + "/rollback", tag: "plans", writes: true, alone: true,
 			summary: "Bring an earlier plan of the day back",
 			detail:  "As a new revision, row for row; what lies between stays in the history.",
-			body:    rollbackBody(), finds: true, conflicts: conflictOfHead,
+			body:    rollbackBody(), finds: true, conflicts: conflictOfHead, fills: fillsPlan,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its plan.", planRevision)},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				r := rollbackOf(c)
@@ -87,13 +87,13 @@ func planOperations() []*operation {
 					schema: schemaRef(planRollover), traced: true,
 				},
 			},
-			finds: true, run: rolloverPlan,
+			finds: true, fills: fillsNextPlan, run: rolloverPlan,
 		},
 		{
 			id: "completePlan", method: http.MethodPost, path: plansPath + "/complete", tag: "plans", writes: true,
 			summary: "Complete an action",
 			detail:  "In the day's plan and in the values tree together, or in neither. Repeating it changes nothing.",
-			body:    completePlanBody(), finds: true,
+			body:    completePlanBody(), finds: true, fills: fillsPlanAndTree,
 			answers: []documented{
 				{status: http.StatusOK, doc: "The plan and the action as they are now.", schema: schemaRef(planCompletion),
 					traced: true},

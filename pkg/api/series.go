@@ -122,6 +122,7 @@ func seriesOperations(t *entity.Type) []*operation {
 			answers:   []documented{entityAnswer(http.StatusCreated, t, "The series was created."), goneAnswer},
 			finds:     true, // the event, or a link's target, may be missing
 			conflicts: "The chosen id exists, is in the archive, or was deleted.",
+			fills:     fillsSeries,
 			run:       createSeries,
 		},
 		{
@@ -177,7 +178,8 @@ func seriesOperations(t *entity.Type) []*operation {
 					doc:    "Both series as they are now; of a repeated request the old one only if it is still there.",
 					schema: schemaRef(bothSeries)}, goneAnswer,
 			},
-			run: splitSeries(t),
+			fills: fillsSeries,
+			run:   splitSeries(t),
 		},
 	}
 }

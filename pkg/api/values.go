@@ -68,8 +68,8 @@ func valuesOperations() []*operation {
 				"All of it is committed or none: each broken rule is named, with its node. Nodes are never lost, only deleted.",
 			body:      commitValuesBody(),
 			answers:   []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
-			conflicts: conflictOfHead,
-			run:       commitValues,
+			conflicts: conflictOfHead, fills: fillsTree,
+			run: commitValues,
 		},
 		{
 			id: "diffValues", method: http.MethodGet, path: valuesPath + "/diff", tag: "values",
@@ -94,7 +94,7 @@ func valuesOperations() []*operation {
 			summary: "Bring an earlier values tree back",
 			detail: "As a new revision, node for node; what lies between stays in the history. Words of nodes that were " +
 				"forgotten since come back with it: " + memberRemembered + " names these nodes.",
-			body: rollbackBody(), finds: true, conflicts: conflictOfHead,
+			body: rollbackBody(), finds: true, conflicts: conflictOfHead, fills: fillsTree,
 			answers: []documented{revisionAnswered(http.StatusCreated, "The new revision and its tree.", valuesRevision)},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				r := rollbackOf(c)

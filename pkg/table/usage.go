@@ -112,6 +112,9 @@ func WithTally(ctx context.Context, t *Tally) context.Context {
 	return context.WithValue(ctx, tallyKey{}, t)
 }
 
+// IsHeard reports whether [Observer.Report] has anybody to give a consumption to: computing it may take time.
+func (o Observer) IsHeard(ctx context.Context) bool { return o != nil || ctx.Value(tallyKey{}) != nil }
+
 // Report gives the consumption of one call to the tally of the call's context, if it has one, and to the observer,
 // unless it is nil. Adapters call it.
 func (o Observer) Report(ctx context.Context, u Consumption) {

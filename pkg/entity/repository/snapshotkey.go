@@ -43,6 +43,9 @@ func (a Address) NodeKey(revID, nodeID string) item.Key {
 	return item.Key{PK: a.SnapshotPK(revID), SK: join(nodeWord, nodeID)}
 }
 
+// NodesPrefix begins the sort keys of all nodes of a snapshot.
+func NodesPrefix() string { return nodeWord + separator }
+
 // EdgeKey is the key of the edge from a parent to its child at that place among its children, counted from 1.
 func (a Address) EdgeKey(revID, parentID string, order int, childID string) item.Key {
 	return item.Key{PK: a.SnapshotPK(revID), SK: join(edgeWord, parentID, formatOrder(order), childID)}

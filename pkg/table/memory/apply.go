@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"maps"
 
@@ -38,13 +39,13 @@ func oneRow(op string) kind { return kind{op, 1, table.MaxItemBytes} }
 func transaction() kind     { return kind{"Transact", 2, 4 << 20} }
 func unconditionally() kind { return kind{"Load", 1, 16 << 20} }
 
-// write applies the actions, all or none, and returns the resulting rows.
-func (s *Store) write(w kind, actions []action) (table.Consumption, []edit, error) {
+// write applies the actions, all or none, and returns the resulting rows. It computes what they cost if anybody hears.
+func (s *Store) write(ctx context.Context, w kind, actions []action) (table.Consumption, []edit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	usage := table.Consumption{Op: w.op}
 	edits, err := s.plan(actions, w.maxBytes)
-	if s.observe != nil {
+	if s.observe.IsHeard(ctx) {
 		for _, e := range edits {
 			s.charge(&usage, e, w.factor)
 		}

@@ -40,7 +40,7 @@ func (s *Store) single(ctx context.Context, op string, wanted table.Action) (*ro
 	var left *row
 	call := func() Call { return Call{Op: op, Keys: []item.Key{key}} }
 	err = s.do(ctx, call, func() (table.Consumption, error) {
-		usage, edits, err := s.write(oneRow(op), []action{a})
+		usage, edits, err := s.write(ctx, oneRow(op), []action{a})
 		if err == nil {
 			left = edits[0].new
 		}
@@ -80,7 +80,7 @@ func (s *Store) Transact(ctx context.Context, actions ...table.Action) error {
 	}
 	call := func() Call { return Call{Op: op, Keys: slices.Clone(keys)} }
 	err := s.do(ctx, call, func() (table.Consumption, error) {
-		usage, _, err := s.write(w, checked)
+		usage, _, err := s.write(ctx, w, checked)
 		return usage, err
 	})
 	return wrap(op, keys[0], err)
@@ -118,7 +118,7 @@ func (s *Store) loadBatch(ctx context.Context, op string, batch []action) error 
 		return c
 	}
 	return s.do(ctx, call, func() (table.Consumption, error) {
-		usage, _, err := s.write(unconditionally(), batch)
+		usage, _, err := s.write(ctx, unconditionally(), batch)
 		return usage, err
 	})
 }

@@ -26,6 +26,25 @@ func batchCases() []testCase {
 			f.NoError(err)
 			f.sameRows([]item.Item{rows[1], rows[0]}, got)
 		}},
+		{"a tally has the units of the calls of its context, and of no others", func(f *fixture) {
+			var tally table.Tally
+			ctx := table.WithTally(f.ctx, &tally)
+			rows := f.load(2, nil)
+			f.Zero(tally.Units())
+			_, err := f.store.Get(ctx, rows[0].Key())
+			f.NoError(err)
+			f.InDelta(1, tally.Units(), 0, "a consistent read")
+			_, err = f.store.Peek(ctx, []item.Key{rows[0].Key()})
+			f.NoError(err)
+			f.InDelta(1.5, tally.Units(), 0, "half a unit for one that may lag")
+			changed := rows[1].Clone()
+			changed["note"] = item.String("x")
+			f.NoError(f.store.Put(ctx, table.Put{Item: changed}))
+			f.InDelta(2.5, tally.Units(), 0, "a write that moves no index")
+			_, err = f.store.Get(f.ctx, rows[0].Key())
+			f.NoError(err)
+			f.InDelta(2.5, tally.Units(), 0)
+		}},
 		{"a batch of no keys is answered with none", func(f *fixture) {
 			got, err := f.store.BatchGet(f.ctx, nil)
 			f.NoError(err)
