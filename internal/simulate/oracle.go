@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/register"
 )
 
 // userOf returns the user of a key's partition; "" without one.
@@ -122,6 +123,9 @@ func (h *history) absorb(w *worker) {
 func (h *history) take1(r *record) {
 	if !h.places.Row(r.Key.PK, r.Key.SK) {
 		h.violate("I9", userOf(r.Key), r.Key.String(), "is a row that the register does not know")
+	}
+	if line, _ := register.FindRow(r.Key.PK, r.Key.SK); line.Owner == register.Nobody {
+		return
 	}
 	s := h.oracle.users[userOf(r.Key)]
 	if s != nil && h.isLogRow(s, r) {

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/register"
 	"nexus/pkg/table"
 )
 
@@ -62,6 +63,9 @@ func (h *history) trespass(op string, keys []item.Key) {
 	}
 	for _, key := range keys {
 		owner := userOf(key)
+		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.Nobody {
+			continue
+		}
 		if w.allowed[key.PK] || owner != "" && w.allowed[entity.UserPK(owner)] { // of a repository's partition, too
 			continue
 		}
