@@ -203,6 +203,17 @@ func TestReminderDue_hasTheSeriesTitleOnceAnOwnOneIsRemoved(t *testing.T) {
 	}
 }
 
+func TestReminderDue_hasATitleOfOneLine(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(2*time.Hour)), "15"))
+	// Rows from before the rule for titles are in tables.
+	w.set("evt_1", entity.AttrTitle, item.String("two\r\nlines \u202egnp.exe \u200f(A)"))
+	w.advance(3 * time.Hour)
+	require.Len(t, w.published(), 1)
+	require.Equal(t, "two lines  gnp.exe \u200f(A)", w.bus.details(t)[0].Title)
+}
+
 func TestNotifier_continuesAChainAfterAMissedOccurrence(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -1,14 +1,49 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/table"
 )
+
+// TestCheckBlock_refusesTheTitleThatIsSentAlone has a plan from before the rule for titles.
+func TestCheckBlock_refusesTheTitleThatIsSentAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t, 3)
+	const title = "two\nlines \u2066"
+	first := b.commit(monday, "", plan.ReasonMorningPlan, aDay())
+	for _, row := range b.rowsUnder("U#ann#PLAN#"+monday+"#"+first.RevID, "BLOCK#") {
+		if strings.HasSuffix(row.Key().SK, blk(4)) {
+			_, err := b.store.Update(b.ctx, table.Update{Key: row.Key(), Set: item.Item{"title": item.String(title)}})
+			b.NoError(err)
+		}
+	}
+	present := b.current(monday)
+	kept := present.State
+	i := slices.IndexFunc(kept.Blocks, func(one plan.Block) bool { return one.BlockID == blk(4) })
+	b.Equal(title, kept.Blocks[i].Title)
+	kept.Blocks[i].EndTimeIso = kept.Blocks[i].EndTimeIso.Add(time.Minute)
+	next := b.commit(monday, first.RevID, plan.ReasonMiddayReplan, kept)
+	b.Equal(title, next.State.Blocks[i].Title)
+
+	moved := next.State
+	moved.Blocks = slices.Clone(moved.Blocks)
+	moved.Blocks[(i+1)%len(moved.Blocks)].Title = title
+	_, err := b.plans.Commit(b.ctx, "ann", monday, plan.Commit{
+		ParentRevID: next.RevID, Message: "moved", Reason: plan.ReasonMiddayReplan, Plan: moved,
+	})
+	var rules *revision.RuleError
+	b.ErrorAs(err, &rules)
+	b.Equal(plan.RuleBlockTitle, rules.Violations[0].Rule)
+	b.Contains(rules.Violations[0].Pointer, "/title")
+}
 
 func TestCommit_namesWhatBreaksEachRule(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/item"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/table"
 )
 
 // finding is a violation without its words.
@@ -250,6 +252,59 @@ func TestCommit_boundsItsOwnText(t *testing.T) {
 	first := b.plant()
 	_, err := b.service.Rollback(b.ctx, "ann", first.RevID, first.RevID, "", "")
 	b.Equal(revision.RuleMessageMissing, broken(t, err)[0].Rule)
+}
+
+// TestCheckText_refusesWhatIsSentAlone has a tree from before the rule for titles and notes.
+func TestCheckText_refusesWhatIsSentAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const title, notes = "two\nlines \u202e", "a\x01b\rc"
+	first := b.plant()
+	for _, row := range b.partition("U#ann#VALUES#" + first.RevID) {
+		if row.Key().SK == "NODE#"+act(1) {
+			_, err := b.store.Update(b.ctx, table.Update{Key: row.Key(), Set: item.Item{
+				"title": item.String(title), "notes": item.String(notes),
+			}})
+			b.NoError(err)
+		}
+	}
+	old, err := b.service.Current(b.ctx, "ann")
+	b.NoError(err)
+	b.Equal(title, node(&old.State, act(1)).Title)
+
+	// The node and its neighbours are edited elsewhere, by operations and as a whole tree.
+	next, err := b.edit(first.RevID, values.Operation{Kind: values.OpUpdate, NodeID: act(2), Title: text("Sleep")})
+	b.NoError(err)
+	next, err = b.edit(next.RevID, values.Operation{Kind: values.OpUpdate, NodeID: act(1), Notes: text("plain")})
+	b.NoError(err)
+	next, err = b.edit(next.RevID, values.Operation{Kind: values.OpDelete, NodeID: act(3)})
+	b.NoError(err)
+	whole := next.State
+	next = b.commit(next.RevID, whole)
+	b.Equal(title, node(&next.State, act(1)).Title)
+
+	for field, operation := range map[string]values.Operation{
+		"title": {Kind: values.OpUpdate, NodeID: act(2), Title: text(title)},
+		"notes": {Kind: values.OpUpdate, NodeID: act(1), Notes: text(notes)},
+	} {
+		_, err := b.edit(next.RevID, operation)
+		violations := broken(t, err)
+		b.Len(violations, 1)
+		b.Equal(values.RuleText, violations[0].Rule)
+		b.Contains(violations[0].Pointer, field)
+		b.Regexp(`U\+[0-9A-F]{4}`, violations[0].Detail)
+	}
+	_, err = b.edit(next.RevID, values.Operation{Kind: values.OpUpdate, NodeID: act(1), Title: text("one line")})
+	b.NoError(err)
+	_, err = b.edit(b.head(), values.Operation{Kind: values.OpUpdate, NodeID: act(1), Title: text(title)})
+	b.Equal(values.RuleText, broken(t, err)[0].Rule, "the title is no longer the parent's")
+}
+
+// head is the present revision.
+func (b *fixture) head() string {
+	current, err := b.service.Current(b.ctx, "ann")
+	b.NoError(err)
+	return current.Head.RevID
 }
 
 func TestCheckTombstone_keepsTombstonesInLaterSnapshots(t *testing.T) {
