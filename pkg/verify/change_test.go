@@ -178,6 +178,13 @@ func TestVerifier_findsDamagedRowsOfALog(t *testing.T) {
 			}
 			w.remove(rows[2])
 		}, nil, false},
+		// TTL went by another clock, and took the third row first.
+		"the rows before the hole are over in seconds": {func(w *fixture, rows []item.Item) {
+			for _, row := range rows[:2] {
+				w.set(row.Key(), entity.AttrTTL, item.Int(w.now.Add(3*time.Second).Unix()))
+			}
+			w.remove(rows[2])
+		}, nil, false},
 		"a row stays for ever": {func(w *fixture, rows []item.Item) {
 			row := rows[1].Clone()
 			delete(row, entity.AttrTTL)
