@@ -40,9 +40,9 @@ func served(t *testing.T, refusing int32) (url string) {
 	var left atomic.Int32
 	left.Store(refusing)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if left.Add(-1) >= 0 {
+		if n := left.Add(-1); n >= 0 {
 			w.Header().Set("Retry-After", "0")
-			w.WriteHeader(http.StatusServiceUnavailable)
+			w.WriteHeader([]int{http.StatusServiceUnavailable, http.StatusTooManyRequests}[n%2])
 			return
 		}
 		surface.ServeHTTP(w, r)

@@ -20,7 +20,7 @@ const (
 	// maxTries bounds how often a request is made while the service asks to try again.
 	maxTries = 5
 	// maxPause bounds the wait that it may ask for.
-	maxPause = 30 * time.Second
+	maxPause = time.Minute
 	// maxCalendarBytes bounds the bytes of an answer that are read.
 	maxCalendarBytes = 64 << 20
 )
@@ -74,7 +74,7 @@ func (s *calendarServer) call(ctx context.Context, method, path string, body []b
 			return nil, nil, fmt.Errorf("%s %s: %w", method, path, err)
 		case got.status == http.StatusOK:
 			return got.content, got.header, nil
-		case got.status != http.StatusServiceUnavailable || try == maxTries:
+		case got.status != http.StatusServiceUnavailable && got.status != http.StatusTooManyRequests || try == maxTries:
 			return nil, nil, fmt.Errorf("%s %s: %s", method, path, got.problem())
 		}
 		seconds, _ := strconv.Atoi(got.header.Get("Retry-After"))

@@ -28,10 +28,11 @@ const refusals = [400, 403, 404, 409, 410, 413, 415, 422];
 export const isLeaving = (problem) => /\/account-(leaving|erased)$/.test(problem?.type ?? "");
 
 /**
- * isRepeated reports whether a create found its id taken because it was carried out when its first answer was lost.
+ * isRepeated reports whether a create found its id taken because it was carried out when its first answer was lost. A quota that
+ * is reached is never the answer to a repetition.
  * @param {Row} row @param {Result} result
  */
-export const isRepeated = (row, { status }) => status === 409 && row.kind === "create" && row.tries > 1;
+export const isRepeated = (row, { status, problem }) => status === 409 && row.kind === "create" && row.tries > 1 && !problem?.quota;
 
 /**
  * refused returns the record of a row, or of the part of it that `patch` is.

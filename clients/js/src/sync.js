@@ -174,7 +174,7 @@ export async function push(c) {
     left.forEach((row) => stuck.add(row.id));
     rows.filter((_, i) => results[i]?.status === 412).forEach((row) => merged.add(row.id));
     const leaving = results.find((result) => isLeaving(result.problem));
-    if (leaving) throw failureOf({ status: 403, json: leaving.problem, headers: answer.headers });
+    if (leaving) throw failureOf({ ...answer, json: leaving.problem });
   }
 }
 

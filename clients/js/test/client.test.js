@@ -199,6 +199,26 @@ for (const [status, state] of [[401, "unauthorized"], [408, "busy"], [429, "busy
   });
 }
 
+for (const type of ["/problems/quota-reached", "/problems/history-full"]) {
+  test(`${type} is shown as refused, also of a create that was sent before`, async () => {
+    let lost = true;
+    const { client } = await holding([], {
+      "POST /v1/commands": async (request) => {
+        if (lost) throw new TypeError("lost");
+        return results(() => ({ status: 409, problem: { status: 409, type, quota: "notes", limit: 10, used: 10 } }))(request);
+      },
+    });
+    await client.sync();
+    await client.create("NOTE", { title: "n" });
+    await assert.rejects(client.sync(), { state: "offline" });
+    lost = false;
+    await client.sync();
+    assert.deepEqual(await client.waiting(), []);
+    assert.deepEqual((await client.refused()).map(({ problem }) => [problem.type, problem.quota, problem.limit, problem.used]),
+      [[type, "notes", 10, 10]]);
+  });
+}
+
 for (const status of [424, 428]) {
   test(`a ${status} of one command leaves it where it is`, async () => {
     const { client } = await holding([taskChange(3)], { "POST /v1/commands": results(() => ({ status, problem: { status } })) });
