@@ -13,7 +13,11 @@ type line struct {
 	served *users
 }
 
+// attr masks an attribute. One named as [User] names it is a user, even if it was not made by it.
 func (l line) attr(a slog.Attr) slog.Attr {
+	if a.Key == attrUser && a.Value.Kind() == slog.KindString && a.Value.String() != "" {
+		a.Value = slog.AnyValue(userID(a.Value.String()))
+	}
 	a.Value = l.value(a.Value)
 	return a
 }
@@ -49,9 +53,9 @@ func (l line) any(v slog.Value) slog.Value {
 	case nil:
 		return v
 	case error:
-		return slog.StringValue(l.text(known.Error(), l.served))
+		return slog.StringValue(l.text(textOf(known.Error), l.served))
 	case fmt.Stringer:
-		return slog.StringValue(l.text(known.String(), l.served))
+		return slog.StringValue(l.text(textOf(known.String), l.served))
 	case []string:
 		out := make([]string, len(known))
 		for i, s := range known {
@@ -67,6 +71,17 @@ func (l line) any(v slog.Value) slog.Value {
 		return slog.StringValue(masked)
 	}
 	return v
+}
+
+// textOf returns the text of a value whose method may panic, as that of a nil pointer: a line of the log ends no
+// program.
+func textOf(method func() string) (text string) {
+	defer func() {
+		if value := recover(); value != nil {
+			text = fmt.Sprint("!PANIC: ", value)
+		}
+	}()
+	return method()
 }
 
 func (l line) user(id string) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -150,6 +151,48 @@ func TestUser_isThePseudonymBelowTheHandlerAlone(t *testing.T) {
 	require.Equal(t, []any{"ann", "mine"}, []any{line["user"], line["requestId"]})
 	line = shown(t, masked(t), func(log *slog.Logger) { log.Info("it", mask.User("")) })
 	require.Empty(t, line["user"])
+}
+
+func TestNew_takesAnAttributeNamedUserForOne(t *testing.T) {
+	t.Parallel()
+	ann := peppertest.Fixed(t).Pseudonym("ann")
+	line := shown(t, masked(t), func(log *slog.Logger) {
+		log.Info("it", "user", "ann", slog.Group("of", "user", "ann"), "users", "ann")
+	})
+	require.Equal(t, []any{ann, map[string]any{"user": ann}, "ann"}, []any{line["user"], line["of"], line["users"]})
+	line = shown(t, masked(t), func(log *slog.Logger) { log.With("user", "ann").Info("it") })
+	require.Equal(t, ann, line["user"])
+	line = shown(t, mask.Clear, func(log *slog.Logger) { log.Info("it", "user", "ann") })
+	require.Equal(t, "ann", line["user"])
+}
+
+// broken is an error whose nil pointer has no text.
+type broken struct{ text string }
+
+func (b *broken) Error() string { return b.text }
+
+func TestNew_endsNoProgramForAValueThatCannotBeShown(t *testing.T) {
+	t.Parallel()
+	line := shown(t, masked(t), func(log *slog.Logger) { log.Info("it", "error", (*broken)(nil), "in", make(chan int)) })
+	require.Contains(t, line["error"], "!PANIC")
+}
+
+func BenchmarkNew(b *testing.B) {
+	for name, root := range map[string]slog.Handler{
+		"plain":  slog.NewJSONHandler(io.Discard, nil),
+		"masked": mask.New(slog.NewJSONHandler(io.Discard, nil), peppertest.Fixed(b)),
+	} {
+		log, ctx := slog.New(root), mask.With(b.Context(), "ann")
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", "GET"),
+					slog.String("route", "/v1/tasks/{taskId}"), slog.String("operation", "getTask"), slog.Int("status", 200),
+					slog.Int("bytes", 512), slog.Float64("milliseconds", 4.2), mask.Chosen("requestId", "client-7"),
+					mask.User("ann"), slog.String("error", "read USER#ann/TASK#task_1: throttled"))
+			}
+		})
+	}
 }
 
 func TestNew_keepsGroupsAndLevels(t *testing.T) {
