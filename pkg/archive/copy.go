@@ -74,26 +74,17 @@ func (c *Consumer) keepCopy(ctx context.Context, ch change.Change) error {
 // copyAndExpire writes the copy and then, in one transaction, the ttl and the row that names the copy. settled is
 // false if the item changed in between.
 func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.Item) (settled bool, err error) {
-	version := it.Int(entity.AttrVersion)
-	name := object(ch.User, ch.Ref.ID, version)
 	lasting := it.Clone()
 	delete(lasting, entity.AttrTTL)
-	body, err := json.Marshal(coldCopy{ch.Type.Name, ch.Ref.ID, version, change.AppendItem(nil, lasting)})
+	ref := entity.Ref{Type: ch.Type.Name, ID: ch.Ref.ID}
+	name, err := c.putCopy(ctx, ch.User, ref, lasting)
 	if err != nil {
-		return false, fmt.Errorf("encode cold copy: %w", err)
-	}
-	if err := c.Copies.Put(ctx, name, body); err != nil {
-		return false, fmt.Errorf("put cold copy %s: %w", name, err)
+		return false, err
 	}
 	at, _ := expiry(ch.Type, it)
 	ttl := item.Int(at.Unix())
-	cold := entity.ColdKey(ch.User, ch.Ref.ID).Item()
-	cold[attrObject] = item.String(name)
-	cold[entity.AttrVersion] = it[entity.AttrVersion]
-	cold[attrItemType] = item.String(ch.Type.Name)
-	cold[attrItemID] = item.String(ch.Ref.ID)
-	cold.Set(entity.AttrTitle, it[entity.AttrTitle])
-	cold.SetTime(attrExpiresAt, at)
+	version := it.Int(entity.AttrVersion)
+	cold := coldRow(ch.User, ref, it, name, at)
 	err = c.Store.Transact(ctx,
 		table.Update{Key: it.Key(), Set: item.Item{entity.AttrTTL: ttl}, If: table.AtVersion(version)},
 		table.Put{Item: cold, If: table.OrNoRow(table.Missing(entity.AttrForm))},
@@ -107,6 +98,32 @@ func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.
 		return false, fmt.Errorf("let %s expire: %w", it.Key(), err)
 	}
 	return true, nil
+}
+
+// putCopy writes the cold copy of an item, without a ttl, and returns its name.
+func (cfg Config) putCopy(ctx context.Context, user string, ref entity.Ref, it item.Item) (name string, err error) {
+	version := it.Int(entity.AttrVersion)
+	name = object(user, ref.ID, version)
+	body, err := json.Marshal(coldCopy{ref.Type, ref.ID, version, change.AppendItem(nil, it)})
+	if err != nil {
+		return "", fmt.Errorf("encode cold copy: %w", err)
+	}
+	if err := cfg.Copies.Put(ctx, name, body); err != nil {
+		return "", fmt.Errorf("put cold copy %s: %w", name, err)
+	}
+	return name, nil
+}
+
+// coldRow returns the row that names an item's cold copy.
+func coldRow(user string, ref entity.Ref, it item.Item, name string, at time.Time) item.Item {
+	cold := entity.ColdKey(user, ref.ID).Item()
+	cold[attrObject] = item.String(name)
+	cold[entity.AttrVersion] = it[entity.AttrVersion]
+	cold[attrItemType] = item.String(ref.Type)
+	cold[attrItemID] = item.String(ref.ID)
+	cold.Set(entity.AttrTitle, it[entity.AttrTitle])
+	cold.SetTime(attrExpiresAt, at)
+	return cold
 }
 
 // dropOldCopy removes the copy of the version before this record's change: the item was edited, reopened, deleted, or

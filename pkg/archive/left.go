@@ -44,13 +44,14 @@ func (a *Archive) Left(ctx context.Context, user string, ref entity.Ref) (Depart
 }
 
 // LeftAt returns from the GONE and the COLD row of an item that is not there which version its removal counts as, and
-// when it left at the earliest; false if the rows do not say. Nil is a missing row.
+// when it left at the earliest; false if the rows do not say, or if it left elsewhere. Nil is a missing row.
 func LeftAt(gone, cold item.Item) (version int64, at time.Time, ok bool) {
 	if gone != nil {
 		at, ok = gone.Time(product.AttrDeletedAt)
 		return gone.Int(entity.AttrVersion), at, ok
 	}
 	at, ok = cold.Time(attrExpiresAt)
+	ok = ok && !cold.Bool(attrAdopted)
 	return cold.Int(entity.AttrVersion) + 1, at, ok
 }
 

@@ -26,6 +26,9 @@ var (
 	ErrAlive = errors.New("the item has not expired")
 	// ErrGone says that its user deleted the item.
 	ErrGone = errors.New("the item was deleted")
+	// ErrForeign says that the copy holds an item with another key than the one asked for: of another user, or of another
+	// id. Only a forged object or row does that, and nothing of it is shown.
+	ErrForeign = errors.New("the cold copy is of another item")
 )
 
 // Archive lists and restores cold copies: the part of this package for clients.
@@ -144,6 +147,9 @@ func (a *Archive) fromCopy(ctx context.Context, t *entity.Type, user, itemID str
 	stored, err := a.read(ctx, cold.Str(attrObject))
 	if err != nil {
 		return restoration{}, err
+	}
+	if want := entity.ItemKey(user, entity.Ref{Type: t.Name, ID: itemID}); stored.Key() != want {
+		return restoration{}, fmt.Errorf("restore %s: %w", want, ErrForeign)
 	}
 	gone := entity.GoneKey(user, itemID)
 	deleted, err := table.Find(ctx, a.Store, gone)
