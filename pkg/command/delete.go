@@ -14,7 +14,7 @@ const (
 	// attrDeletedAt is the deletion time of a GONE row's entity.
 	attrDeletedAt = product.AttrDeletedAt
 	// attrBecameID in the GONE row of an event is the id of the series that it became: the two have one UID in iCalendar.
-	attrBecameID = "becameId"
+	attrBecameID = product.AttrBecameID
 )
 
 // Delete removes an entity for good; its id is never used again. It needs the expected version. [ErrOwnCommands] for a

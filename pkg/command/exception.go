@@ -254,7 +254,7 @@ func (c call) hasRoom(ctx context.Context, o occurrence) error {
 	if err != nil {
 		return fmt.Errorf("count the instances of %s: %w", masterID, err)
 	}
-	if rows < maxExceptions {
+	if rows < MaxExceptions {
 		return nil
 	}
 	all, err := c.instances(ctx, masterID)
@@ -267,10 +267,10 @@ func (c call) hasRoom(ctx context.Context, o occurrence) error {
 	}
 	full := &StateError{Ref: entity.Ref{Type: entity.TypeMaster, ID: masterID}}
 	switch {
-	case len(s.Exceptions()) >= maxExceptions:
-		full.Reason = fmt.Sprintf("has as many occurrences that differ as it may have (%d): split it", maxExceptions)
-	case o.row == nil && len(all) >= maxInstances:
-		full.Reason = fmt.Sprintf("had changes on as many dates as it may have (%d), undone ones too: split it", maxInstances)
+	case len(s.Exceptions()) >= MaxExceptions:
+		full.Reason = fmt.Sprintf("has as many occurrences that differ as it may have (%d): split it", MaxExceptions)
+	case o.row == nil && len(all) >= MaxInstances:
+		full.Reason = fmt.Sprintf("had changes on as many dates as it may have (%d), undone ones too: split it", MaxInstances)
 	default:
 		return nil
 	}

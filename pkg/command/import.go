@@ -83,9 +83,9 @@ var (
 	// ErrTwice says that another exception of the same occurrence was imported with it.
 	ErrTwice = errors.New("another one is for the same occurrence")
 	// ErrManyExceptions says that the series already has the maximum of exceptions.
-	ErrManyExceptions = fmt.Errorf("its series would have more than %d exceptions", maxExceptions)
+	ErrManyExceptions = fmt.Errorf("its series would have more than %d exceptions", MaxExceptions)
 	// ErrManyDates says that occurrences of the series were changed on the maximum of dates.
-	ErrManyDates = fmt.Errorf("its series would have had changes on more than %d dates", maxInstances)
+	ErrManyDates = fmt.Errorf("its series would have had changes on more than %d dates", MaxInstances)
 	// ErrManyLives says that it was imported and deleted too often.
 	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", MaxLives)
 	// ErrUnstorable says that the store refuses its rows for good.

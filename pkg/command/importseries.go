@@ -190,10 +190,10 @@ func (e *exceptions) add(x Exception) ImportResult {
 	case !isOwn && !wasOwn:
 		return result
 	case isOwn && !wasOwn:
-		if e.count == maxExceptions {
+		if e.count == MaxExceptions {
 			return ImportResult{Outcome: Refused, Err: ErrManyExceptions}
 		}
-		if row == nil && len(e.known.rows)+e.made == maxInstances {
+		if row == nil && len(e.known.rows)+e.made == MaxInstances {
 			return ImportResult{Outcome: Refused, Err: ErrManyDates}
 		}
 		e.count++

@@ -21,7 +21,17 @@ func setKept(it item.Item, text string) {
 		delete(it, product.AttrKept)
 		return
 	}
-	it[product.AttrKept] = item.String(idempotency.Digest([]byte(text))[:32])
+	it[product.AttrKept] = item.String(KeptDigest(text))
+}
+
+// KeptDigest returns the digest by which an item names the text of its KEPT row.
+func KeptDigest(text string) string { return idempotency.Digest([]byte(text))[:32] }
+
+// KeptRow returns the KEPT row of an item.
+func KeptRow(of item.Key, text string) item.Item {
+	row := entity.KeptKey(of).Item()
+	row[AttrKeptText] = item.String(text)
+	return row
 }
 
 // keepStep returns the step that writes the text beside the item; none if the stored one is equal.
@@ -33,9 +43,7 @@ func keepStep(stored, it item.Item, text string) []step {
 	case text == "":
 		return []step{{action: table.Delete{Key: key}}}
 	}
-	row := key.Item()
-	row[AttrKeptText] = item.String(text)
-	return []step{{action: table.Put{Item: row}}}
+	return []step{{action: table.Put{Item: KeptRow(it.Key(), text)}}}
 }
 
 // dropKept returns the step that deletes the KEPT row of a deleted item; none if it has none.

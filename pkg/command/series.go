@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// maxExceptions bounds the occurrences of a series that differ from it at one time.
-	maxExceptions = 500
-	// maxInstances bounds the dates of a series on which anything was ever changed, whether undone or not.
-	maxInstances = 5000
+	// MaxExceptions bounds the occurrences of a series that differ from it at one time.
+	MaxExceptions = 500
+	// MaxInstances bounds the dates of a series on which anything was ever changed, whether undone or not.
+	MaxInstances = 5000
 	// maxInstancePages bounds the pages read of them; one has 1 MB, and the largest instance about 50 KB.
 	maxInstancePages = 300
 	// maxTidied is the number of instances that one transaction writes: the largest of that number fit into 4 MB.

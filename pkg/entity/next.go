@@ -39,6 +39,19 @@ func (t *Type) NextVersion(
 	return it
 }
 
+// Rewritten returns the item as a write of the system that changes nothing stores it for the user: under the keys of
+// the type and the id, with everything derived again, but at its own version and of its own time.
+func (t *Type) Rewritten(user, id string, it item.Item) item.Item {
+	out := it.Clone()
+	key := t.key(user, id)
+	out[item.AttrPK], out[item.AttrSK] = item.String(key.PK), item.String(key.SK)
+	out[AttrType] = item.String(t.Name)
+	out[t.IDAttr] = item.String(id)
+	written, _ := out.Time(AttrUpdatedAt)
+	t.finish(user, Write{Type: t, By: BySystem, Before: out.Clone(), After: out, Now: written})
+	return out
+}
+
 func (t *Type) key(user, id string) item.Key { return ItemKey(user, Ref{t.Name, id}) }
 
 func (t *Type) finish(user string, w Write) {

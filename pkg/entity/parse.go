@@ -20,11 +20,21 @@ import (
 // that is right.
 func (t *Type) Parse(doc map[string]any) (patch item.Item, errs []FieldError) {
 	var broken Faults
-	patch = parseObject(&broken, "", t.Fields, doc)
+	patch = parseObject(&broken, "", t.Fields, doc, FromClient)
 	return patch, broken
 }
 
-func parseObject(errs *Faults, parent string, fields []Field, doc map[string]any) item.Item {
+// ParseShown is [Type.Parse] for a document that [Type.AppendJSON] wrote: it also takes the fields that only the server
+// sets. The document may be forged: the caller checks the
+// values, and derives again what follows from others.
+func (t *Type) ParseShown(doc map[string]any) (shown item.Item, errs []FieldError) {
+	var broken Faults
+	shown = parseObject(&broken, "", t.Fields, doc, FromServer)
+	return shown, broken
+}
+
+// parseObject takes the fields of clients, and with [FromServer] also those of the server.
+func parseObject(errs *Faults, parent string, fields []Field, doc map[string]any, takes Origin) item.Item {
 	patch := item.Item{}
 	known := 0
 	for i := range fields {
@@ -38,13 +48,13 @@ func parseObject(errs *Faults, parent string, fields []Field, doc map[string]any
 		switch {
 		case f.Origin == Hidden:
 			errs.At(pointer, "is not a known field")
-		case f.Origin == FromServer:
+		case f.Origin > takes:
 			errs.At(pointer, "is set by the server")
 		case raw == nil:
 			patch[f.Name] = item.Null{}
 		default:
 			patch[f.Name] = item.Refused{}
-			if v := f.parse(errs, pointer, raw); v != nil {
+			if v := f.parse(errs, pointer, raw, takes); v != nil {
 				patch[f.Name] = v
 			}
 		}
@@ -95,7 +105,7 @@ func refuseUnknown(errs *Faults, parent string, fields []Field, doc map[string]a
 }
 
 // parse converts one JSON value; nil after an error.
-func (f *Field) parse(errs *Faults, pointer string, raw any) item.Value {
+func (f *Field) parse(errs *Faults, pointer string, raw any, takes Origin) item.Value {
 	switch f.Kind {
 	case Flag:
 		if b, ok := raw.(bool); ok {
@@ -137,6 +147,15 @@ func (f *Field) parse(errs *Faults, pointer string, raw any) item.Value {
 			return dateList(dates)
 		}
 		errs.At(pointer, "must be a list of dates YYYYMMDD")
+	case Names:
+		if names, ok := parseList(raw, parseText); ok {
+			list := item.List{}
+			for _, name := range names {
+				list = append(list, item.String(name))
+			}
+			return list
+		}
+		errs.At(pointer, "must be a list of names")
 	case Links:
 		return parseLinks(errs, pointer, raw)
 	case Object:
@@ -145,7 +164,7 @@ func (f *Field) parse(errs *Faults, pointer string, raw any) item.Value {
 			errs.At(pointer, "must be an object")
 			return nil
 		}
-		return item.Map(parseObject(errs, pointer, f.Fields, doc))
+		return item.Map(parseObject(errs, pointer, f.Fields, doc, takes))
 	default:
 		s, ok := raw.(string)
 		if !ok {
@@ -265,7 +284,7 @@ func parseLinks(errs *Faults, pointer string, raw any) item.Value {
 			links = append(links, item.Refused{}) // the later ones keep their positions
 			continue
 		}
-		link := parseObject(errs, at, fields, doc)
+		link := parseObject(errs, at, fields, doc, FromClient)
 		checkFields(errs, at, fields, link)
 		links = append(links, item.Map(link))
 	}

@@ -232,6 +232,13 @@ func (d *Draft) KeptText() string {
 	return string(Encode(d.Kept))
 }
 
+// IsKeptText reports whether a text is one that [Draft.KeptText] writes.
+func IsKeptText(text string) bool {
+	kept := readKept(text)
+	return kept != nil && kept.Name == keptName && len(text) <= maxKept+len("BEGIN:X-KEPT\r\nEND:X-KEPT\r\n") &&
+		string(Encode(kept)) == text
+}
+
 // readKept is the inverse of [Draft.KeptText]. It ignores a text that cannot be read.
 func readKept(text string) *Component {
 	if text == "" {

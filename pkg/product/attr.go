@@ -61,6 +61,8 @@ const (
 	// AttrDeletedAt, in a GONE row, is the time of the item's deletion; AttrExpiresAt, in a COLD row, that of its expiry.
 	AttrDeletedAt = "deletedAt"
 	AttrExpiresAt = "expiresAt"
+	// AttrBecameID, in the GONE row of an event, is the id of the series that it became.
+	AttrBecameID = "becameId"
 
 	AttrBody     = "body"
 	AttrIsPinned = "isPinned"
