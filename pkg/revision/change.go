@@ -83,6 +83,15 @@ func (r *Repository[S]) CheckCommit(v *Violations, message, source string) {
 	}
 }
 
+// CheckAdopted records the faults of the entry of a revision that was made elsewhere.
+func (r *Repository[S]) CheckAdopted(v *Violations, c Commit) {
+	if c.Source == SourceRollback {
+		r.checkMessage(v, c.Message)
+		return
+	}
+	r.CheckCommit(v, c.Message, c.Source)
+}
+
 func (r *Repository[S]) checkMessage(v *Violations, message string) {
 	const pointer = "/" + attrMessage
 	switch {

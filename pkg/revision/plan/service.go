@@ -47,6 +47,12 @@ func repositoryOf(user, date string) (repository.Address, error) {
 	return at, at.Check()
 }
 
+// Repository returns the repository of all plans, and its address for a user's day: for what reads and writes whole
+// histories.
+func (s *Service) Repository(user, date string) (*revision.Repository[Plan], repository.Address) {
+	return s.plans, repository.Address{User: user, Date: date}
+}
+
 // Current returns the day's present plan, or a [*revision.NotFoundError]. One Get and one Query. Dates are YYYY-MM-DD;
 // any other text, here and below, is refused with [entity.ErrID].
 func (s *Service) Current(ctx context.Context, user, date string) (Base, error) {

@@ -36,6 +36,12 @@ type (
 
 func repositoryOf(user string) repository.Address { return repository.Address{User: user} }
 
+// Repository returns the repository of all trees, and its address for a user: for what reads and writes whole
+// histories.
+func (s *Service) Repository(user string) (*revision.Repository[Tree], repository.Address) {
+	return s.trees, repositoryOf(user)
+}
+
 // Head returns the pointer to the present revision; the zero Head if there is none. One Get.
 func (s *Service) Head(ctx context.Context, user string) (revision.Head, error) {
 	return s.trees.Head(ctx, repositoryOf(user))
