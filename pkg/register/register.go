@@ -148,6 +148,7 @@ func derived() []Line {
 		row("FEED#u", "the digest of the calendar address's secret", None, Demo),
 		row("CHANGE#open", "that an app is open", None, Functions),
 		row("CHANGE#<n>", "which things have changed, by their ids", None, Simulation),
+		row("IMPORT#u", "how far an import of the account has come", None, Simulation),
 		row("KEPT#<sort key of an item…>", "what another calendar says of an item", AsItem, Simulation),
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/account"
 	"nexus/pkg/entity/device"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
@@ -88,6 +89,7 @@ func TestFindRow_findsEachKeyThatIsBuilt(t *testing.T) {
 		"SERIES#<masterId>#<version>":                entity.SeriesKey("ann", "mst_1", 1),
 		"FEED#u":                                     entity.FeedKey("ann"),
 		"CHANGE#<n>":                                 device.ChangeKey("ann", 1),
+		"IMPORT#u":                                   account.ImportKey("ann"),
 		"CHANGE#open":                                device.WatchKey("ann"),
 		"KEPT#<sort key of an item…>":                entity.KeptKey(instance),
 		"HEAD#VALUES":                                tree.HeadKey(),

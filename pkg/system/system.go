@@ -40,6 +40,7 @@ import (
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/transfer"
 	"nexus/pkg/verify"
 	"nexus/pkg/watch"
 )
@@ -54,6 +55,7 @@ type System struct {
 	Watches  *watch.Service
 	Values   *values.Service     // needs NewRevisionID
 	Plans    *plan.Service       // needs NewRevisionID
+	Transfer *transfer.Service   // needs NewRevisionID, Random, Pause and Copies
 	Notifier *reminders.Notifier // needs Scheduler and Bus
 	Verifier *verify.Verifier    // needs NewID and Wait
 	Fence    *account.Fence      // needs Pepper
@@ -119,6 +121,12 @@ func (s *System) addServices(store table.Store) {
 	if publisher := s.newPublisher(store); publisher != nil {
 		s.Values = values.New(publisher, p.NewRevisionID)
 		s.Plans = plan.New(publisher, s.Values, p.Now, p.NewRevisionID)
+	}
+	if s.Values != nil && s.Calendar != nil && p.Copies != nil && p.Pause != nil {
+		s.Transfer = transfer.New(transfer.Config{
+			Store: store, Registry: r, Now: p.Now, Archive: s.Archive, Values: s.Values, Plans: s.Plans,
+			Calendar: s.Calendar, Pause: p.Pause,
+		})
 	}
 }
 

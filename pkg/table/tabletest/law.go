@@ -256,7 +256,7 @@ func (l *Law) after(ctx context.Context, err error, actions ...table.Action) err
 		for _, rule := range CheckRow(t, row) {
 			l.breach(row.Key(), "%s", rule)
 		}
-		l.edited(t, a, row)
+		l.edited(t, a, row, actions)
 		if t.Name == entity.TypeInstance {
 			l.writtenWithItsSeries(row, actions)
 		}

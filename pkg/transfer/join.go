@@ -1,0 +1,266 @@
+package transfer
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"nexus/pkg/blob"
+	"nexus/pkg/entity"
+	"nexus/pkg/register"
+)
+
+// errLong says that an export took longer than what it read can be relied on.
+var errLong = errors.New("the export took longer than a day: begin again")
+
+// joiner writes a file from the parts of an export.
+type joiner struct {
+	*writer
+	parts  blob.Store
+	prefix string
+	cursor Cursor
+	// ids are those of the entities and copies so far: each id is in the file once.
+	ids      map[string]bool
+	registry *entity.Registry
+	repos    repositories
+}
+
+// Join writes the file of a walk that is done, and returns its manifest. It may be repeated.
+func (s *Service) Join(
+	ctx context.Context, user string, c Cursor, parts blob.Store, prefix string, to io.Writer,
+) (Manifest, error) {
+	if err := s.fence(ctx, user); err != nil {
+		return Manifest{}, err
+	}
+	from, err := readInstant(c.From)
+	until, wrong := readInstant(c.To)
+	if err = errors.Join(err, wrong); err != nil || !c.Done() || len(c.Parts) != len(stages) {
+		return Manifest{}, fmt.Errorf("cursor of an export: %w", errors.Join(err, errCursor))
+	}
+	if until.Sub(from) > longest {
+		return Manifest{}, errLong
+	}
+	j := &joiner{
+		writer: &writer{zip: zip.NewWriter(to), manifest: Manifest{
+			Form: Form, From: c.From, To: c.To, Counts: s.noCounts(), LeftOut: leftOut(),
+		}},
+		parts: parts, prefix: prefix, cursor: c, ids: map[string]bool{}, registry: s.Registry,
+	}
+	for _, join := range []func(context.Context) error{
+		j.settings, j.items, j.copies, j.gone, j.values, j.plans, j.calendar, j.notes,
+	} {
+		if err := join(ctx); err != nil {
+			return Manifest{}, fmt.Errorf("join the parts of an export: %w", err)
+		}
+	}
+	return j.manifest, j.end()
+}
+
+func (s *Service) noCounts() map[string]int {
+	counts := map[string]int{countArchived: 0, countGone: 0, countValues: 0, countPlans: 0, countRevisions: 0}
+	for _, t := range s.types() {
+		counts[t.Name] = 0
+	}
+	return counts
+}
+
+// leftOut returns what no file has: the rows of the register that are derived.
+func leftOut() []LeftOut {
+	out := []LeftOut{
+		{"statistics", "they are counted again from the items"},
+		{"when a reminder was asked for", "what was due before an import rings for nobody"},
+	}
+	for _, line := range register.Lines() {
+		switch line.Place {
+		case register.Items, register.Repositories:
+			if line.Export == register.None {
+				out = append(out, LeftOut{line.Holds, "it is derived, or of no use elsewhere"})
+			}
+		}
+	}
+	return out
+}
+
+// each calls visit for each line of a stage's parts with its tag.
+func (j *joiner) each(ctx context.Context, stage int, visit func(tag string, line []byte) error) error {
+	for n := range j.cursor.Parts[stage] {
+		body, err := j.parts.Get(ctx, partName(j.prefix, stage, n))
+		if err != nil {
+			return fmt.Errorf("part %d of %s: %w", n, stages[stage].name, err)
+		}
+		for line := range bytes.Lines(body) {
+			tag, rest, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\t"))
+			if err := visit(string(tag), rest); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (j *joiner) settings(ctx context.Context) error {
+	return j.each(ctx, stageSettings, func(tag string, line []byte) error { return j.line(tag, line) })
+}
+
+// identity has what joining reads of an entity's line.
+type identity struct {
+	Type     string `json:"entityType"`
+	MasterID string `json:"masterId"`
+}
+
+// identify returns the type and the id of a line.
+func (j *joiner) identify(line []byte) (of identity, id string, err error) {
+	var all map[string]json.RawMessage
+	if err = json.Unmarshal(line, &of); err == nil {
+		err = json.Unmarshal(line, &all)
+	}
+	if err != nil {
+		return of, "", fmt.Errorf("line of an item: %w", err)
+	}
+	t := j.registry.ByName(of.Type)
+	if t == nil {
+		return of, "", fmt.Errorf("line of an item: type %q is unknown", of.Type)
+	}
+	return of, id, json.Unmarshal(all[t.IDAttr], &id)
+}
+
+// items writes the entities. An exception whose series was made since the walk passed the series is left out with it.
+func (j *joiner) items(ctx context.Context) error {
+	n := 0
+	return j.each(ctx, stageItems, func(tag string, line []byte) error {
+		if tag != tagItem {
+			return nil
+		}
+		of, id, err := j.identify(line)
+		switch {
+		case err != nil:
+			return err
+		case j.ids[id], of.Type == entity.TypeInstance && !j.ids[of.MasterID]:
+			return nil
+		}
+		j.ids[id] = true
+		j.manifest.Counts[of.Type]++
+		n++
+		return j.line(numbered(itemsDir, n), line)
+	})
+}
+
+// copies writes the items of which only the cold copy is left.
+func (j *joiner) copies(ctx context.Context) error {
+	n := 0
+	take := func(tag string, line []byte) error {
+		switch tag {
+		case tagMissing:
+			var missing Missing
+			if err := json.Unmarshal(line, &missing); err != nil {
+				return err
+			}
+			if !j.ids[missing.ID] {
+				j.manifest.Missing = append(j.manifest.Missing, missing)
+			}
+			return nil
+		case tagCopy:
+		default:
+			return nil
+		}
+		_, id, err := j.identify(line)
+		if err != nil || j.ids[id] {
+			return err
+		}
+		j.ids[id] = true
+		j.manifest.Counts[countArchived]++
+		n++
+		return j.line(numbered(archiveDir, n), line)
+	}
+	if err := j.each(ctx, stageArchive, take); err != nil {
+		return err
+	}
+	return j.each(ctx, stageItems, take)
+}
+
+// numbered is the name of the file of the n-th line, counted from 1.
+func numbered(dir string, n int) string {
+	return fmt.Sprintf("%s%04d%s", dir, (n-1)/linesPerFile+1, lines)
+}
+
+// gone writes the ids that never come back. One that was read while it was there is among the items.
+func (j *joiner) gone(ctx context.Context) error {
+	return j.each(ctx, stageGone, func(_ string, line []byte) error {
+		var gone goneLine
+		if err := json.Unmarshal(line, &gone); err != nil || j.ids[gone.ID] {
+			return err
+		}
+		j.manifest.Counts[countGone]++
+		return j.line(goneFile, line)
+	})
+}
+
+func (j *joiner) values(ctx context.Context) error { return j.histories(ctx, stageValues, valuesDir) }
+func (j *joiner) plans(ctx context.Context) error  { return j.histories(ctx, stagePlans, plansDir) }
+
+// histories writes the files of repositories as they come, and behind those of each a text for readers.
+func (j *joiner) histories(ctx context.Context, stage int, dir string) error {
+	err := j.each(ctx, stage, func(file string, line []byte) error {
+		if of := file[:strings.LastIndexByte(file, '/')+1]; of != j.repos.dir {
+			if err := j.describe(); err != nil {
+				return err
+			}
+			j.repos = repositories{dir: of, isPlan: dir == plansDir}
+			if j.repos.isPlan {
+				j.manifest.Counts[countPlans]++
+			}
+		}
+		if strings.HasSuffix(file, "/"+logFile) {
+			if j.repos.isPlan {
+				j.manifest.Counts[countRevisions]++
+			} else {
+				j.manifest.Counts[countValues]++
+			}
+		}
+		j.repos.take(file, line)
+		return j.line(file, line)
+	})
+	if err != nil {
+		return err
+	}
+	return j.describe()
+}
+
+// describe writes the text about the present state of the repository that was joined last.
+func (j *joiner) describe() error {
+	name, text, err := j.repos.text()
+	j.repos = repositories{}
+	if err != nil || name == "" {
+		return err
+	}
+	return j.file(readableDir+name, text)
+}
+
+func (j *joiner) calendar(ctx context.Context) error {
+	return j.each(ctx, stageCalendar, func(tag string, line []byte) error {
+		var text string
+		if err := json.Unmarshal(line, &text); err != nil {
+			return err
+		}
+		return j.append(tag, []byte(text))
+	})
+}
+
+// notes writes a text for readers of each note.
+func (j *joiner) notes(ctx context.Context) error {
+	return j.each(ctx, stageItems, func(tag string, line []byte) error {
+		if tag != tagItem || !bytes.HasPrefix(line, []byte(`{"entityType":"NOTE"`)) {
+			return nil
+		}
+		name, text, err := noteText(line)
+		if err != nil {
+			return err
+		}
+		return j.file(readableDir+name, text)
+	})
+}
