@@ -55,17 +55,22 @@ func (*expandCommand) Help() string {
 
 // Help describes the source of the token, and shows how the command is used.
 func (*importCommand) Help() string {
-	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does.",
+	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does. "+
+		"With --all, one zip file of nexus export --all goes into an account that has nothing but settings. "+
+		"If that is interrupted, the same command goes on.",
 		"nexus import --url http://127.0.0.1:8080 --user ann work.ics home.ics",
 		tokenVariable+"=$(cat token) nexus import --url https://nexus.example work.ics",
+		"nexus import --all --dev http://127.0.0.1:8080 --user ann account.zip",
 	)
 }
 
 // Help describes the source of the token, and shows how the command is used.
 func (*exportCommand) Help() string {
-	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does.",
+	return examples("The bearer token comes from "+tokenVariable+"; on this machine --user does. "+
+		"With --all, a zip file has everything that the user has (docs/privacy.md).",
 		"nexus export --url http://127.0.0.1:8080 --user ann --out ann.ics",
 		tokenVariable+"=$(cat token) nexus export --url https://nexus.example > calendar.ics",
+		"nexus export --all --dev http://127.0.0.1:8080 --user ann --out account.zip",
 	)
 }
 

@@ -17,8 +17,16 @@ var helpTexts = kong.Vars{
 	"dev_endpoint": "Another DynamoDB-compatible service in the engine's place. Time is real then.",
 	"dev_show": "Let GET /dev/info tell the engine's address, for other tools. The engine answers " +
 		"every page of a browser that knows it.",
-	"expand_tzid": "Time zone of the start (America/New_York); without one the series floats.",
-	"simulate":    "Play random histories of the whole system under faults and check every invariant.",
+	"export_all": "Everything that the user has, as a zip file. It needs --user, and --dev or --endpoint.",
+	"import_all": "Put a zip file of nexus export --all into an empty account. It needs --user, and --dev or " +
+		"--endpoint.",
+	"import_files": "iCalendar files, of which - is standard input; with --all one zip file.",
+	"account_dev":  "With --all: the local system that runs there, http://127.0.0.1:8080.",
+	"account_endpoint": "With --all: the table behind a DynamoDB endpoint. Region and credentials come from " +
+		"the environment.",
+	"account_bucket": "With --endpoint: the bucket of the cold copies.",
+	"expand_tzid":    "Time zone of the start (America/New_York); without one the series floats.",
+	"simulate":       "Play random histories of the whole system under faults and check every invariant.",
 	"smoke": "Write to a deployment, read it back by every index, wait for what follows, and " +
 		"delete it.",
 	"verify": "Recount everything derived from the items, name every difference, and repair it if " +

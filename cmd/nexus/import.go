@@ -15,10 +15,12 @@ import (
 
 // importCommand is nexus import.
 type importCommand struct {
-	URL   string   `name:"url" required:"" placeholder:"URL" help:"Where Nexus is: http://127.0.0.1:8080."`
-	User  string   `placeholder:"USER" help:"Whose calendar it is, of a local system; elsewhere NEXUS_TOKEN says that."`
+	URL   string   `name:"url" placeholder:"URL" help:"Where Nexus is, for a calendar: http://127.0.0.1:8080."`
+	User  string   `placeholder:"USER" help:"Whose it is. For a calendar that is not local, NEXUS_TOKEN says that."`
 	JSON  bool     `name:"json" help:"Report in JSON."`
-	Files []string `arg:"" name:"file" help:"iCalendar files; - reads standard input."`
+	All   bool     `help:"${import_all}"`
+	Files []string `arg:"" name:"file" help:"${import_files}"`
+	accountPlace
 }
 
 // importReport is the outcome of all files.
@@ -40,6 +42,12 @@ type importRemark struct {
 // Run sends the files, one after the other, and reports the outcome of every component. It continues after an
 // unreadable file, and fails at the end.
 func (c *importCommand) Run(ctx context.Context, out outputs) error {
+	if c.All {
+		return c.importAll(ctx, out)
+	}
+	if c.URL == "" {
+		return wrongUsage("--url is needed, or --all with --dev or --endpoint")
+	}
 	token, err := out.bearer(c.URL, c.User)
 	if err != nil {
 		return err

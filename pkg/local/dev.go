@@ -39,6 +39,8 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/redeliver", methods{http.MethodPost: p.postRedeliver}},
 		{"/dev/erase", methods{http.MethodPost: p.postErase}},
 		{"/dev/verify", methods{http.MethodPost: p.postVerify}},
+		{"/dev/export", methods{http.MethodPost: p.postExport}},
+		{"/dev/import", methods{http.MethodPost: p.postImport}},
 		{"/dev/records", methods{http.MethodGet: p.getRecords}},
 		{"/dev/replay", methods{http.MethodPost: p.postReplay}},
 	}

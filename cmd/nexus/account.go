@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"nexus/pkg/command"
+	"nexus/pkg/local"
+	"nexus/pkg/product"
+	"nexus/pkg/system"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+	"nexus/pkg/transfer"
+)
+
+// accountPlace says where the whole account is that a command exports or imports.
+type accountPlace struct {
+	Dev      string `placeholder:"URL" xor:"where" help:"${account_dev}"`
+	Endpoint string `placeholder:"URL" xor:"where" help:"${account_endpoint}"`
+	Table    string `default:"ProductivityData" help:"The table's name, with --endpoint (${default})."`
+	Bucket   string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"${account_bucket}"`
+}
+
+// check refuses a place that is not whole.
+func (p *accountPlace) check(user string) error {
+	switch {
+	case p.Dev == "" && p.Endpoint == "":
+		return wrongUsage("--all needs --dev or --endpoint")
+	case user == "":
+		return wrongUsage("--all needs --user")
+	case p.Endpoint != "" && p.Bucket == "":
+		return wrongUsage("--endpoint needs --bucket: without it the archive would be left out")
+	}
+	return nil
+}
+
+// open returns the service that works on the table and the bucket of the place, from this process.
+func (p *accountPlace) open() (s *transfer.Service, done func(), err error) {
+	client, done, err := local.NewClient(p.Endpoint)
+	if err != nil {
+		return nil, nil, err
+	}
+	deployed, err := local.NewRemotePorts(local.Remote{ArchiveBucket: p.Bucket})
+	if err != nil {
+		done()
+		return nil, nil, wrongUsage("%w", err)
+	}
+	store := dynamo.New(client, dynamo.WithTable(p.Table))
+	assembled, err := system.New(product.Registry(), system.Ports{
+		Store: func(string) table.Store { return store }, Copies: deployed.Copies, Now: time.Now, NewID: uuid.NewString,
+		NewRevisionID: uuid.NewString, Random: rand.Reader, Pause: command.RandomPause(mathrand.Float64, time.Now),
+	})
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return assembled.Transfer, done, nil
+}
+
+// exportAll writes everything of the user.
+func (c *exportCommand) exportAll(ctx context.Context, out outputs) error {
+	if err := c.check(c.User); err != nil {
+		return err
+	}
+	bar := newCounter(out.messages, "lines")
+	defer bar.end()
+	return c.write(out, func(to io.Writer) error {
+		if c.Dev != "" {
+			return c.exportFrom(ctx, to)
+		}
+		s, done, err := c.open()
+		if err != nil {
+			return err
+		}
+		defer done()
+		m, err := local.ExportAccount(ctx, s, c.User, to, func(lines int) { bar.show(int64(lines)) })
+		bar.end()
+		for _, missing := range m.Missing {
+			fmt.Fprintf(out.messages, "nexus: left out: %s: %s\n", missing.ID, missing.Why)
+		}
+		return err
+	})
+}
+
+// exportFrom copies what a running local system exports.
+func (c *exportCommand) exportFrom(ctx context.Context, to io.Writer) error {
+	body, err := json.Marshal(map[string]string{"user": c.User})
+	if err != nil {
+		return err
+	}
+	response, err := c.post(ctx, "/dev/export", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(to, response.Body); err != nil {
+		return fmt.Errorf("the export breaks off: %w", err)
+	}
+	return nil
+}
+
+// post asks a running local system, and returns its answer of status 200.
+func (p *accountPlace) post(ctx context.Context, path, media string, body io.Reader) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(p.Dev, "/")+path, body)
+	if err != nil {
+		return nil, wrongUsage("--dev: %w", err)
+	}
+	request.Header.Set("Content-Type", media)
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode == http.StatusOK {
+		return response, nil
+	}
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
+	got := received{response.StatusCode, response.Header, content}
+	return nil, errors.Join(fmt.Errorf("POST %s: %s", path, got.problem()), err, response.Body.Close())
+}
+
+// importAll puts a file into the user's account.
+func (c *importCommand) importAll(ctx context.Context, out outputs) (err error) {
+	if err := c.check(c.User); err != nil {
+		return err
+	}
+	if len(c.Files) != 1 {
+		return wrongUsage("--all takes one file")
+	}
+	file, err := os.Open(c.Files[0])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	var report transfer.Report
+	if c.Dev != "" {
+		report, err = c.importInto(ctx, file)
+	} else {
+		report, err = c.importHere(ctx, out, file)
+	}
+	if err != nil {
+		return err
+	}
+	return c.reportAll(out, report)
+}
+
+func (c *importCommand) importInto(ctx context.Context, file io.Reader) (report transfer.Report, err error) {
+	response, err := c.post(ctx, "/dev/import?user="+url.QueryEscape(c.User), "application/zip", file)
+	if err != nil {
+		return report, err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(&report); err != nil {
+		return report, fmt.Errorf("the answer is no report: %w", err)
+	}
+	return report, nil
+}
+
+func (c *importCommand) importHere(
+	ctx context.Context, out outputs, file *os.File,
+) (report transfer.Report, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return report, err
+	}
+	s, done, err := c.open()
+	if err != nil {
+		return report, err
+	}
+	defer done()
+	bar := newCounter(out.messages, "rows")
+	defer bar.end()
+	return s.Import(ctx, c.User, file, info.Size(), func(done int) { bar.show(int64(done)) })
+}
+
+// reportAll reports what was imported: counts as results, texts of which characters were replaced as messages.
+func (c *importCommand) reportAll(out outputs, report transfer.Report) error {
+	if c.JSON {
+		return json.NewEncoder(out.results).Encode(report)
+	}
+	for _, cleaned := range report.Cleaned {
+		fmt.Fprintf(out.messages, "%s:%d: %s: characters that a text must not have became spaces\n", cleaned.File,
+			cleaned.Line, cleaned.Pointer)
+	}
+	if more := report.CleanedTotal - len(report.Cleaned); more > 0 {
+		fmt.Fprintf(out.messages, "%d more texts had such characters\n", more)
+	}
+	again := ""
+	if report.Again {
+		again = ", all of which had been imported before"
+	}
+	_, err := fmt.Fprintf(out.results, "%d items, %d archived items, %d ids of deleted items, %d revisions%s\n",
+		report.Items, report.Archived, report.Gone, report.Revisions, again)
+	return err
+}
