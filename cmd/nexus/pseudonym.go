@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 
 	"nexus/pkg/deploy/env"
-	"nexus/pkg/entity"
 	"nexus/pkg/local"
 	"nexus/pkg/pepper"
+	"nexus/pkg/verify"
 )
 
 // pseudonymCommand is nexus pseudonym.
@@ -23,7 +23,7 @@ func (c *pseudonymCommand) Run(out outputs) error {
 		return wrongUsage("--user or --request is needed")
 	}
 	if c.User != "" {
-		if err := entity.CheckUserID(c.User); err != nil {
+		if err := (verify.Options{User: c.User}).Check(); err != nil {
 			return wrongUsage("--user: %v", err)
 		}
 	}

@@ -29,6 +29,9 @@ func (h *history) finish() {
 	if h.violation == nil {
 		h.checkVerified()
 	}
+	if h.violation == nil {
+		h.checkCarried()
+	}
 	if tampered := h.store.Tampered(); h.violation == nil && len(tampered) > 0 {
 		h.violate("port", "", "", "changed what was only read: %v", tampered)
 	}
