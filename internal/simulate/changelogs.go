@@ -172,7 +172,11 @@ func announcedBy(r *record) (ref entity.Ref, p progress, isNamed bool) {
 		if ref = (entity.Ref{Type: valuesHead}); row.Repository.Date != "" {
 			ref = entity.Ref{Type: planHead, ID: row.Repository.Date}
 		}
-		return ref, progress{revID: r.New.Str(repository.AttrHeadRevisionID)}, row.Kind == repository.HeadRow
+		p.revID = r.New.Str(repository.AttrHeadRevisionID)
+		if r.New == nil && row.Kind == repository.HeadRow {
+			p.revID = removalOf(r.Old.Str(repository.AttrHeadRevisionID))
+		}
+		return ref, p, row.Kind == repository.HeadRow
 	}
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if err != nil || sk.IsRow() && sk.Prefix != entity.TypeUserMeta {
@@ -185,6 +189,9 @@ func announcedBy(r *record) (ref entity.Ref, p progress, isNamed bool) {
 	return sk.Ref(), p, true
 }
 
+// removalOf returns what a log says of a head that was removed (docs/data-model.md).
+func removalOf(revID string) string { return revID[:len(revID)-32] + strings.Repeat("f", 32) }
+
 // require notes what the log of the user has to say after a record.
 func (h *history) require(s *userState, r *record) {
 	ref, p, isNamed := announcedBy(r)
@@ -196,7 +203,10 @@ func (h *history) require(s *userState, r *record) {
 		l.required[ref] = p
 	}
 	l.asked[p.text(ref)] = r.Created
-	if p.revID != "" {
+	switch {
+	case p.revID != "" && r.New == nil:
+		delete(s.heads, ref)
+	case p.revID != "":
 		s.heads[ref] = head{p.revID, h.now}
 	}
 }
@@ -298,11 +308,16 @@ func (h *history) checkRepeated(s *userState, r *record, text string, ref entity
 	}
 }
 
-// checkDays checks that a row of the user's names each day that has a plan.
+// checkDays checks that a row of the user's names each day that has a plan, and no other.
 func (h *history) checkDays(s *userState) {
 	for ref := range s.heads {
 		if ref.Type == planHead && !s.days[ref.ID] {
 			h.violate("I9", s.user, ref.ID, "has a plan, and no row says so")
+		}
+	}
+	for date, isNamed := range s.days {
+		if _, isThere := s.heads[entity.Ref{Type: planHead, ID: date}]; isNamed && !isThere {
+			h.violate("I9", s.user, date, "is named as a day with a plan, and has none")
 		}
 	}
 }

@@ -276,6 +276,10 @@ func copyOf(c query.Change) copied {
 func (st *deviceStore) take(c query.Change) {
 	has, isThere := st.copied[c.Ref]
 	switch {
+	case c.RevID != "" && c.Gone:
+		if has.revID <= c.RevID {
+			delete(st.copied, c.Ref)
+		}
 	case c.RevID != "":
 		if !isThere || has.revID <= c.RevID {
 			st.copied[c.Ref] = copyOf(c)

@@ -82,8 +82,8 @@ func datedBy(ref entity.Ref, r *record) time.Time {
 	case r.New != nil:
 		at, _ := r.New.Time(entity.AttrUpdatedAt)
 		return at
-	case ref.Type == entity.TypeInstance:
-		return time.Time{} // an exception that went with its series leaves no row
+	case ref.Type == entity.TypeInstance, ref.Type == planHead:
+		return time.Time{} // an exception that went with its series leaves no row, and neither does a plan
 	case r.Expired:
 		return time.Unix(r.Old.Int(entity.AttrTTL), 0)
 	}

@@ -165,6 +165,9 @@ func appendChange(out []byte, c query.Change) []byte {
 		fallthrough
 	case changelog.TypeValues:
 		out = appendText(append(out, `,"revId":`...), c.RevID)
+		if c.Gone {
+			out = append(out, `,"`+memberGone+`":true`...)
+		}
 		return append(appendText(append(out, `,"revTs":`...), item.FormatInstant(c.RevTs)), '}')
 	}
 	out = appendText(append(out, `,"id":`...), c.ID)
@@ -201,11 +204,12 @@ func changesSchemas(r *entity.Registry) object {
 		{"version", object{{"type", "integer"}, {"minimum", 0}, {"description", "The entity's version, or that of its " +
 			"removal. A client ignores a lower one than it has; of the same version the later answer counts."}}},
 		{memberExpiresAt, instantSchema("When the entity leaves. The client then drops it by itself.")},
-		{memberGone, flagSchema("True if there is no such entity any more.")},
+		{memberGone, flagSchema("True if there is no such entity any more, or the plan of the day was deleted.")},
 		{memberOmitted, flagSchema("True if the answer had no room for the item: read the entity by itself.")},
 		{memberItem, schemaRef(changedItem)},
 		{"date", object{{"type", "string"}, {"format", "date"}, {"description", "The day of a PLAN."}}},
-		{"revId", revIDSchema("The present revision of VALUES, or of a PLAN. Their states have their own GET.")},
+		{"revId", revIDSchema("The present revision of VALUES, or of a PLAN. Their states have their own GET. Of a PLAN " +
+			"that is gone an id that sorts behind its last revision.")},
 		{"revTs", instantSchema("When that revision was made.")},
 	})
 	return append(out, member{changeSchema, change}, member{changedItem, union(

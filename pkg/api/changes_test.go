@@ -75,11 +75,13 @@ func TestGetChanges_isASnapshotAndThenWhatChanged(t *testing.T) {
 	b.Empty(b.want(304, get(since).with("If-None-Match", `"`+next+`"`)).Body.String())
 
 	b.want(200, patch("/v1/tasks/"+task, `{"title":"two"}`, 1))
-	b.logRow("ann", 1, "TASK "+task+" 2", "NOTE note_"+uuid(1)+" 4")
+	removed := repository.RemovalID(rev)
+	b.logRow("ann", 1, "TASK "+task+" 2", "NOTE note_"+uuid(1)+" 4", "PLAN 2026-03-01 "+removed)
 	changed := b.want(200, get(since).with("If-None-Match", `"`+next+`"`))
 	b.Equal([]string{
 		`{"id":"` + task + `","item":"TASK","type":"TASK","version":2}`,
 		`{"gone":true,"id":"note_` + uuid(1) + `","type":"NOTE","version":4}`,
+		`{"date":"2026-03-01","gone":true,"revId":"` + removed + `","revTs":"2026-03-02T12:00:00Z","type":"PLAN"}`,
 	}, changed.changes("changes"))
 	b.Equal(false, changed.doc["more"])
 	b.Equal(`"`+changed.text("next")+`"`, changed.Header().Get("ETag"))

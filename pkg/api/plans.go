@@ -101,9 +101,10 @@ func planOperations() []*operation {
 			run: completePlan,
 		},
 		prunePlanOperation(),
+		deletePlanOperation(),
 	}
 	for _, o := range table {
-		o.mayBePruned = o.id != "listPlanRevisions" && o.id != "prunePlan"
+		o.mayBePruned = o.id != "listPlanRevisions" && o.id != "prunePlan" && o.id != "deletePlan"
 		o.paths = revIDPath()
 		o.paths[memberDate] = object{{"type", "string"}, {"format", "date"}, {"description", "The day, YYYY-MM-DD."}}
 	}

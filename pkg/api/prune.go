@@ -63,6 +63,25 @@ func prunePlanOperation() *operation {
 	}
 }
 
+// deletePlanOperation returns the operation that removes a day's plan with its history.
+func deletePlanOperation() *operation {
+	return &operation{
+		id: "deletePlan", method: http.MethodDelete, path: plansPath, tag: "plans", writes: true, alone: true,
+		summary: "Delete the plan of a day",
+		detail: "With its whole history. The next commit begins a new one. In the second of its last revision, or if the " +
+			"history has more than 1,000 revisions, the answer is 503: repeat the request.",
+		finds: true, conflicts: "The next day's plan was rolled over from a revision of this one.",
+		answers: []documented{{status: http.StatusNoContent, doc: "The day has no plan any more."}},
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			if _, err := idempotency.New(c.user, c.key, 0, nil); err != nil {
+				return answer{}, err
+			}
+			_, err := s.Plans.Delete(ctx, c.user, c.path[memberDate])
+			return answer{status: http.StatusNoContent}, err
+		},
+	}
+}
+
 // prune carries out one pruning, after it has removed rows of earlier ones.
 func prune(
 	ctx context.Context, s *Config, c call, shorten func(revision.Keep, bool) (revision.Pruned, error),
@@ -131,15 +150,21 @@ func prunedMembers() object {
 	})
 }
 
-// problemOfPruning answers for what was pruned; nil for any other error.
+// problemOfPruning answers for what was pruned, or cannot be deleted; nil for any other error.
 func problemOfPruning(err error) *Problem {
-	var gone *revision.PrunedError
-	if !errors.As(err, &gone) {
-		return nil
+	var (
+		gone  *revision.PrunedError
+		named *revision.NamedError
+	)
+	switch {
+	case errors.As(err, &gone):
+		p := refuse(pruned, "The history no longer has %s.", gone.What)
+		if !gone.Until.IsZero() {
+			p.PrunedUntil = item.FormatInstant(gone.Until)
+		}
+		return p
+	case errors.As(err, &named):
+		return refuse(stateConflict, "The plan of %s was rolled over from a revision of this one.", named.By.Date)
 	}
-	p := refuse(pruned, "%s was pruned.", gone.What)
-	if !gone.Until.IsZero() {
-		p.PrunedUntil = item.FormatInstant(gone.Until)
-	}
-	return p
+	return nil
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,28 @@ func TestMadeTree_namesWhatIsRemembered(t *testing.T) {
 	b.Equal("Run", back.node(run)["title"])
 }
 
+func TestDeletePlanOperation_removesItUnlessTheNextDayNamesIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.grow("")
+	b.want(404, deletion(planOfDay))
+	b.want(400, deletion("/v1/plans/today"))
+	first := b.want(201, post(planOfDay+"/revisions", planned(""))).text("revId")
+	b.want(503, deletion(planOfDay))
+	b.advance(time.Second)
+	b.want(200, post(planOfDay+"/rollover", ``))
+	b.advance(time.Second)
+	refused := b.want(409, deletion(planOfDay))
+	b.Equal("state-conflict", refused.problem())
+	b.Contains(refused.text("detail"), "2026-03-03")
+	b.want(204, deletion("/v1/plans/2026-03-03"))
+	b.want(204, deletion(planOfDay))
+	b.want(404, get(planOfDay))
+	b.want(404, get(planOfDay+"/revisions/"+first))
+	b.Empty(b.want(200, get(planOfDay+"/revisions")).items())
+	b.Empty(b.want(201, post(planOfDay+"/revisions", planned(""))).doc["parentRevId"])
+}
+
 func TestPruneBody_saysWhichLineIsMeant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -100,3 +123,5 @@ func TestPruneBody_saysWhichLineIsMeant(t *testing.T) {
 	}
 	b.want(400, post("/v1/values/prune", `{"keep":{"last":1}}`).with("Idempotency-Key", strings.Repeat("k", 256)))
 }
+
+func deletion(path string) request { return request{method: http.MethodDelete, path: path} }

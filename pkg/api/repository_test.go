@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // exampleRevision stands in the document's examples for a revision.
@@ -70,7 +71,9 @@ func (d driver) repositories(id, tag string) string {
 	if id == "commitPlan" || tag == "values" {
 		return tree
 	}
-	return d.want(201, post("/v1/plans/"+day+"/revisions", d.example("commitPlan"))).text("revId")
+	revID := d.want(201, post("/v1/plans/"+day+"/revisions", d.example("commitPlan"))).text("revId")
+	d.advance(time.Second) // a plan is not deleted in the second of its last revision
+	return revID
 }
 
 // node is a node of an answer's tree.

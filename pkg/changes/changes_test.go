@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,6 +192,22 @@ func TestConsumer_appendsNothingForARepetition(t *testing.T) {
 	outcomes := w.apply(batch[0], w.task(ann, "task_a", 1, true), w.task(ann, "task_c", 2, false))
 	require.Equal(t, []bool{false, false, true}, []bool{outcomes[0].Already, outcomes[1].Already, outcomes[2].Already})
 	require.Equal(t, [][]string{{"TASK task_a 1", "TASK task_b 2", "TASK task_c 2!"}, {"TASK task_a 1!"}}, w.texts(ann))
+}
+
+// TestConsumer_announcesThatAPlanWasDeleted: after its last revision, also where the record comes first or twice, and
+// before the first revision of a new plan.
+func TestConsumer_announcesThatAPlanWasDeleted(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	at := repository.Address{User: ann, Date: "2026-03-02"}
+	last, anew := repository.NewRevisionID(noon, uuid), repository.NewRevisionID(noon.Add(time.Second), uuid)
+	gone := w.head(at, last)
+	gone.Kind, gone.Old, gone.New = change.Removed, gone.New, nil
+	entry := "PLAN 2026-03-02 " + last[:len(last)-32] + strings.Repeat("f", 32)
+	w.apply(w.head(at, last), gone)
+	w.apply(gone, w.head(at, last))
+	w.apply(w.head(at, anew), gone)
+	require.Equal(t, [][]string{{entry}, {"PLAN 2026-03-02 " + anew}}, w.texts(ann))
 }
 
 func TestConsumer_makesNoCallForWhatNoLogNames(t *testing.T) {

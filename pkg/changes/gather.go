@@ -7,7 +7,6 @@ import (
 	"nexus/pkg/changes/changelog"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
-	"nexus/pkg/item"
 )
 
 // userChanges are the records of a batch that concern one user.
@@ -92,17 +91,24 @@ func (u *userChanges) setOutcomes(outcomes []change.Outcome) {
 // head.
 func EntryOf(ch change.Change) (changelog.Entry, bool) {
 	if ch.Type == nil {
-		return headEntry(ch.Key, ch.New)
+		return headEntry(ch)
 	}
 	return changelog.Entry{Ref: ch.Ref, Version: ch.Version, Lapsing: ch.New.Has(entity.AttrTTL)}, true
 }
 
-// headEntry returns the entry of a repository's head.
-func headEntry(key item.Key, head item.Item) (changelog.Entry, bool) {
-	row, err := repository.ParseRow(key)
+// headEntry returns the entry of a repository's head. A removed head counts as a revision after the one that it named.
+func headEntry(ch change.Change) (changelog.Entry, bool) {
+	head := ch.New
+	if head == nil {
+		head = ch.Old
+	}
+	row, err := repository.ParseRow(ch.Key)
 	revision := head.Str(repository.AttrHeadRevisionID)
 	if err != nil || row.Kind != repository.HeadRow || repository.CheckRevisionID(revision) != nil {
 		return changelog.Entry{}, false
+	}
+	if ch.New == nil {
+		revision = repository.RemovalID(revision)
 	}
 	return changelog.Head(row.Repository, revision), true
 }

@@ -32,7 +32,8 @@ type Change struct {
 	Version int64
 	// ExpiresAt is when the entity leaves; the zero time for one that stays.
 	ExpiresAt time.Time
-	// Gone says that there is no such entity any more: deleted, swept, past its ttl, or an exception that was undone.
+	// Gone says that there is no such entity any more: deleted, swept, past its ttl, or an exception that was undone. Of a
+	// head it says that the plan was deleted; RevID is then what the log says of that.
 	Gone bool
 	// Omitted says that there is one for which the answer had no room: Item is nil.
 	Omitted bool
@@ -176,13 +177,16 @@ func (t thing) isBehind(row item.Item) bool {
 	return version < t.Version || t.Lapsing && version == t.Version && !row.Has(entity.AttrTTL)
 }
 
-// show returns the thing as the feed shows it; false for a head that does not exist.
+// show returns the thing as the feed shows it; false for a head that does not exist and that no entry names.
 func (s *Service) show(user string, of thing, row item.Item) (Change, bool, error) {
 	now := s.now()
 	t := s.registry.ByName(of.Type)
 	switch {
-	case of.IsHead() && row == nil:
+	case of.IsHead() && row == nil && of.RevisionID == "":
 		return Change{}, false, nil
+	case of.IsHead() && row == nil:
+		at, err := repository.RevisionTime(of.RevisionID)
+		return Change{Ref: of.Ref, RevID: of.RevisionID, RevTs: at, Gone: true}, true, err
 	case of.IsHead():
 		c := Change{Ref: of.Ref, RevID: row.Str(repository.AttrHeadRevisionID)}
 		var err error

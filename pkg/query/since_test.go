@@ -41,14 +41,15 @@ func TestSince_hasWhatChangedAsItIsNow(t *testing.T) {
 		changelog.Entry{Ref: entity.Ref{Type: entity.TypeUserMeta, ID: ann}},
 		changelog.Entry{Ref: entity.Ref{Type: "HABIT", ID: "habit_1"}, Version: 1},
 		changelog.Entry{Ref: entity.Ref{Type: product.TypeTask, ID: "note_1"}, Version: 1})
-	last := b.appendRow(ann, 4, removal(swept), entryOf(note))
+	deleted := changelog.Head(repository.Address{User: ann, Date: "2040-01-02"}, repository.RemovalID(rev))
+	last := b.appendRow(ann, 4, removal(swept), entryOf(note), deleted)
 	got, page := b.since(tokenAt(first), 0)
 	require.Equal(t, []string{
 		entryOf(note).String(), entryOf(task).String(),
 		strings.TrimSuffix(entryOf(leaving).String(), "!") + " until " + item.FormatInstant(noon.Add(time.Minute)),
 		"VALUES  " + rev, removal(swept).String() + " gone",
 		strings.TrimSuffix(entryOf(lapsed).String(), "!") + " gone", "PLAN 2040-01-01 " + rev,
-		"USER_META ann 0",
+		"USER_META ann 0", "PLAN 2040-01-02 " + repository.RemovalID(rev) + " gone",
 	}, got, "each once; one past its ttl is gone at its own version")
 	require.Equal(t, query.SincePage{Next: tokenAt(last)}, page)
 }

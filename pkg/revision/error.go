@@ -61,3 +61,10 @@ type PrunedError struct {
 }
 
 func (e *PrunedError) Error() string { return fmt.Sprintf("%s: %s was pruned", e.Repository, e.What) }
+
+// NamedError says that a repository cannot be deleted, because the head of another one names a revision of it (409).
+type NamedError struct{ Repository, By repository.Address }
+
+func (e *NamedError) Error() string {
+	return fmt.Sprintf("%s: the head of %s names a revision of it", e.Repository, e.By)
+}

@@ -21,8 +21,9 @@ type line struct {
 	named   string
 	follows bool
 	log     []Commit // oldest first
-	// batch holds the entries that the last transaction tried to take out.
+	// batch holds the entries that the last transaction tried to take out, and whole says that it removed the head, too.
 	batch []Commit
+	whole bool
 }
 
 // readLine reads the history up to the head: two Gets, and the log in as many pages as the store returns. The log is
@@ -59,6 +60,9 @@ func (r *Repository[S]) readLine(ctx context.Context, at, follower repository.Ad
 func (l *line) has(c Commit) bool {
 	return slices.ContainsFunc(l.log, func(one Commit) bool { return one.RevID == c.RevID })
 }
+
+// names reports whether the follower's head names a revision of the log.
+func (l *line) names() bool { return l.named != "" && l.has(Commit{RevID: l.named}) }
 
 // below returns the entries that are to go, oldest first. The newest one never is.
 func (l *line) below(k Keep) []Commit {
@@ -103,6 +107,20 @@ func (p *Publisher) takeOut(ctx context.Context, l *line, done *Pruned, commits 
 		done.add(batch)
 		l.head, l.log, l.batch = next, rest, nil
 	}
+	return nil
+}
+
+// takeHead removes the head and its entry, the last one.
+func (p *Publisher) takeHead(ctx context.Context, l *line, done *Pruned) error {
+	l.batch, l.whole = slices.Clone(l.log), true
+	actions := append(p.prune(l, l.batch), table.Delete{Key: l.at.HeadKey(), If: l.head.asRead()})
+	if l.at.Date != "" {
+		actions = append(actions, table.Delete{Key: l.at.DayKey()})
+	}
+	if err := p.store.Transact(ctx, actions...); err != nil {
+		return err
+	}
+	done.add(l.batch)
 	return nil
 }
 

@@ -93,6 +93,31 @@ func (r *Repository[S]) Prune(ctx context.Context, p Pruning) (Pruned, error) {
 	return done, err
 }
 
+// Delete removes a repository with its whole history. It refuses with [*NamedError] while the follower's head names
+// one of its revisions. The last transaction removes the head together with its log entry and the row of the day, if
+// the head is as it was read. So a commit in between keeps the repository, and one after it begins a new history.
+//
+// It removes at most [MaxPruned] older revisions. If there are more, it returns [table.ErrConflict], and so it does in
+// the second of the head, and while the head is ahead of the clock: a new history must be later. Repeating it goes on
+// from there.
+func (r *Repository[S]) Delete(ctx context.Context, at, follower repository.Address) (Pruned, error) {
+	var done Pruned
+	err := r.shorten(ctx, at, follower, &done, func(line *line) error {
+		older := line.below(Keep{Last: 1})
+		switch {
+		case line.names():
+			return &NamedError{at, follower}
+		case done.Revisions+len(older) > MaxPruned, !r.When(Head{}).After(line.head.RevTs):
+			return table.ErrConflict
+		}
+		if err := r.takeOut(ctx, line, &done, older); err != nil {
+			return err
+		}
+		return r.takeHead(ctx, line, &done)
+	})
+	return done, err
+}
+
 // shorten reads a repository's history and has it changed, and starts again if another writer was in between. If the
 // outcome of a transaction is unknown, the log read next tells it.
 func (r *Repository[S]) shorten(
@@ -104,8 +129,12 @@ func (r *Repository[S]) shorten(
 		if err != nil {
 			return err
 		}
-		done.add(slices.DeleteFunc(tried.batch, line.has))
-		if line.head.RevID == "" {
+		gone := slices.DeleteFunc(tried.batch, line.has)
+		done.add(gone)
+		switch {
+		case tried.whole && len(gone) > 0:
+			return nil // a head that is there now is that of a new history
+		case line.head.RevID == "":
 			return &NotFoundError{Repository: at}
 		}
 		if err = change(&line); err == nil {

@@ -32,14 +32,16 @@ func (r *run) days(ctx context.Context, user string) error {
 	}
 }
 
-// day finds a plan without the row of its day, by the head that a walk over the table found. One transaction makes
-// both and nothing removes either, so one read is enough.
+// day finds a plan without the row of its day, by the head that a walk over the table found.
 func (r *run) day(ctx context.Context, head repository.Row) error {
 	at := head.Repository
+	if head.Kind != repository.HeadRow {
+		return nil
+	}
 	r.repairing = r.o.Repair
 	for range 2 {
-		row, err := r.find(ctx, at.DayKey())
-		if err != nil || row != nil || head.Kind != repository.HeadRow {
+		lacks, err := r.lacksDay(ctx, at)
+		if err != nil || !lacks {
 			return err
 		}
 		err = r.found(Difference{
@@ -56,4 +58,17 @@ func (r *run) day(ctx context.Context, head repository.Row) error {
 		r.repairing = false
 	}
 	return nil
+}
+
+// lacksDay reports whether a plan has a head and no row of its day. One transaction makes both, and one removes both.
+// So it reads the head after the row that is missing, and then that row again.
+func (r *run) lacksDay(ctx context.Context, at repository.Address) (bool, error) {
+	if row, err := r.find(ctx, at.DayKey()); err != nil || row != nil {
+		return false, err
+	}
+	if row, err := r.find(ctx, at.HeadKey()); err != nil || row == nil {
+		return false, err
+	}
+	row, err := r.find(ctx, at.DayKey())
+	return err == nil && row == nil, err
 }

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,6 +69,36 @@ func TestVerifier_namesADayThatItCouldNotRepair(t *testing.T) {
 	_, sum = w.verify(verify.Options{Repair: true})
 	require.Zero(t, sum.Remaining)
 	require.NotNil(t, w.get(at.DayKey()))
+}
+
+// TestVerifier_namesNoDayOfAPlanThatIsDeletedMeanwhile: the walk has read its head.
+func TestVerifier_namesNoDayOfAPlanThatIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for anew := range 2 {
+		w := newWorld(t)
+		at := w.plan(ann, "2026-03-02")
+		w.put(at.DayKey(), nil)
+		before := func(key item.Key, do func()) func(memory.Call) error {
+			return func(c memory.Call) error {
+				if c.Op == "Get" && c.Stage == memory.Before && slices.Contains(c.Keys, key) {
+					w.fault = nil
+					do()
+				}
+				return nil
+			}
+		}
+		w.fault = before(at.DayKey(), func() {
+			w.remove(at.HeadKey().Item(), at.DayKey().Item())
+			if anew == 1 {
+				w.fault = before(at.HeadKey(), func() {
+					w.plan(ann, "2026-03-02")
+					w.put(at.DayKey(), nil)
+				})
+			}
+		})
+		found, _ := w.verify(verify.Options{})
+		require.Empty(t, found)
+	}
 }
 
 // A head that is gone when the repair comes to it has no day.

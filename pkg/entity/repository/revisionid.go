@@ -27,13 +27,26 @@ func NewRevisionID(at time.Time, uuid string) string {
 	return RevisionPrefix + "_" + at.UTC().Format(revisionTime) + "_" + strings.ReplaceAll(uuid, "-", "")
 }
 
+// RemovalID returns the id that stands for the removal of a head in the order of revision ids: after the revision that
+// the head named, and before each one of a later second. No revision has it, for a UUIDv4 does not consist of ones.
+func RemovalID(headRevID string) string {
+	at, err := RevisionTime(headRevID)
+	if err != nil {
+		panic("repository: " + err.Error())
+	}
+	return NewRevisionID(at, strings.Repeat("f", uuidDigits))
+}
+
+// uuidDigits is the number of hexadecimal digits of a UUID.
+const uuidDigits = 32
+
 // RevisionTime returns when the revision was committed.
 func RevisionTime(revID string) (time.Time, error) {
 	refused := fmt.Errorf("%w: want %s_, a time in the form %s, _ and 32 hexadecimal digits", entity.ErrID,
 		RevisionPrefix, revisionTime)
 	suffix, ok := strings.CutPrefix(revID, RevisionPrefix+"_")
 	stamp, digits, cut := strings.Cut(suffix, "_")
-	if !ok || !cut || len(digits) != 32 || strings.Trim(digits, "0123456789abcdef") != "" {
+	if !ok || !cut || len(digits) != uuidDigits || strings.Trim(digits, "0123456789abcdef") != "" {
 		return time.Time{}, refused
 	}
 	at, err := time.Parse(revisionTime, stamp)

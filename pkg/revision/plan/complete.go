@@ -37,7 +37,7 @@ func (s *Service) Complete(
 	receipt := revision.Receipt{
 		Key: idempotencyKey, Retention: retention, Request: []any{"CompletePlan", date, actionID},
 	}
-	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false,
+	revIDs, replayed, err := s.plans.Write(ctx, user, receipt, false,
 		func(ctx context.Context) ([]*revision.Prepared, error) {
 			out = Completion{}
 			if out.Plan, err = s.plans.Current(ctx, at); err != nil {
@@ -49,8 +49,8 @@ func (s *Service) Complete(
 			}
 			return s.completion(&out, tree, actionID)
 		})
-	if err == nil && out.Replayed {
-		err = s.reread(ctx, &out, user, date, actionID)
+	if out.Replayed = replayed; err == nil && replayed {
+		err = revision.PrunedSince(s.reread(ctx, &out, user, date, actionID), revIDs[0])
 	}
 	if err != nil {
 		return Completion{}, err

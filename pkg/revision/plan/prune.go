@@ -22,6 +22,16 @@ func (s *Service) Prune(
 	return s.plans.Prune(ctx, revision.Pruning{Repository: at, Follower: followerOf(at), Keep: keep, DryRun: dryRun})
 }
 
+// Delete removes the day's plan with its history. It is refused with a [*revision.NamedError] while the next day's plan
+// names one of its revisions as rolled over. See [revision.Repository.Delete].
+func (s *Service) Delete(ctx context.Context, user, date string) (revision.Pruned, error) {
+	at, err := repositoryOf(user, date)
+	if err != nil {
+		return revision.Pruned{}, err
+	}
+	return s.plans.Delete(ctx, at, followerOf(at))
+}
+
 // followerOf returns the plan of the next day; the zero Address after the last day that there is.
 func followerOf(at repository.Address) repository.Address {
 	next, err := dayAfter(at)

@@ -60,7 +60,7 @@ func (s *Service) Rollover(
 	}
 	var out Rollover
 	receipt := revision.Receipt{Key: idempotencyKey, Retention: retention, Request: []any{"RolloverPlan", date}}
-	_, out.Replayed, err = s.plans.Write(ctx, user, receipt, false,
+	revIDs, replayed, err := s.plans.Write(ctx, user, receipt, false,
 		func(ctx context.Context) ([]*revision.Prepared, error) {
 			from, err := s.plans.Current(ctx, at)
 			if err != nil {
@@ -79,9 +79,10 @@ func (s *Service) Rollover(
 			}
 			return s.carry(&out, from, todos)
 		})
-	if err == nil && out.Replayed {
+	if out.Replayed = replayed; err == nil && replayed {
 		out.Carried, out.Left = nil, nil // of an attempt that lost to its twin
 		out.Next, err = s.plans.Current(ctx, nextDay)
+		err = revision.PrunedSince(err, revIDs[0])
 	}
 	if err != nil {
 		return Rollover{}, err
