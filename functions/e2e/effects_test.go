@@ -115,6 +115,8 @@ func TestEffects_followAReminderAndAChangeOfZone(t *testing.T) {
 	w.requireSchedules(map[string]time.Time{floating: reading})
 
 	f.handled(w.happen("stream-zone-changed")) // to India, half past five hours before UTC
+	w.requireSchedules(map[string]time.Time{floating: reading})
+	require.Equal(t, 1, w.carryOutWalks())
 	w.requireSchedules(map[string]time.Time{floating: reading.Add(-5*time.Hour - 30*time.Minute)})
 
 	for _, name := range []string{
@@ -122,6 +124,7 @@ func TestEffects_followAReminderAndAChangeOfZone(t *testing.T) {
 	} {
 		f.handled(w.now(name)) // delivered again, after everything has happened
 	}
+	require.Zero(t, w.carryOutWalks(), "the walk is done")
 	w.requireSchedules(map[string]time.Time{floating: reading.Add(-5*time.Hour - 30*time.Minute)})
 }
 

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/reminders"
 )
 
 func TestFunctions_answerEveryPayloadOfEvents(t *testing.T) {
@@ -67,6 +69,17 @@ func drives() map[string]func(*fixture, env.Function, string) {
 			require.Len(w, w.requireStatus(fn, name, http.StatusOK)["items"], 1)
 		},
 		"query-health": func(w *fixture, f env.Function, name string) { w.requireStatus(w.start(f), name, http.StatusOK) },
+		"walk-zone-changed": func(w *fixture, f env.Function, name string) {
+			w.happen("stream-reminder-created")
+			w.happen("stream-zone-changed")
+			fn := w.start(f)
+			w.services.breakDown("scheduler", true)
+			require.NotNil(w, fn.invoke(w.payload(name)).failure)
+			w.services.breakDown("scheduler", false)
+			require.JSONEq(w, `{}`, string(fn.succeed(w.payload(name))))
+			reading := w.moved(present.Add(20 * time.Hour)).Add(-5*time.Hour - 30*time.Minute) // in India
+			w.requireSchedules(map[string]time.Time{reminders.ScheduleName(user, floatingID, 0): reading})
+		},
 		"notify-reminder-due": func(w *fixture, f env.Function, name string) {
 			payload, _ := w.becomeDue()
 			fn := w.start(f)

@@ -38,6 +38,7 @@ func (w *fixture) recount() ([]verify.Difference, verify.Summary) {
 
 func (w *fixture) recountAt(now func() time.Time) ([]verify.Difference, verify.Summary) {
 	w.Helper()
+	w.carryOutWalks()
 	schedules := w.schedules()
 	s, err := system.New(w.registry, system.Ports{
 		Store: func(string) table.Store { return w.store }, Now: now,

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/assert"
 
+	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/item"
 	"nexus/pkg/register"
 	"nexus/pkg/table/dynamo"
@@ -35,6 +36,9 @@ func walk(t *testing.T, client *dynamodb.Client, table string, s *services) {
 	}
 	for name := range s.schedules {
 		assert.True(t, places.Name(register.Scheduler, name), "schedule %s is not in the register", name)
+	}
+	for range s.walks.Waiting() {
+		assert.True(t, places.Name(register.Queue, alarm.WalkQueue), "the queue of walks is not in the register")
 	}
 	for _, e := range s.published {
 		assert.True(t, places.Name(register.Bus, e.DetailType), "event %s is not in the register", e.DetailType)

@@ -13,16 +13,18 @@ import (
 	"testing"
 
 	"nexus/internal/wiretest"
+	queuememory "nexus/pkg/queue/memory"
 )
 
 // services stands for everything but the table that the functions call, at one address: EventBridge Scheduler,
-// EventBridge and S3, as far as the adapters use them. What is asked of them is kept.
+// EventBridge, S3 and SQS, as far as the adapters use them. What is asked of them is kept.
 type services struct {
 	mu        sync.Mutex
 	schedules map[string]scheduled
 	published []published
 	objects   map[string]string // by bucket/name
 	hinted    []hinted
+	walks     *queuememory.Queue
 	// what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking, hints
 	down map[string]bool
 }
@@ -53,7 +55,9 @@ type hinted struct {
 func newServices(t *testing.T) (*services, string) {
 	t.Helper()
 	s := &services{schedules: map[string]scheduled{}, objects: map[string]string{}, down: map[string]bool{}}
-	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3(), wiretest.AppSync())
+	s.walks = queuememory.New(nil)
+	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3(), wiretest.AppSync(),
+		wiretest.SQS())
 }
 
 func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -65,6 +69,8 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	name, isSchedule := strings.CutPrefix(r.URL.Path, "/schedules/")
 	switch {
+	case r.Header.Get("X-Amz-Target") == "AmazonSQS.SendMessage":
+		s.enqueue(w, r, body)
 	case isSchedule && s.down["scheduler"], r.Header.Get("X-Amz-Target") != "" && s.down["bus"]:
 		w.Header().Set("X-Amzn-ErrorType", "AccessDeniedException")
 		w.WriteHeader(http.StatusForbidden)

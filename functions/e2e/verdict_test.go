@@ -12,6 +12,8 @@ import (
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"nexus/functions/internal/cloud"
@@ -23,6 +25,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	scheduler "nexus/pkg/schedule/eventbridge"
 	"nexus/pkg/stats"
@@ -73,7 +76,7 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 	r.consumers = map[string]change.Consumer{
 		reminders.Name: reminders.New(reminders.Config{
 			Store: store, Registry: r.registry, Scheduler: schedules, Bus: bus, Now: time.Now,
-			Log: slog.New(slog.DiscardHandler),
+			Log: slog.New(slog.DiscardHandler), Queue: queuememory.New(nil), NewID: uuid.NewString,
 		}),
 		archiving.Name: archiving.NewConsumer(archiving.Config{
 			Store: store, Registry: r.registry, Copies: copies, Bus: bus, Now: time.Now,
@@ -88,6 +91,7 @@ func TestFunctions_letNoClientRetryForEver(t *testing.T) {
 	require.Equal(t, 3, awss3.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
 	require.Equal(t, 3, awsbus.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
 	require.Equal(t, 3, awsscheduler.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+	require.Equal(t, 3, awssqs.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
 	require.Equal(t, 4,
 		dynamo.NewClient(cloud.Config(env.AWS{Region: "eu-central-1"}, env.DynamoDB)).Options().Retryer.MaxAttempts())
 	require.Equal(t, 8*time.Second, cfg.HTTPClient.(interface{ GetTimeout() time.Duration }).GetTimeout())

@@ -98,6 +98,8 @@ func needs(c wiretest.Call) []need {
 		return []need{{action: action, variable: variable, within: name}}
 	case "events":
 		return []need{{action: action, variable: env.BusName}}
+	case "sqs":
+		return []need{{action: action, variable: env.WalkQueueURL}}
 	case "appsync":
 		channel, _ := c.Input["channel"].(string)
 		namespace, _, _ := strings.Cut(strings.TrimPrefix(channel, "/"), "/")

@@ -39,6 +39,7 @@ const (
 	targetARN    = "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify"
 	roleARN      = "arn:aws:iam::123456789012:role/nexus-scheduler"
 	deadLetter   = "arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered"
+	walksURL     = "https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo"
 	hintsHost    = "x7.appsync-api.eu-central-1.amazonaws.com"
 	realtimeHost = "x7.appsync-realtime-api.eu-central-1.amazonaws.com"
 	spice        = "5f0e2c1b8a7d69483726150493a2b1c0d9e8f70615243342516079887a6b5c4d" // the deployment's pepper
@@ -75,7 +76,8 @@ func setup(t *testing.T) *fixture {
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
 			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,
-			env.Limits: limit.Format(limit.Default()),
+			env.Limits:       limit.Format(limit.Default()),
+			env.WalkQueueURL: walksURL,
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

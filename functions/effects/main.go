@@ -39,7 +39,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reminding, err := reminding.Config(reminders.Config{
+	reminding, err := reminding.Putting(reminders.Config{
 		Store: tables.StoreFor(reminders.Name), Registry: registry, Now: time.Now, Log: log,
 	}, s, metrics)
 	if err != nil {

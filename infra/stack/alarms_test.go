@@ -93,7 +93,10 @@ func place(t *template, s alarm.Subject) string {
 	case alarm.APIID:
 		return t.one("AWS::ApiGatewayV2::Api").ref()
 	case alarm.QueueName:
-		construct := map[string]string{alarm.ScheduleQueue: "Undelivered", alarm.NotifyQueue: "Failed"}[s.Value]
+		construct := map[string]string{
+			alarm.ScheduleQueue: "Undelivered", alarm.NotifyQueue: "Failed", alarm.WalkQueue: "Walks",
+			alarm.DeadWalkQueue: "DeadWalks",
+		}[s.Value]
 		return t.named(construct, "AWS::SQS::Queue").attribute("QueueName")
 	}
 	return s.Value
@@ -146,7 +149,7 @@ func TestAddAlarms_coversEveryFunctionReaderAndTable(t *testing.T) {
 		for _, f := range t.all("AWS::Lambda::Function") {
 			require.GreaterOrEqual(t, len(alarmsOn(t, alarm.FunctionName, f.ref())), 2, "%s: errors and throttles", f.path())
 		}
-		for _, m := range t.all(mappingType) {
+		for _, m := range t.streamMappings() {
 			require.NotEmpty(t, alarmsOn(t, alarm.Mapping, m.ref()), m.path())
 		}
 		require.NotEmpty(t, alarmsOn(t, alarm.TableName, t.one(tableType).ref()))

@@ -108,6 +108,8 @@ func (d *deployment) value(variable string) *string {
 		return d.caller.RoleArn()
 	case env.ScheduleDeadLetterARN:
 		return d.queues[alarm.ScheduleQueue].QueueArn()
+	case env.WalkQueueURL:
+		return d.queues[alarm.WalkQueue].QueueUrl()
 	case env.SyncForm:
 		return jsii.String(strconv.Itoa(d.settings.SyncForm))
 	case env.SubjectForm:

@@ -32,14 +32,16 @@ func (d *deployment) graphs() []graph {
 		{"Records parked or unfinished", d.byConsumer(alarm.Sum, metric.RecordsParked, metric.RecordsUnfinished)},
 
 		{"Reminders",
-			d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersDelivered, metric.RemindersDropped)},
+			d.byFunction(remindingFunctions(), metric.RemindersDelivered, metric.RemindersDropped)},
 		{"Reminders late or missed",
-			d.byFunction([]env.Function{env.Notify, env.Effects}, metric.RemindersLate, metric.RemindersMissed)},
+			d.byFunction(remindingFunctions(), metric.RemindersLate, metric.RemindersMissed)},
+		{"Age of the oldest walk that waits, s", []line{{"walks", alarm.SQS, "ApproximateAgeOfOldestMessage", alarm.Maximum,
+			map[string]*string{alarm.QueueName: d.queues[alarm.WalkQueue].QueueName()}}}},
 		{"Scheduler", d.schedulerLines("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount",
 			"InvocationThrottleCount", "InvocationDroppedCount")},
 
 		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits),
-			d.byFunction([]env.Function{env.Command, env.Query, env.Notify}, metric.ReadUnits, metric.WriteUnits)...)},
+			d.byFunction([]env.Function{env.Command, env.Query, env.Notify, env.Walk}, metric.ReadUnits, metric.WriteUnits)...)},
 		{"Units of the table", d.tableLines(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
 		{"Requests refused for now, or for a condition", d.tableLines(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents",
 			"ConditionalCheckFailedRequests", "TransactionConflict")},
@@ -57,6 +59,8 @@ func (d *deployment) graphs() []graph {
 		{"Bytes stored", []line{ours(metric.ByFunction, string(env.Projections), metric.TableBytes, alarm.Maximum)}},
 	}
 }
+
+func remindingFunctions() []env.Function { return []env.Function{env.Notify, env.Effects, env.Walk} }
 
 func (d *deployment) readerFunctions() []env.Function {
 	var out []env.Function

@@ -22,6 +22,7 @@ func (d *deployment) addOutputs() {
 	out("BusName", "Rules for channels are made on this bus", d.bus.EventBusName())
 	out("UndeliveredQueue", "Calls that the scheduler could not make", d.queues[alarm.ScheduleQueue].QueueUrl())
 	out("FailedQueue", "Calls in which notify failed", d.queues[alarm.NotifyQueue].QueueUrl())
+	out("DeadWalkQueue", "Walks over a user's items that failed", d.queues[alarm.DeadWalkQueue].QueueUrl())
 	for _, f := range env.Functions() {
 		out(construct(f)+"Function", "Function "+string(f), d.functions[f].FunctionName())
 	}

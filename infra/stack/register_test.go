@@ -27,7 +27,10 @@ func TestBucket_keepsDataAsLongAsTheRegisterSays(t *testing.T) {
 		require.Equal(t, until(register.Parking, "aws/lambda/m/x"),
 			fmt.Sprintf("%v days, and %v of a version that is not current", rule["ExpirationInDays"],
 				rule["NoncurrentVersionExpiration"].(map[string]any)["NoncurrentDays"]))
-		for construct, queue := range map[string]string{"Undelivered": alarm.ScheduleQueue, "Failed": alarm.NotifyQueue} {
+		for construct, queue := range map[string]string{
+			"Undelivered": alarm.ScheduleQueue, "Failed": alarm.NotifyQueue,
+			"Walks": alarm.WalkQueue, "DeadWalks": alarm.DeadWalkQueue,
+		} {
 			seconds := t.named(construct, "AWS::SQS::Queue").at("MessageRetentionPeriod").(float64)
 			require.Equal(t, until(register.Queue, queue), fmt.Sprintf("%v days", seconds/86400))
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // addReminding makes the resources between an item and the delivery of its reminder: the group of schedules, the role
-// with which they call notify, the queues for failed calls, and the bus.
+// with which they call notify, the queues for failed calls and for walks, and the bus.
 func (d *deployment) addReminding() {
 	d.bus = awsevents.NewEventBus(d.Stack, jsii.String("Bus"), &awsevents.EventBusProps{
 		EventBusName: jsii.String(busName),
@@ -34,6 +34,7 @@ func (d *deployment) addReminding() {
 	d.group.ApplyRemovalPolicy(d.removalPolicy(), nil)
 	d.queues[alarm.ScheduleQueue] = d.queue("Undelivered")
 	d.queues[alarm.NotifyQueue] = d.queue("Failed")
+	d.addWalkQueue()
 
 	// The function's name, not a reference to it: its variables name this role.
 	notify := d.arn("lambda", "function", functionName(env.Notify), awscdk.ArnFormat_COLON_RESOURCE_NAME)

@@ -171,6 +171,8 @@ func granted(t *template, g access.Grant) right {
 		return right{
 			g.Actions, within(arn("scheduler", "schedule/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name"))), nil,
 		}
+	case env.WalkQueueURL:
+		return right{g.Actions, []string{t.named("Walks", "AWS::SQS::Queue").attribute("Arn")}, nil}
 	case env.ScheduleRoleARN:
 		return right{
 			g.Actions, []string{t.named("Caller", "AWS::IAM::Role").attribute("Arn")},
@@ -204,6 +206,11 @@ func lambdas(t *template, f env.Function) []right {
 			right{[]string{"s3:PutObject"}, []string{parking + "/aws/lambda/*"}, nil},
 			right{[]string{"s3:ListBucket"}, []string{parking}, nil},
 		)
+	case env.Walk:
+		out = append(out, right{
+			[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"},
+			[]string{t.named("Walks", "AWS::SQS::Queue").attribute("Arn")}, nil,
+		})
 	case env.Notify:
 		out = append(out,
 			right{[]string{"sqs:SendMessage"}, []string{t.named("Failed", "AWS::SQS::Queue").attribute("Arn")}, nil})
@@ -295,7 +302,7 @@ func TestAddReminding_letsItsFunctionsPassTheRoleToTheSchedulerOnly(t *testing.T
 				if !slices.Contains(r.actions, access.PassRole) {
 					continue
 				}
-				require.Contains(t, []string{"EffectsRole/Resource", "NotifyRole/Resource"}, who)
+				require.Contains(t, []string{"EffectsRole/Resource", "NotifyRole/Resource", "WalkRole/Resource"}, who)
 				require.Equal(t, []string{t.named("Caller", "AWS::IAM::Role").attribute("Arn")}, r.resources)
 				require.Equal(t, map[string]any{"StringEquals": map[string]any{"iam:PassedToService": "scheduler.amazonaws.com"}},
 					r.conditions)

@@ -74,6 +74,8 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	case env.ScheduleRoleARN:
 		resources = []string{*d.caller.RoleArn()}
 		conditions = map[string]any{"StringEquals": map[string]any{"iam:PassedToService": scheduler}}
+	case env.WalkQueueURL:
+		resources = []string{*d.queues[alarm.WalkQueue].QueueArn()}
 	default:
 		panic(fmt.Sprintf("stack: a right to %s, which is nothing that there are rights to", g.Variable))
 	}
@@ -128,6 +130,11 @@ func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []aw
 			allow([]string{"s3:PutObject"}, []string{*d.parking.BucketArn() + "/" + failures + "*"}, nil),
 			allow([]string{"s3:ListBucket"}, []string{*d.parking.BucketArn()}, nil),
 		)
+	}
+	if f == env.Walk {
+		// AWS Lambda Developer Guide, "Using Lambda with Amazon SQS".
+		out = append(out, allow([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"},
+			[]string{*d.queues[alarm.WalkQueue].QueueArn()}, nil))
 	}
 	if f == env.Notify {
 		out = append(out, allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.NotifyQueue].QueueArn()}, nil))

@@ -88,6 +88,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 		d.addFunction(f)
 	}
 	d.addReaders()
+	d.addWalking()
 	d.addAPI()
 	d.addTenants()
 	d.addAlarms()

@@ -97,7 +97,7 @@ func TestAddTable_usesARestoredTableInPlaceOfItsOwn(t *testing.T) {
 	}
 	stream := adjustments()["restoredStream"].(string)
 	table, _, _ := strings.Cut(stream, "/stream/")
-	for _, m := range made.all(mappingType) {
+	for _, m := range made.streamMappings() {
 		require.Equal(t, stream, m.text("EventSourceArn"))
 	}
 	for _, f := range env.Functions() {

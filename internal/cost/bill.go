@@ -164,6 +164,9 @@ func (b biller) rest() []Line {
 	sessions := float64(m.Load.Users * m.Load.Days * m.Load.Sessions)
 	var lines []Line
 	for _, f := range env.Functions() {
+		if s.invocations[string(f)] == 0 {
+			continue // the load changes no zone, so walk is not called
+		}
 		basis := Counted
 		if b.gathered(string(f)) > 1 {
 			basis = Modelled

@@ -23,6 +23,8 @@ import (
 	"nexus/pkg/pepper"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
@@ -35,6 +37,7 @@ const (
 	commandFunction = "command"
 	queryFunction   = "query"
 	notifyFunction  = "notify"
+	walkFunction    = "walk"
 )
 
 // world is the deployed system in one goroutine and virtual time.
@@ -49,6 +52,8 @@ type world struct {
 	surfaces  map[string]http.Handler // by function
 	readers   []*reader
 	notifier  *reminders.Notifier
+	walks     *queuememory.Queue
+	walker    *reminders.Walker
 	scheduler *schedulememory.Scheduler
 	copies    objects
 	pepper    pepper.Pepper
@@ -79,6 +84,7 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 		return nil, err
 	}
 	w.store = memory.New(w.clock, memory.Options{})
+	w.walks = queuememory.New(nil)
 	w.scheduler, w.copies = newScheduler(w.tally), newObjects(w.tally)
 	return w, w.assemble()
 }
@@ -144,7 +150,7 @@ func (w *world) assemble() error {
 		},
 		Hints:    push.Place{URL: "wss://realtime", Host: "http"},
 		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
-		Reminded: w.reminded, Random: w.ids,
+		Reminded: w.reminded, Random: w.ids, Queue: w.walks, NewID: w.newID,
 		Appended: func(_ context.Context, of []changes.Appended) {
 			w.count(metric.ByConsumer, changes.Name, metric.Values{metric.ChangesAppended: float64(changes.Count(of))}, nil)
 		},
@@ -153,7 +159,7 @@ func (w *world) assemble() error {
 	if err != nil {
 		return err
 	}
-	w.notifier = deployed.Notifier
+	w.notifier, w.walker = deployed.Notifier, deployed.Walker
 	for _, r := range deployed.Readers {
 		loop, err := consume.New(consume.Config{
 			Registry: w.registry, Consumers: r.Consumers, Parking: w.copies, Log: w.logOf(r.Line.Name), Now: w.clock,
@@ -228,7 +234,7 @@ func (w *world) deliver(ctx context.Context) error {
 			return fmt.Errorf("read the stream: %w", err)
 		}
 		if len(slice.Records) == 0 {
-			return nil
+			return w.walkAll(ctx)
 		}
 		for _, rec := range slice.Records {
 			w.read = rec.Sequence
@@ -239,6 +245,20 @@ func (w *world) deliver(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// walkAll carries out the walks that records have set off.
+func (w *world) walkAll(ctx context.Context) error {
+	w.walks.Work(func(m queue.Message) error {
+		return w.tally.invoke(walkFunction, func() error {
+			defer func() { w.count(metric.ByFunction, walkFunction, nil, w.meters[walkFunction].Drain()) }()
+			return w.walker.Handle(ctx, m.Body)
+		})
+	})
+	if dead := w.walks.Dead(); len(dead) > 0 {
+		return fmt.Errorf("walk %s fails", dead[0].Body)
+	}
+	return nil
 }
 
 // bring delivers one record to a reader, unless its filter excludes it.

@@ -36,6 +36,8 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"unreadable record", "unreadable call", "clock behind", "clock jumps",
 		"store fails", "store is done and says it failed", "store crash before", "store crash after",
 		"scheduler fails", "scheduler is done and says it failed", "scheduler crash before", "scheduler crash after",
+		"walk overtaken", "walk twice at once", "walk done before comes again", "walk in dead letters",
+		"queue fails", "queue is done and says it failed", "queue crash before", "queue crash after",
 		"bus fails", "bus is done and says it failed", "bus crash before", "bus crash after",
 		"blob fails", "blob is done and says it failed",
 		"edit on a device", "edit of MASTER on a device", "edit of INSTANCE on a device",

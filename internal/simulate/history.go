@@ -35,6 +35,7 @@ type history struct {
 	copies    *blobmemory.Store // cold copies
 	parking   *blobmemory.Store
 	schedules *schedules
+	walks     *walkQueue
 	bus       *busmemory.Bus
 	registry  *entity.Registry
 	system    *system.System
@@ -108,6 +109,7 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.mixture.step(h.step)
 		h.luck.calm = slices.Contains(spec.Calm, h.step)
 		h.take()
+		h.walkSome()
 		h.useDevices()
 		h.checkSums()
 	}
@@ -133,7 +135,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
 	h.stream = newStream(h.store.Feed())
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
-	h.schedules, h.bus = newSchedules(h), newBus(h)
+	h.schedules, h.walks, h.bus = newSchedules(h), newWalkQueue(h), newBus(h)
 	h.registry = product.Registry()
 	for i := range l.users {
 		h.users = append(h.users, userNames[i])
@@ -143,7 +145,8 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.system = h.assemble(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
 		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause, Random: l.bits(),
-		Scheduler: h.schedules, Bus: h.bus, Copies: blobPort{h, h.copies}, Reminded: h.observed,
+		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
+		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
 	}, ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes

@@ -24,6 +24,8 @@ func rightsOf(registry *entity.Registry, part string) (out rights) {
 		functions = append(functions, env.Command, env.Query)
 	case system.PartNotify:
 		functions = append(functions, env.Notify)
+	case system.PartWalk:
+		functions = append(functions, env.Walk)
 	}
 	for _, line := range readers.Table(registry, ownSum().Name()) {
 		if slices.Contains(line.Consumers, part) {

@@ -22,6 +22,14 @@ type seededRand struct {
 	profile
 }
 
+// walkFor returns how long a call of the walker works: in one history of two it ends after each page.
+func (l *seededRand) walkFor() time.Duration {
+	if l.seed%2 == 0 {
+		return time.Nanosecond - time.Hour
+	}
+	return 0
+}
+
 // bits returns the source of what distinguishes rows.
 func (l *seededRand) bits() io.Reader {
 	var seed [32]byte

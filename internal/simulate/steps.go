@@ -63,6 +63,8 @@ func (h *history) take() {
 func (h *history) goWrong() {
 	user := h.users[h.luck.IntN(len(h.users))]
 	switch n := h.luck.IntN(36); {
+	case n >= 32 && h.luck.one(2):
+		h.overtakenWalk(user)
 	case n >= 32:
 		h.twoWalks(user)
 	case n >= 29:

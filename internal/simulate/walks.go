@@ -20,12 +20,25 @@ func (h *history) stumble() {
 	}
 }
 
-// walkAgain begins a delivery of the last change of a user's zone to the reminders; nil if there is none.
+// walkAgain begins the walk of the last change of a user's zone, as a message of it does that comes again; nil if there
+// is none.
 func (h *history) walkAgain(user string) *worker {
+	rec := h.lastZoneChange(user)
+	if rec == nil {
+		return nil
+	}
+	if h.mixture.former != nil { // which walks where it gets the record
+		return h.handleBeside(h.readerOf(reminders.Name), []*record{rec})
+	}
+	return h.walks.beside(h.messageOf(entity.ZoneKey(user, rec.New.Int(entity.AttrVersion))))
+}
+
+// lastZoneChange returns the record of the last change of a user's zone; nil if there is none.
+func (h *history) lastZoneChange(user string) *record {
 	for _, rec := range slices.Backward(h.stream.log) {
-		if rec.Key == entity.MetaKey(user) &&
+		if rec.Key == entity.MetaKey(user) && rec.New != nil &&
 			rec.Old.Str(product.AttrDefaultTzid) != rec.New.Str(product.AttrDefaultTzid) {
-			return h.handleBeside(h.readerOf(reminders.Name), []*record{rec})
+			return rec
 		}
 	}
 	return nil
@@ -62,6 +75,24 @@ func (h *history) twoWalks(user string) {
 	if one, exists := h.schedules.Entry(slow.schedule); exists && !slow.ended {
 		own = []memory.Entry{one}
 	}
+	h.changeItems(user, own)
+	if !slow.ended {
+		slow.trip = &trip{writes: true, kind: crashAfter}
+		h.run(slow, -1)
+	}
+}
+
+// changeSome changes items of the user that have schedules.
+func (h *history) changeSome(user string) {
+	own := slices.DeleteFunc(h.schedules.Entries(),
+		func(one memory.Entry) bool { return userOfPayload(one.Payload) != user })
+	if len(own) > 0 {
+		h.changeItems(user, own)
+	}
+}
+
+// changeItems changes up to three of the items whose schedules are given, and lets their records be processed.
+func (h *history) changeItems(user string, own []memory.Entry) {
 	for range 3 {
 		b, ok := h.itemOfCall(own[h.luck.IntN(len(own))].Payload)
 		if !ok {
@@ -77,10 +108,6 @@ func (h *history) twoWalks(user string) {
 			h.run(h.send(h.requestAbout(b)), -1)
 		}
 		h.overtakeInCourse(b, h.readerOf(reminders.Name))
-	}
-	if !slow.ended {
-		slow.trip = &trip{writes: true, kind: crashAfter}
-		h.run(slow, -1)
 	}
 }
 

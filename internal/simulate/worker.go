@@ -17,6 +17,7 @@ const (
 	commanding
 	delivering
 	notifying
+	walking
 	repairing
 	serving // a request that reads
 )

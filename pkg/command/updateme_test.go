@@ -46,6 +46,7 @@ func TestUpdateMe_makesVersionOneOfTheFirstChange(t *testing.T) {
 			require.Equal(t, res.Item.Map("preferences"), stored.Map("preferences"))
 			require.Equal(t, "Asia/Tokyo", stored.Str("defaultTzid"))
 			require.Equal(t, item.FormatInstant(b.now), stored.Str("zoneSetAt"))
+			require.Equal(t, int64(1), stored.Int("zoneVersion"))
 			require.Equal(t, int64(0), stored.Map("preferences").Int("weekStart"))
 			require.Equal(t, "dark", stored.Map("preferences").Str("theme"))
 			require.Equal(t, "USER_META", stored.Str("entityType"))

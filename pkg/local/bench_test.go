@@ -31,6 +31,8 @@ import (
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/product"
 	"nexus/pkg/query"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
@@ -68,6 +70,7 @@ type fixture struct {
 	schedules                       *schedulelocal.Scheduler
 	bus                             *busmemory.Bus
 	failBus                         func(after bool) error
+	carryOut                        func() // the walks that records have set off
 }
 
 // onBothStores runs a history on the memory store and on the engine over HTTP.
@@ -114,6 +117,7 @@ func (b *fixture) setup() {
 	})
 	var err error
 	var assembled *assembly.System
+	walks := queuememory.New(nil)
 	b.schedules, err = schedulelocal.New(
 		schedulelocal.Config{Target: func(ctx context.Context, s schedule.Schedule) error {
 			return assembled.Notifier.Handle(ctx, s.Payload)
@@ -122,9 +126,13 @@ func (b *fixture) setup() {
 	assembled, err = assembly.New(registry, assembly.Ports{
 		Store: func(string) table.Store { return b.store }, Now: clock, NewID: uuid.NewString, Random: rand.Reader,
 		Pause:     func(context.Context, time.Duration) error { return nil },
-		Scheduler: b.schedules, Bus: b.bus, Copies: blobs.New(nil),
+		Scheduler: b.schedules, Bus: b.bus, Copies: blobs.New(nil), Queue: walks,
 	})
 	require.NoError(b.t, err)
+	b.carryOut = func() {
+		walks.Work(func(m queue.Message) error { return assembled.Walker.Handle(b.t.Context(), m.Body) })
+		require.Empty(b.t, walks.Dead())
+	}
 	b.commands, b.queries, b.archive = assembled.Commands, assembled.Queries, assembled.Archive
 	b.calendar, b.importer = assembled.Calendar, calendar.NewImporter(b.commands, registry)
 	b.consumers = assembled.Consumers
@@ -197,6 +205,7 @@ func (b *fixture) deliver(consumer change.Consumer, batch ...change.Change) {
 	for _, o := range consumer.Apply(b.t.Context(), batch) {
 		require.NoError(b.t, o.Err, consumer.Name())
 	}
+	b.carryOut()
 }
 
 // advance moves the clock, fires what is due, and removes what has expired.

@@ -6,6 +6,7 @@ import (
 
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/local/engine"
+	queuelocal "nexus/pkg/queue/local"
 	schedulelocal "nexus/pkg/schedule/local"
 )
 
@@ -13,6 +14,7 @@ const (
 	removeEvent   = "Remove the line and start again; GET /dev/events then lacks that event, and no consumer needs it"
 	putPepperBack = "Put a copy of the file back. If there is none, remove the file: the start then makes another " +
 		"pepper, and logs name each user by another pseudonym"
+	remakeWalk = "Remove the file and start again; nexus verify --dev URL --repair then carries out the walk"
 	remakeCall = "Remove the file and start again; nexus verify --dev URL --repair then makes the schedule again"
 )
 
@@ -32,4 +34,13 @@ func adviseOnSchedules(err error) error {
 		return err
 	}
 	return engine.Damaged(damaged.File, damaged.Err, remakeCall)
+}
+
+// adviseOnWalks adds advice to an error about a damaged message of a walk.
+func adviseOnWalks(err error) error {
+	var damaged *queuelocal.DamagedError
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	return engine.Damaged(damaged.File, damaged.Err, remakeWalk)
 }

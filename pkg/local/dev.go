@@ -28,6 +28,7 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/settle", methods{http.MethodPost: p.postSettle}},
 		{"/dev/events", methods{http.MethodGet: p.getEvents}},
 		{"/dev/schedules", methods{http.MethodGet: p.getSchedules}},
+		{"/dev/walks", methods{http.MethodGet: p.getWalks, http.MethodPost: p.postWalks}},
 		{"/dev/parked", methods{http.MethodGet: p.getParked}},
 		{"/dev/blobs", methods{http.MethodGet: p.getBlobs}},
 		{"/dev/blobs/{name...}", methods{http.MethodGet: p.getBlob}},

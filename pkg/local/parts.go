@@ -31,6 +31,8 @@ import (
 	"nexus/pkg/port"
 	"nexus/pkg/push"
 	pushlocal "nexus/pkg/push/local"
+	"nexus/pkg/queue"
+	queuelocal "nexus/pkg/queue/local"
 	"nexus/pkg/reminders"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
@@ -165,6 +167,9 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		return nil, adviseOnSchedules(err)
 	}
 	p.schedules.scheduler = p.scheduler
+	if err := p.openWalks(); err != nil {
+		return nil, err
+	}
 	p.system, err = system.New(p.registry, system.Ports{
 		Store: func(part string) table.Store {
 			return wakingStore{p.backend.newStore(p.meters.observerOf(part)), p.wake}
@@ -176,6 +181,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
+		Queue:              observedQueue{p.walks.queue, p.hub, p.walks.wake},
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
 		Pusher:             p.hints, HintBound: watch.Bound, Hinted: p.hints.observe,
 		Bus: observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
@@ -200,9 +206,22 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	return p.routes()
 }
 
-// logOf returns the log of a part of the system. The notifier logs under the consumer's name.
+// openWalks opens the queue of walks, whose worker is the system's walker.
+func (p *Platform) openWalks() error {
+	opened, err := queuelocal.New(queuelocal.Config{
+		Dir:    p.inData("walks"),
+		Worker: func(ctx context.Context, m queue.Message) error { return p.system.Walker.Handle(ctx, m.Body) },
+	})
+	if err != nil {
+		return adviseOnWalks(err)
+	}
+	p.walks = &walkDriver{queue: opened, clock: p.clock, poked: make(chan struct{}, walkers), log: p.log}
+	return nil
+}
+
+// logOf returns the log of a part of the system. The notifier and the walker log under the consumer's name.
 func (p *Platform) logOf(part string) *slog.Logger {
-	if part == reminders.Name || part == system.PartNotify {
+	if part == reminders.Name || part == system.PartNotify || part == system.PartWalk {
 		return p.log.With("consumer", reminders.Name)
 	}
 	return p.log.With("part", part)

@@ -52,6 +52,7 @@ type Platform struct {
 	others    others // requests, batches and calls that have begun
 	readers   []*reader
 	schedules *schedulerDriver
+	walks     *walkDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
 	appended  atomic.Int64 // entries of change logs
@@ -159,6 +160,7 @@ func (p *Platform) run(listener net.Listener) {
 	}
 	p.work.Go(func() { p.schedules.run(ctx) })
 	p.work.Go(func() { p.eraseDue(ctx) })
+	p.work.Go(func() { p.walks.run(ctx) })
 	if p.backend.sweep != nil {
 		p.work.Go(func() { p.sweeps.run(ctx) })
 		p.work.Go(func() { p.walkRows(ctx) })

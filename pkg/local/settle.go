@@ -32,6 +32,7 @@ func (e *UnsettledError) Unwrap() error { return e.cause }
 // WaitUntilIdle waits until the platform is idle, and carries out due work at once. It is idle when, twice in a row:
 //   - every mapping has reached the head of the stream, and nothing is in flight;
 //   - every due schedule and expiry is done, and so is every erasure;
+//   - no walk is left in the queue, but dead letters;
 //   - the head has not moved since the round began.
 //
 // It returns an *UnsettledError when the context ends before that, and the reason when the platform does.
@@ -77,6 +78,9 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 	}
 	before := p.carriedOut()
 	if head, err = p.catchUp(ctx); err != nil {
+		return nil, false, err
+	}
+	if err := p.walks.drain(ctx); err != nil {
 		return nil, false, err
 	}
 	_, errFire := p.schedules.fire(ctx)
@@ -154,6 +158,11 @@ func (p *Platform) behind() []string {
 				r.mapping.Config().Name, s.Shard, s.Position, head, s.InFlight, s.Failures))
 		}
 	}
+	for _, e := range p.walks.queue.All() {
+		if !e.Dead {
+			out = append(out, "walk: "+e.String())
+		}
+	}
 	for _, e := range p.scheduler.All() {
 		if e.LastError != "" && !e.At.After(p.clock.Now()) {
 			out = append(out, fmt.Sprintf("schedule %s, due %s: %d calls failed, the last with: %s",
@@ -170,12 +179,12 @@ func (p *Platform) behind() []string {
 }
 
 // carriedOut counts the due work done since the start, by any part.
-type carriedOut struct{ fired, swept int64 }
+type carriedOut struct{ fired, swept, walked int64 }
 
 func (p *Platform) carriedOut() carriedOut {
-	return carriedOut{p.schedules.calls.Load(), p.sweeps.removed.Load()}
+	return carriedOut{p.schedules.calls.Load(), p.sweeps.removed.Load(), p.walks.ended.Load()}
 }
 
 func (c carriedOut) since(before carriedOut) carriedOut {
-	return carriedOut{c.fired - before.fired, c.swept - before.swept}
+	return carriedOut{c.fired - before.fired, c.swept - before.swept, c.walked - before.walked}
 }

@@ -79,6 +79,8 @@ const (
 	AttrStatsWritten = "statsWritten"
 	// AttrZoneSetAt is the time of the last change of defaultTzid, which moved floating times.
 	AttrZoneSetAt = "zoneSetAt"
+	// AttrZoneVersion is the version of that change.
+	AttrZoneVersion = "zoneVersion"
 )
 
 // Names of the product's entity types, beside those of package entity.

@@ -39,6 +39,8 @@ func UserMeta() *entity.Type {
 			{Name: AttrStatsWritten, Kind: entity.Flag, Origin: entity.Hidden,
 				Doc: "The statistics were the last to write the row: whoever waits for the user's settings need not look."},
 			{Name: AttrZoneSetAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "When defaultTzid last changed."},
+			{Name: AttrZoneVersion, Kind: entity.Integer, Origin: entity.Hidden,
+				Doc: "The version at which defaultTzid last changed: a walk of an earlier change may end."},
 			{Name: entity.AttrVersion, Kind: entity.Integer, Origin: entity.FromServer, Required: true,
 				Doc: "Grows by one with every change by the user; 0 until the first."},
 			{Name: entity.AttrCreatedAt, Kind: entity.Instant, Origin: entity.FromServer, Required: true,
@@ -49,6 +51,7 @@ func UserMeta() *entity.Type {
 		Derive: func(w entity.Write) {
 			if w.Before != nil && !item.Equal(w.Before[AttrDefaultTzid], w.After[AttrDefaultTzid]) {
 				w.After.SetTime(AttrZoneSetAt, w.Now)
+				w.After[AttrZoneVersion] = w.After[entity.AttrVersion]
 			}
 		},
 	}

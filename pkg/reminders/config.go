@@ -7,12 +7,13 @@ import (
 
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
+	"nexus/pkg/queue"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
 
-// Config holds the dependencies of the consumer and the notifier. All of it is required except IsGone
-// and Observe.
+// Config holds the dependencies of the consumer, the walker and the notifier. All of it is required except IsGone,
+// WalkFor and Observe; Queue and NewID by the consumer and the walker alone.
 type Config struct {
 	Store     table.Store
 	Registry  *entity.Registry
@@ -22,6 +23,11 @@ type Config struct {
 	Log       *slog.Logger
 	// IsGone reports whether a user's account is being erased or was; optional. A call for such a user is dropped unread.
 	IsGone func(ctx context.Context, user string) (bool, error)
+	// Queue takes the walks, and NewID names its messages: it returns a new UUID.
+	Queue queue.Queue
+	NewID func() string
+	// WalkFor is how long a call of the walker works; 0 for 20 seconds.
+	WalkFor time.Duration
 	// Observe receives every outcome, for metrics. It must be safe for concurrent use and return at once.
 	Observe func(Observation)
 }
@@ -63,6 +69,14 @@ func newEngine(c Config) engine {
 		panic("reminders: incomplete configuration")
 	}
 	return engine{c}
+}
+
+// newPuttingEngine is [newEngine] for what puts messages.
+func newPuttingEngine(c Config) engine {
+	if c.Queue == nil || c.NewID == nil {
+		panic("reminders: incomplete configuration")
+	}
+	return newEngine(c)
 }
 
 func (e engine) observe(what Outcome, t target, d due) {

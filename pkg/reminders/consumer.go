@@ -14,12 +14,12 @@ import (
 const Name = "reminders"
 
 // Consumer maintains the schedules of all items with reminders.
-type Consumer struct{ engine }
+type Consumer struct{ Repairer }
 
 var _ change.Consumer = (*Consumer)(nil)
 
 // New returns a consumer. It panics on an incomplete configuration, a mistake in the program.
-func New(c Config) *Consumer { return &Consumer{newEngine(c)} }
+func New(c Config) *Consumer { return &Consumer{Repairer{newPuttingEngine(c)}} }
 
 // Name implements [change.Consumer].
 func (*Consumer) Name() string { return Name }
@@ -64,7 +64,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 	return outcomes
 }
 
-// work is the work that some changes of a batch require: reconciling one item, or a walk.
+// work is the work that some changes of a batch require: reconciling one item, or setting off a walk.
 type work struct {
 	item   target
 	scope  scope
@@ -74,7 +74,7 @@ type work struct {
 
 func (c *Consumer) do(ctx context.Context, w *work) error {
 	if w.walk != nil {
-		return c.walk(ctx, *w.walk)
+		return c.setOff(ctx, *w.walk)
 	}
 	if len(w.scope) == 0 {
 		return nil // neither image has reminders, so there is none to set and none was set

@@ -2,7 +2,6 @@ package reminders_test
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -125,11 +124,9 @@ func TestRun_readsTheClockTwicePerRound(t *testing.T) {
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(time.Hour)), "15,120"))
 	for _, c := range w.records() {
 		readings := 0
-		consumer := reminders.New(reminders.Config{
-			Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Log: slog.New(slog.DiscardHandler),
-			Now: func() time.Time { readings++; return noon.Add(50 * time.Minute) },
-		})
-		require.NoError(t, consumer.Reconcile(t.Context(), user, c.Type, c.Ref.ID, 5, 10, 15, 60, 120))
+		config := w.config()
+		config.Now = func() time.Time { readings++; return noon.Add(50 * time.Minute) }
+		require.NoError(t, reminders.NewRepairer(config).Reconcile(t.Context(), user, c.Type, c.Ref.ID, 5, 10, 15, 60, 120))
 		require.Equal(t, 2, readings, "%s: for the decision, and for the schedules at the end", c.Ref.ID)
 	}
 	require.Len(t, w.bus.Events(), 1, "a round that delivers reads it no more often")

@@ -44,9 +44,9 @@ type cursor struct {
 	done            bool
 }
 
-func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error) {
+func (e engine) readCursor(ctx context.Context, key item.Key) (cursor, error) {
 	cur := cursor{key: key}
-	row, err := table.Find(ctx, c.Store, key)
+	row, err := table.Find(ctx, e.Store, key)
 	if err != nil {
 		return cur, err
 	}
@@ -57,18 +57,18 @@ func (c *Consumer) readCursor(ctx context.Context, key item.Key) (cursor, error)
 	cur.itemType, cur.after = row.Str(attrItemType), row.Str(attrAfter)
 	cur.last, cur.done, cur.hasFailed = row.Bool(attrLast), row.Bool(attrDone), row.Bool(attrFailed)
 	cur.isFree = cur.revision > 0 && row.Int(attrFree) == cur.revision
-	if cur.open, err = c.readScopes(cur.key, row.Map(attrOpen)); err != nil {
+	if cur.open, err = e.readScopes(cur.key, row.Map(attrOpen)); err != nil {
 		return cursor{}, err
 	}
-	cur.left, err = c.readScopes(cur.key, row.Map(attrLeft))
+	cur.left, err = e.readScopes(cur.key, row.Map(attrLeft))
 	return cur, err
 }
 
 // readScopes reads the items of a cursor and their offsets.
-func (c *Consumer) readScopes(key item.Key, of item.Item) (map[string]scope, error) {
+func (e engine) readScopes(key item.Key, of item.Item) (map[string]scope, error) {
 	out := map[string]scope{}
 	for id := range of {
-		if t := c.Registry.ByID(id); !hasReminders(t) || entity.CheckID(t.IDPrefix, id) != nil {
+		if t := e.Registry.ByID(id); !hasReminders(t) || entity.CheckID(t.IDPrefix, id) != nil {
 			return nil, fmt.Errorf("%w: cursor %s: %.80q is no item with reminders", errDamaged, key, id)
 		}
 		s := scope{}
@@ -80,16 +80,25 @@ func (c *Consumer) readScopes(key item.Key, of item.Item) (map[string]scope, err
 	return out, nil
 }
 
+// isFinished reports whether nothing is left to do.
+func (cur cursor) isFinished() bool { return cur.done && len(cur.left) == 0 }
+
+// isUntouched reports whether the cursor names no item, and no worker is working on it. The first one that moves it is
+// its worker.
+func (cur cursor) isUntouched() bool {
+	return cur.revision == 0 || cur.isFree && len(cur.open) == 0 && len(cur.left) == 0
+}
+
 // takeOver makes the caller the one worker of a walk that was begun. The worker before it can move the cursor no more.
 // The cursor's ttl begins again, also if the walk is done: otherwise the repetition of the caller, which may die after
 // an old snapshot's schedule, might not find the items that are left.
-func (c *Consumer) takeOver(ctx context.Context, cur cursor) (cursor, error) {
+func (e engine) takeOver(ctx context.Context, cur cursor) (cursor, error) {
 	next := cur
 	if !cur.isFree {
 		next.left = joined(cur.left, cur.open)
 	}
 	next.isFree = false
-	return c.moveCursor(ctx, cur, next)
+	return e.moveCursor(ctx, cur, next)
 }
 
 // joined returns the items of both with the offsets of both.
@@ -107,13 +116,13 @@ func joined(a, b map[string]scope) map[string]scope {
 }
 
 // moveCursor stores next in place of cur. It returns [ErrUnfinished] if another worker was first: that one goes on.
-func (c *Consumer) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
+func (e engine) moveCursor(ctx context.Context, cur, next cursor) (cursor, error) {
 	next.revision = cur.revision + 1
-	u := table.Update{Key: cur.key, Set: next.row(c.Now().Add(deliveryRetention).Unix()), If: table.NotExists()}
+	u := table.Update{Key: cur.key, Set: next.row(e.Now().Add(deliveryRetention).Unix()), If: table.NotExists()}
 	if cur.revision > 0 {
 		u.If = table.Exists(table.Equal(attrRevision, item.Int(cur.revision)))
 	}
-	_, err := c.Store.Update(ctx, u)
+	_, err := e.Store.Update(ctx, u)
 	var failed *table.ConditionError
 	switch {
 	case errors.As(err, &failed):

@@ -15,7 +15,10 @@ import (
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/item"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -74,18 +77,18 @@ func (w *fixture) scheduled() map[string]time.Time {
 	return out
 }
 
-func (s scene) consumer(store table.Store, scheduler schedule.Scheduler) *reminders.Consumer {
-	return reminders.New(reminders.Config{
-		Store: store, Registry: product.Registry(), Scheduler: scheduler, Bus: busmemory.New(nil),
-		Now: func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
-	})
+func (s scene) config(store table.Store, scheduler schedule.Scheduler, q *queuememory.Queue) reminders.Config {
+	ids := 0
+	return reminders.Config{
+		Store: store, Registry: product.Registry(), Scheduler: scheduler, Bus: busmemory.New(nil), Queue: q,
+		NewID: func() string { ids++; return fmt.Sprint("m", ids) },
+		Now:   func() time.Time { return s.now }, Log: slog.New(slog.DiscardHandler),
+	}
 }
 
-// world is one play: a worker for each list of records, and everything delivered again afterwards. Then the schedules
-// are those wanted, and no cursor stands still.
-func (s scene) world(
-	want map[string]time.Time, edits []change.Change, batches ...[]change.Change,
-) func() interleave.World {
+// world is one play: a walker for each message, and everything delivered again afterwards. Then the schedules are those
+// wanted, and no cursor stands still.
+func (s scene) world(want map[string]time.Time, edits []change.Change, messages ...[]byte) func() interleave.World {
 	return func() interleave.World {
 		store := memory.New(func() time.Time { return s.now }, memory.Options{})
 		at := maps.Clone(s.at)
@@ -96,33 +99,38 @@ func (s scene) world(
 		if len(edits) > 0 {
 			w.Workers = append(w.Workers, client(edits))
 		}
-		for i, batch := range batches {
+		for i, body := range messages {
 			w.Workers = append(w.Workers,
 				interleave.Worker{Name: fmt.Sprint("worker ", i), Run: func(ctx context.Context, mine *interleave.Store) {
-					for _, o := range s.consumer(mine, turns{mine, at}).Apply(ctx, batch) {
-						if o.Verdict == change.Poison {
-							panic(o.Err)
-						}
+					walker := reminders.NewWalker(s.config(mine, turns{mine, at}, queuememory.New(nil)))
+					if err := walker.Handle(ctx, body); errors.Is(err, port.ErrInvalid) {
+						panic(err)
 					}
 				}})
 		}
-		w.Judge = func() error { return s.check(store, at, want) }
+		w.Judge = func() error { return s.check(store, at, want, messages) }
 		return w
 	}
 }
 
-func (s scene) check(store *memory.Store, at, want map[string]time.Time) error {
-	ctx := context.Background()
-	for _, c := range s.records {
-		var err error
-		for range 10 {
-			if err = s.consumer(store, turns{nil, at}).Apply(ctx, []change.Change{c})[0].Err; err == nil {
-				break
-			}
-		}
-		if err != nil {
+// check gives the messages to walkers again, and the records to consumers, until all is done.
+func (s scene) check(store *memory.Store, at, want map[string]time.Time, messages [][]byte) error {
+	ctx, q := context.Background(), queuememory.New(nil)
+	config := s.config(store, turns{nil, at}, q)
+	consumer, walker := reminders.New(config), reminders.NewWalker(config)
+	for _, body := range messages {
+		if err := walker.Handle(ctx, body); err != nil {
 			return err
 		}
+	}
+	for _, c := range s.records {
+		if err := consumer.Apply(ctx, []change.Change{c})[0].Err; err != nil {
+			return err
+		}
+	}
+	q.Work(func(m queue.Message) error { return walker.Handle(ctx, m.Body) })
+	if dead := q.Dead(); len(dead) > 0 {
+		return fmt.Errorf("walk fails: %s", dead[0].Body)
 	}
 	if !maps.Equal(at, want) {
 		return fmt.Errorf("schedules are at %v, not at %v", at, want)
@@ -173,11 +181,18 @@ func TestConsumer_walksExactlyInEveryOrderOfTwoWorkers(t *testing.T) {
 		w.create("task_2", fmt.Sprintf(floatingTask, "2025-12-02T09:00:00", "0"))
 		w.runUntilIdle()
 		before := w.scheduled()
+		var records []change.Change
+		var messages [][]byte
 		for _, zone := range c.zones {
 			w.moveTo(zone)
+			records = append(records, w.records()...)
+			w.setOff(records[len(records)-1])
+			waiting := w.queue.Waiting()
+			messages = append(messages, waiting[len(waiting)-1].Body)
 		}
 		s := w.scene(before)
-		one, other := s.records[:1], s.records[len(s.records)-1:]
+		s.records = records
+		one, other := messages[0], messages[len(messages)-1]
 		var edits []change.Change
 		if c.edit != nil {
 			c.edit(w)

@@ -2,7 +2,6 @@ package reminders_test
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -180,10 +179,9 @@ func TestConsumer_deliversAReminderThatComesDueWhileItsScheduleIsPut(t *testing.
 		}
 		return nil
 	})
-	consumer := reminders.New(reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: scheduler, Bus: w.bus,
-		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-	})
+	config := w.config()
+	config.Scheduler = scheduler
+	consumer := reminders.New(config)
 	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(45*time.Second)), "0"))
 	require.Equal(t, change.Done, consumer.Apply(t.Context(), w.records())[0].Verdict)
 	require.Equal(t, []string{"evt_1 -0 01T12:00"}, w.published())

@@ -3,7 +3,6 @@ package reminders_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/reminders"
 )
 
 // One call fails, and the process goes on: what it could not read is not taken for what is not there.
@@ -81,11 +79,7 @@ func TestNotifier_goesOnWithAChainAfterARefusedDelivery(t *testing.T) {
 		}
 		return nil
 	})}
-	config := reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus,
-		Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-	}
-	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
+	w.wire(w.config())
 	w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
 	w.runUntilIdle()
 	require.Equal(t, []string{"mst_1 -0 01T14:00"}, w.schedules())

@@ -60,7 +60,7 @@ func TestConsumer_forgetsARefusalOfAnItemThatHasChangedSince(t *testing.T) {
 // reconciled, and so is the item, under its key.
 func TestConsumer_walksPastARowThatCanBeNoItem(t *testing.T) {
 	t.Parallel()
-	w, _, zone := setupRefusedWalk(t, 60, func(string) bool { return false })
+	w, _, message := setupRefusedWalk(t, 60, func(string) bool { return false })
 	misnamed := w.item("task_001").Clone()
 	misnamed["taskId"] = item.String("evt_9")
 	stray := w.item("task_002").Clone()
@@ -69,7 +69,7 @@ func TestConsumer_walksPastARowThatCanBeNoItem(t *testing.T) {
 		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
 	}
 	for range 2 {
-		w.deliver(zone...)
+		require.NoError(t, w.walker.Handle(t.Context(), message))
 		require.Equal(t, 60, w.moved())
 	}
 	require.Equal(t, 1, strings.Count(w.log.String(), `"key":"USER#ann/TASK#task 2"`), w.log.String())
@@ -78,7 +78,7 @@ func TestConsumer_walksPastARowThatCanBeNoItem(t *testing.T) {
 // A walk that ended without an item is named until the item is reconciled, and so are no others.
 func TestStalled_namesAWalkThatEndedWithoutAnItem(t *testing.T) {
 	t.Parallel()
-	w, refusing, zone := setupRefusedWalk(t, 60, func(name string) bool {
+	w, refusing, message := setupRefusedWalk(t, 60, func(name string) bool {
 		return name == reminders.ScheduleName(user, "task_059", 0)
 	})
 	stalled := func() bool {
@@ -91,7 +91,7 @@ func TestStalled_namesAWalkThatEndedWithoutAnItem(t *testing.T) {
 		return w.consumer.Resume(t.Context(), cursors[len(cursors)-1])
 	}
 	for range 2 {
-		require.Equal(t, change.Poison, w.consumer.Apply(t.Context(), zone)[0].Verdict)
+		require.ErrorIs(t, w.walker.Handle(t.Context(), message), schedule.ErrInvalid)
 		require.True(t, stalled())
 		require.ErrorIs(t, resume(), schedule.ErrInvalid)
 		require.True(t, stalled())

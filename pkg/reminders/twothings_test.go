@@ -2,9 +2,7 @@ package reminders_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,10 +38,9 @@ func TestConsumer_isDoneWhenBothPartsOfAChangeAre(t *testing.T) {
 	w.runUntilIdle()
 	w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
 	busy := &busyScheduler{scheduler: w.scheduler}
-	consumer := reminders.New(reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: busy, Bus: w.bus, Now: func() time.Time { return w.now },
-		Log: slog.New(slog.DiscardHandler),
-	})
+	config := w.config()
+	config.Scheduler = busy
+	consumer := reminders.New(config)
 	for _, c := range w.records() {
 		if c.Type != nil && c.Type.Name == entity.TypeMaster {
 			busy.away = true
@@ -52,5 +49,6 @@ func TestConsumer_isDoneWhenBothPartsOfAChangeAre(t *testing.T) {
 		}
 		require.Equal(t, change.Done, consumer.Apply(t.Context(), []change.Change{c})[0].Verdict)
 	}
+	w.carryOut()
 	require.Equal(t, []string{"inst_20251202_1 -5 02T15:55", "mst_1 -15 01T15:45"}, w.schedules())
 }

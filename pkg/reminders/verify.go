@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"nexus/pkg/entity"
@@ -13,6 +12,12 @@ import (
 )
 
 // The functions through which verification reads and repairs. All of them use the methods of records and calls.
+
+// Repairer is the part of the consumer that verification needs. It carries out walks by itself, without a queue.
+type Repairer struct{ engine }
+
+// NewRepairer returns a repairer. It panics on an incomplete configuration, a mistake in the program.
+func NewRepairer(c Config) *Repairer { return &Repairer{newEngine(c)} }
 
 // SchedulePrefix begins the names of all schedules of this package.
 const SchedulePrefix = namePrefix
@@ -46,7 +51,7 @@ func ReadPayload(registry *entity.Registry, payload []byte) (Subject, error) {
 
 // Wanted returns the schedules that an item requires now, according to the table: one for each offset whose next due
 // instant is in the future, and the late ones, which must be delivered at once.
-func (c *Consumer) Wanted(
+func (c *Repairer) Wanted(
 	ctx context.Context, user string, t *entity.Type, id string,
 ) (schedules []schedule.Schedule, late []Subject, err error) {
 	s, err := c.takeSnapshot(ctx, target{user, t, id}, nil)
@@ -75,7 +80,7 @@ func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
 
 // Reconcile does for one item and these offsets of it what a record does: it updates the schedules according to the
 // table, delivers late reminders, and completes the deliveries that were begun.
-func (c *Consumer) Reconcile(ctx context.Context, user string, t *entity.Type, id string, offsets ...int64) error {
+func (c *Repairer) Reconcile(ctx context.Context, user string, t *entity.Type, id string, offsets ...int64) error {
 	r := run{engine: c.engine, target: target{user, t, id}, scope: scope{}}
 	for _, offset := range offsets {
 		r.scope[offset] = true
@@ -91,7 +96,7 @@ func (n *Notifier) Overdue(row item.Item) bool {
 
 // Stalled reports whether a cursor, a ZONE or SERIES row, is of a walk that has not moved for 10 minutes and did not
 // end, or ended without an item that could not be reconciled.
-func (c *Consumer) Stalled(row item.Item) bool {
+func (c *Repairer) Stalled(row item.Item) bool {
 	moved := time.Unix(row.Int(entity.AttrTTL), 0).Add(-deliveryRetention)
 	return (!row.Bool(attrDone) || row.Bool(attrFailed)) && c.Now().Sub(moved) > redriveAfter
 }
@@ -99,29 +104,20 @@ func (c *Consumer) Stalled(row item.Item) bool {
 // ErrCursor says that the row is no cursor of a walk.
 var ErrCursor = errors.New("no cursor")
 
-// Resume continues the walk of a cursor, as the repetition of its record does. [ErrUnfinished] requires another call.
-func (c *Consumer) Resume(ctx context.Context, row item.Item) error {
+// Resume continues the walk of a cursor, as a call of the walker does. [ErrUnfinished] requires another call.
+func (c *Repairer) Resume(ctx context.Context, row item.Item) error {
 	user, err := entity.ParseUserPK(row.Str(item.AttrPK))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCursor, err)
 	}
-	key, err := entity.ParseSortKey(row.Str(item.AttrSK))
+	w, err := c.walkOf(user, row.Str(item.AttrSK))
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCursor, err)
+		return err
 	}
-	version, err := strconv.ParseInt(key.Components[len(key.Components)-1], 10, 64)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%w: %s has no version", ErrCursor, row.Key())
-	case key.Prefix == entity.RowZone:
-		return c.walk(ctx, c.moveZone(user, version))
-	case key.Prefix == entity.RowSeries:
-		return c.walk(ctx, c.moveSeries(user, key.Components[0], version))
-	}
-	return fmt.Errorf("%w: %s", ErrCursor, row.Key())
+	return c.walk(ctx, w)
 }
 
 // Unschedule removes a schedule whose payload names no item, or another than its name.
-func (c *Consumer) Unschedule(ctx context.Context, name string) error {
+func (c *Repairer) Unschedule(ctx context.Context, name string) error {
 	return c.Scheduler.Delete(ctx, name)
 }

@@ -149,14 +149,15 @@ func TestOverdue_findsADeliveryOfNoTime(t *testing.T) {
 // stalledWalk is the cursor of a walk that died after its first page's list.
 func stalledWalk(w *fixture, prefix string) item.Item {
 	w.Helper()
-	records := w.records()
-	for step := 1; len(w.rows(entity.ItemPrefix(prefix))) == 0; step++ {
+	message := w.setOff(w.records()[0])
+	cursor := func() item.Item { return w.rows(entity.ItemPrefix(prefix))[0] }
+	for step := 1; len(cursor().Map("open")) == 0; step++ {
 		require.Less(w, step, 200)
 		w.fault.at, w.fault.die, w.fault.steps = step, true, 0
-		require.Error(w, w.fault.under(func() error { return w.consumer.Apply(w.Context(), records)[0].Err }))
+		require.Error(w, w.fault.under(func() error { return w.walker.Handle(w.Context(), message) }))
 	}
 	w.fault.at = 0
-	row := w.rows(entity.ItemPrefix(prefix))[0]
+	row := cursor()
 	require.False(w, row.Bool("done"))
 	return row
 }
@@ -219,6 +220,18 @@ func TestNew_refusesAnIncompleteConfiguration(t *testing.T) {
 		leaveOut(&c)
 		require.PanicsWithValue(t, "reminders: incomplete configuration", func() { reminders.New(c) }, name)
 		require.PanicsWithValue(t, "reminders: incomplete configuration", func() { reminders.NewNotifier(c) }, name)
+		require.PanicsWithValue(t, "reminders: incomplete configuration", func() { reminders.NewRepairer(c) }, name)
+		require.PanicsWithValue(t, "reminders: incomplete configuration", func() { reminders.NewWalker(c) }, name)
+	}
+	for name, leaveOut := range map[string]func(c *reminders.Config){
+		"queue": func(c *reminders.Config) { c.Queue = nil }, "ids": func(c *reminders.Config) { c.NewID = nil },
+	} {
+		c := w.consumer.Config
+		leaveOut(&c)
+		require.PanicsWithValue(t, "reminders: incomplete configuration", func() { reminders.New(c) }, name)
+		require.PanicsWithValue(t, "reminders: incomplete configuration", func() { reminders.NewWalker(c) }, name)
+		require.NotPanics(t, func() { reminders.NewNotifier(c) }, name)
+		require.NotPanics(t, func() { reminders.NewRepairer(c) }, name)
 	}
 	c := w.consumer.Config
 	c.Observe = nil

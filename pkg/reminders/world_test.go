@@ -23,6 +23,8 @@ import (
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/table"
@@ -60,7 +62,9 @@ type fixture struct {
 	bus       recorder
 	fault     *fault
 	commands  *command.Service
+	queue     *queuememory.Queue
 	consumer  *reminders.Consumer
+	walker    *reminders.Walker
 	notifier  *reminders.Notifier
 	counts    map[reminders.Outcome]int
 	log       bytes.Buffer
@@ -72,6 +76,7 @@ type fixture struct {
 	random    bool                    // what is asked for may be refused
 	usage     func(table.Consumption) // of each call to the store, if a test counts
 	step      int                     // at which the fault strikes, for those who look at a failure
+	ids       int                     // given to messages
 }
 
 func setup(t *testing.T) *fixture {
@@ -93,17 +98,33 @@ func setup(t *testing.T) *fixture {
 	t.Cleanup(func() { require.Empty(t, w.store.Tampered(), "what was read is not to be changed") })
 	w.scheduler = scheduler{schedulememory.New(func(string, string, bool) error { return w.fault.step() })}
 	w.bus = recorder{busmemory.New(func([]bus.Event, bool) error { return w.fault.step() })}
-	config := reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Now: clock,
-		Log:     slog.New(mask.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level}), peppertest.Fixed(t))),
-		Observe: func(o reminders.Observation) { w.counts[o.Outcome]++ },
-	}
-	w.consumer, w.notifier = reminders.New(config), reminders.NewNotifier(config)
+	w.queue = queuememory.New(func(queue.Message, bool) error { return w.fault.step() })
+	w.wire(w.config())
 	w.commands = command.New(command.Config{
 		Store: w.store, Registry: w.registry, Now: clock, NewID: func() string { return "" },
 		Pause: func(context.Context, time.Duration) error { return nil },
 	})
 	return w
+}
+
+// config returns the configuration of the world's parts.
+func (w *fixture) config() reminders.Config {
+	return reminders.Config{
+		Store: w.store, Registry: w.registry, Scheduler: w.scheduler, Bus: w.bus, Queue: w.queue, NewID: w.newID,
+		Now:     func() time.Time { return w.now },
+		Log:     slog.New(mask.New(slog.NewJSONHandler(&w.log, &slog.HandlerOptions{Level: &w.level}), peppertest.Fixed(w))),
+		Observe: func(o reminders.Observation) { w.counts[o.Outcome]++ },
+	}
+}
+
+// wire makes the world's parts.
+func (w *fixture) wire(config reminders.Config) {
+	w.consumer, w.walker, w.notifier = reminders.New(config), reminders.NewWalker(config), reminders.NewNotifier(config)
+}
+
+func (w *fixture) newID() string {
+	w.ids++
+	return fmt.Sprintf("message-%d", w.ids)
 }
 
 // records returns the stream records since the last call.
@@ -128,7 +149,7 @@ func (w *fixture) records() []change.Change {
 	return out
 }
 
-// deliver hands the changes over one by one, each until it is done.
+// deliver hands the changes over one by one, each until it is done, and carries out the walks that they set off.
 func (w *fixture) deliver(changes ...change.Change) {
 	w.Helper()
 	for _, c := range changes {
@@ -137,7 +158,49 @@ func (w *fixture) deliver(changes ...change.Change) {
 			require.NotEqual(w, change.Poison, outcome.Verdict, "%v", outcome.Err)
 			return outcome.Err
 		})
+		w.carryOut()
 	}
+}
+
+// carryOut works on the messages in the queue, on each until it is done, and returns how many there were.
+func (w *fixture) carryOut() (messages int) {
+	w.Helper()
+	for ready := w.queue.Ready(); len(ready) > 0; ready = w.queue.Ready() {
+		for _, m := range ready {
+			messages++
+			require.Less(w, messages, maxCalls)
+			_, isReady := w.queue.Begin(m.ID)
+			require.True(w, isReady)
+			w.repeat(func(ctx context.Context) error { return w.walker.Handle(ctx, m.Body) })
+			w.queue.Done(m.ID)
+		}
+	}
+	return messages
+}
+
+// slowly makes every reading of the clock a tenth of a second later than the one before.
+func (w *fixture) slowly() {
+	config := w.config()
+	config.Now = func() time.Time {
+		w.now = w.now.Add(100 * time.Millisecond)
+		return w.now
+	}
+	w.wire(config)
+}
+
+// message returns the body of the first message that may begin.
+func (w *fixture) message() []byte {
+	w.Helper()
+	ready := w.queue.Ready()
+	require.NotEmpty(w, ready)
+	return ready[0].Body
+}
+
+// setOff applies a record that sets off a walk, and returns the body of its message.
+func (w *fixture) setOff(record change.Change) []byte {
+	w.Helper()
+	require.Equal(w, change.Done, w.consumer.Apply(w.Context(), []change.Change{record})[0].Verdict)
+	return w.message()
 }
 
 // repeat does the work under faults until it succeeds.

@@ -1,7 +1,6 @@
 package reminders
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 // zoneSpread exceeds the difference of any two zones.
 const zoneSpread = 26 * time.Hour
 
-// ErrUnfinished says that a record requires reconciling more items than one call may; it must be delivered again.
-var ErrUnfinished = errors.New("more items to come")
-
 // zoneName returns the zone of an image of USER_META; a user without USER_META has the default.
 func zoneName(user string, image item.Item) string {
 	return product.UserMetaOf(user, image, time.Time{}).Str(product.AttrDefaultTzid)
@@ -24,14 +20,14 @@ func zoneName(user string, image item.Item) string {
 
 // moveZone returns a walk over every item of the user with a floating time that may be in the future. It reconciles
 // each with the zone that the user has then. Version is USER_META's after the change.
-func (c *Consumer) moveZone(user string, version int64) walk {
-	w := walk{user: user, key: entity.ZoneKey(user, version)}
-	for _, t := range c.Registry.Types() {
+func (e engine) moveZone(user string, version int64) walk {
+	w := walk{user: user, key: entity.ZoneKey(user, version), zoneVersion: version}
+	for _, t := range e.Registry.Types() {
 		if hasReminders(t) {
 			w.parts = append(w.parts, part{t, entity.ItemPrefix(t.Name)})
 		}
 	}
-	w.scopeOf = func(t *entity.Type, it item.Item) scope { return floatingScope(t, it, c.Now()) }
+	w.scopeOf = func(t *entity.Type, it item.Item) scope { return floatingScope(t, it, e.Now()) }
 	return w
 }
 
@@ -92,10 +88,10 @@ var occurrenceFields = append(product.SpanFields(),
 
 // moveSeries returns a walk over the exceptions of a series that have reminders of their own. Version is that of the
 // series' change.
-func (c *Consumer) moveSeries(user, masterID string, version int64) walk {
+func (e engine) moveSeries(user, masterID string, version int64) walk {
 	return walk{
 		user: user, key: entity.SeriesKey(user, masterID, version),
-		parts: []part{{c.Registry.ByName(entity.TypeInstance), entity.InstancePrefix(masterID)}},
+		parts: []part{{e.Registry.ByName(entity.TypeInstance), entity.InstancePrefix(masterID)}},
 		scopeOf: func(t *entity.Type, it item.Item) scope {
 			s := scope{}
 			s.add(t, it)

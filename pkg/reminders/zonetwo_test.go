@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -38,7 +37,7 @@ func (s *heldScheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	return s.scheduler.Put(ctx, in)
 }
 
-// Two workers have the record of a change of zone. One writes the schedule of an old snapshot and dies, after the other
+// Two workers have the message of a change of zone. One writes an old snapshot's schedule and dies, after the other
 // has brought the walk to its end, and after the user has changed the item. The repetition corrects the schedule.
 func TestConsumer_correctsTheScheduleOfAWorkerThatWasOvertakenInAWalk(t *testing.T) {
 	t.Parallel()
@@ -58,43 +57,36 @@ func TestConsumer_correctsTheScheduleOfAWorkerThatWasOvertakenInAWalk(t *testing
 			t.Parallel()
 			w := setupFloating(t, "2025-12-02T09:00:00")
 			w.moveTo("Europe/Berlin")
-			zone := w.records()
+			message := w.setOff(w.records()[0])
 			held := &heldScheduler{scheduler: w.scheduler, before: func() {
-				require.Equal(t, change.Done, w.consumer.Apply(t.Context(), zone)[0].Verdict, "the other worker")
+				require.NoError(t, w.walker.Handle(t.Context(), message), "the other worker")
 				test.change(w)
 				w.runUntilIdle()
 				require.Equal(t, test.want, w.schedules())
 			}}
-			slow := reminders.New(reminders.Config{
-				Store: w.store, Registry: w.registry, Scheduler: held, Bus: w.bus,
-				Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-			})
-			require.Equal(t, change.Retry, slow.Apply(t.Context(), zone)[0].Verdict)
+			require.ErrorIs(t, w.slowWalker(held).Handle(t.Context(), message), schedule.ErrUnavailable)
 			require.NotEqual(t, test.want, w.schedules(), "that of the old snapshot")
-			require.Equal(t, change.Done, w.consumer.Apply(t.Context(), zone)[0].Verdict, "the repetition")
+			require.NoError(t, w.walker.Handle(t.Context(), message), "the repetition")
 			require.Equal(t, test.want, w.schedules())
 			w.requireExact()
 		})
 	}
 }
 
-// The record of a change of zone comes again when its cursor has outlived its ttl. A worker writes the schedule of an
+// The message of a change of zone comes again when its cursor has outlived its ttl. A worker writes the schedule of an
 // old snapshot and dies, and then the TTL service runs. The repetition corrects the schedule.
 func TestConsumer_keepsTheCursorByWhichAWorkerBegins(t *testing.T) {
 	t.Parallel()
 	w := setupFloating(t, "2026-02-02T09:00:00")
 	w.moveTo("Europe/Berlin")
-	zone := w.records()
+	message := w.setOff(w.records()[0])
+	work := func() { require.NoError(t, w.walker.Handle(t.Context(), message)) }
 	dieAfter := func(others func()) {
 		held := &heldScheduler{scheduler: w.scheduler, before: others}
-		slow := reminders.New(reminders.Config{
-			Store: w.store, Registry: w.registry, Scheduler: held, Bus: w.bus,
-			Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-		})
-		require.Equal(t, change.Retry, slow.Apply(t.Context(), zone)[0].Verdict)
+		require.ErrorIs(t, w.slowWalker(held).Handle(t.Context(), message), schedule.ErrUnavailable)
 	}
-	dieAfter(func() { w.deliver(zone...) })
-	w.deliver(zone...)
+	dieAfter(work)
+	work()
 	require.Equal(t, []string{"task_1 -0 02T08:00"}, w.schedules())
 	w.to(noon.Add(31 * 24 * time.Hour))
 	dieAfter(func() {
@@ -104,9 +96,16 @@ func TestConsumer_keepsTheCursorByWhichAWorkerBegins(t *testing.T) {
 	})
 	require.Equal(t, []string{"task_1 -0 02T08:00"}, w.schedules(), "that of the old snapshot")
 	w.store.Sweep(w.now, 0)
-	w.deliver(zone...)
+	work()
 	require.Empty(t, w.schedules())
 	w.requireExact()
+}
+
+// slowWalker is another walker, with a scheduler of its own.
+func (w *fixture) slowWalker(scheduler schedule.Scheduler) *reminders.Walker {
+	config := w.config()
+	config.Scheduler, config.Log = scheduler, slog.New(slog.DiscardHandler)
+	return reminders.NewWalker(config)
 }
 
 // refusingScheduler refuses the schedules of some names for good.
@@ -126,17 +125,16 @@ func (s *refusingScheduler) Put(ctx context.Context, in schedule.Schedule) error
 // refuseSchedules makes the scheduler of the consumer refuse the schedules of some names.
 func (w *fixture) refuseSchedules(refuses func(name string) bool) *refusingScheduler {
 	refusing := &refusingScheduler{w.scheduler, refuses}
-	w.consumer = reminders.New(reminders.Config{
-		Store: w.store, Registry: w.registry, Scheduler: refusing, Bus: w.bus,
-		Now: func() time.Time { return w.now }, Log: slog.New(slog.NewJSONHandler(&w.log, nil)),
-	})
+	config := w.config()
+	config.Scheduler, config.Log = refusing, slog.New(slog.NewJSONHandler(&w.log, nil))
+	w.wire(config)
 	return refusing
 }
 
-// setupRefusedWalk returns a world with floating tasks whose schedules the scheduler may refuse, and the record of a
+// setupRefusedWalk returns a world with floating tasks whose schedules the scheduler may refuse, and the message of a
 // change of zone.
 func setupRefusedWalk(t *testing.T, items int, refuses func(name string) bool) (
-	w *fixture, refusing *refusingScheduler, zone []change.Change,
+	w *fixture, refusing *refusingScheduler, message []byte,
 ) {
 	t.Helper()
 	w = setup(t)
@@ -147,9 +145,9 @@ func setupRefusedWalk(t *testing.T, items int, refuses func(name string) bool) (
 	w.runUntilIdle()
 	refusing = w.refuseSchedules(refuses)
 	w.moveTo("America/New_York")
-	zone = w.records()
+	zone := w.records()
 	require.Len(t, zone, 1)
-	return w, refusing, zone
+	return w, refusing, w.setOff(zone[0])
 }
 
 // moved counts the schedules that a change of zone has moved.
@@ -162,27 +160,22 @@ func (w *fixture) moved() (n int) {
 	return n
 }
 
-// The scheduler refuses the schedule of the first item of a walk for good. The walk reaches all others, over more than
-// one call, and the record is parked only at the end. The parked record's repetition finds the item again.
+// The scheduler refuses the schedule of the first item of a walk for good. The walk reaches all others, and its message
+// fails only at the end. The repetition of the message finds the item again.
 func TestConsumer_walksPastAnItemThatCanNeverBeReconciled(t *testing.T) {
 	t.Parallel()
-	const items = 240 // more than one call reconciles
-	w, refusing, zone := setupRefusedWalk(t, items, func(name string) bool {
+	const items = 240
+	w, refusing, message := setupRefusedWalk(t, items, func(name string) bool {
 		return name == reminders.ScheduleName(user, "task_000", 0)
 	})
-	first := w.consumer.Apply(t.Context(), zone)[0]
-	require.Equal(t, change.Retry, first.Verdict)
-	require.ErrorIs(t, first.Err, reminders.ErrUnfinished)
-	for range 2 { // the rest, and the parked record
-		outcome := w.consumer.Apply(t.Context(), zone)[0]
-		require.Equal(t, change.Poison, outcome.Verdict)
-		require.ErrorIs(t, outcome.Err, schedule.ErrInvalid)
+	for range 2 {
+		require.ErrorIs(t, w.walker.Handle(t.Context(), message), schedule.ErrInvalid)
 		require.Equal(t, items-1, w.moved())
 	}
 	cursors := w.rows(entity.ItemPrefix(entity.RowZone))
 	require.ErrorIs(t, w.consumer.Resume(t.Context(), cursors[len(cursors)-1]), schedule.ErrInvalid)
 	refusing.refuses = func(string) bool { return false }
-	w.deliver(zone...)
+	require.NoError(t, w.walker.Handle(t.Context(), message))
 	require.Equal(t, items, w.moved())
 	w.requireExact()
 }
@@ -191,17 +184,15 @@ func TestConsumer_walksPastAnItemThatCanNeverBeReconciled(t *testing.T) {
 func TestConsumer_stopsAWalkOfWhichEveryItemFails(t *testing.T) {
 	t.Parallel()
 	const items = 240
-	w, refusing, zone := setupRefusedWalk(t, items, func(string) bool { return true })
+	w, refusing, message := setupRefusedWalk(t, items, func(string) bool { return true })
 	for range 5 {
-		require.Equal(t, change.Poison, w.consumer.Apply(t.Context(), zone)[0].Verdict)
+		require.ErrorIs(t, w.walker.Handle(t.Context(), message), schedule.ErrInvalid)
 		cursors := w.rows(entity.ItemPrefix(entity.RowZone))
 		require.LessOrEqual(t, len(cursors[len(cursors)-1].Map("left")), 100, "two pages")
 	}
 	require.Zero(t, w.moved())
 	refusing.refuses = func(string) bool { return false }
-	for w.consumer.Apply(t.Context(), zone)[0].Verdict == change.Retry {
-		require.Less(t, w.moved(), items)
-	}
+	require.NoError(t, w.walker.Handle(t.Context(), message))
 	require.Equal(t, items, w.moved())
 	w.requireExact()
 }

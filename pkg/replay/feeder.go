@@ -27,7 +27,7 @@ const (
 	maxTroubles = 1000
 )
 
-// Feeder delivers records to consumers. All fields but IsGone are required.
+// Feeder delivers records to consumers. All fields but IsGone and Walks are required.
 type Feeder struct {
 	Registry *entity.Registry
 	// Readers have the consumers, and the filters of the mappings that serve them.
@@ -38,6 +38,8 @@ type Feeder struct {
 	Log     *slog.Logger
 	// IsGone is that of the batch loop; optional.
 	IsGone func(ctx context.Context, user string) (bool, error)
+	// Walks carries out the walks that the records have set off.
+	Walks func(ctx context.Context) error
 }
 
 // Report counts the outcomes of the records at one consumer: Records = Done + Parked + Unfinished, and Filtered are
@@ -111,6 +113,11 @@ func (f Feeder) Feed(ctx context.Context, records []json.RawMessage) ([]Report, 
 				return nil, fmt.Errorf("replay to %s: %w", c.Name(), err)
 			}
 			reports = append(reports, report)
+		}
+	}
+	if f.Walks != nil {
+		if err := f.Walks(ctx); err != nil {
+			return nil, fmt.Errorf("replay of walks: %w", err)
 		}
 	}
 	return reports, nil

@@ -5,6 +5,7 @@ const (
 	PortStore     = "store"
 	PortScheduler = "scheduler"
 	PortBus       = "bus"
+	PortQueue     = "queue"
 	PortCopies    = "copies"
 	PortParking   = "parking"
 )

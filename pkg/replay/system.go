@@ -16,6 +16,8 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	schedulememory "nexus/pkg/schedule/memory"
@@ -54,6 +56,8 @@ type System struct {
 	now       time.Time
 	scheduler *schedulememory.Scheduler
 	events    *busmemory.Bus
+	walks     *queuememory.Queue
+	ids       int // of messages
 	notifier  *reminders.Notifier
 	failed    []schedule.Schedule // calls that are to be made again
 	taken     map[item.Key]string // the sequence number of the image that was taken in last
@@ -84,9 +88,12 @@ func NewSystem(c Config) *System {
 	s.events = busmemory.New(func(_ []bus.Event, after bool) error {
 		return asKind(bus.ErrUnavailable, around(Call{PortBus, "publish", true, after}))
 	})
+	s.walks = queuememory.New(func(_ queue.Message, after bool) error {
+		return asKind(queue.ErrUnavailable, around(Call{PortQueue, "put", true, after}))
+	})
 	assembled, err := system.New(c.Registry, system.Ports{
 		Store: func(string) table.Store { return s.Store }, Now: s.Now, Log: func(string) *slog.Logger { return c.Log },
-		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies,
+		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies, Queue: s.walks, NewID: s.newID,
 		Random: rand.NewChaCha8([32]byte{}), // every replay is the same
 	})
 	if err != nil {
@@ -95,9 +102,24 @@ func NewSystem(c Config) *System {
 	s.notifier, s.Archive = assembled.Notifier, assembled.Archive
 	s.Feeder = Feeder{
 		Registry: c.Registry, Readers: assembled.Readers, Parking: s.Parking, Now: s.Now, Log: c.Log,
-		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Wait:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Walks: func(ctx context.Context) error { return s.carryOut(ctx, assembled.Walker) },
 	}
 	return s
+}
+
+func (s *System) newID() string {
+	s.ids++
+	return fmt.Sprintf("00000000-0000-4000-8000-%012x", s.ids)
+}
+
+// carryOut has the walker work on all messages; one that keeps failing is a dead letter until the next call.
+func (s *System) carryOut(ctx context.Context, walker *reminders.Walker) error {
+	for _, m := range s.walks.Dead() {
+		s.walks.Redrive(m.ID)
+	}
+	s.walks.Work(func(m queue.Message) error { return walker.Handle(ctx, m.Body) })
+	return ctx.Err()
 }
 
 func isWrite(op string) bool {

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/limit"
 	"nexus/pkg/pepper"
 	"nexus/pkg/push"
+	"nexus/pkg/queue"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
@@ -22,6 +23,7 @@ const (
 	PartAPI    = "api" // all services
 	PartLimits = "limits"
 	PartNotify = "notify"
+	PartWalk   = "walk"
 	PartVerify = "verify"
 	PartErase  = "erase"
 )
@@ -66,10 +68,14 @@ type Ports struct {
 
 	Scheduler schedule.Scheduler
 	Bus       bus.Bus
+	// Queue takes the walks that records set off.
+	Queue queue.Queue
+	// WalkFor is how long a call of the walker works; 0 for the usual time.
+	WalkFor time.Duration
 	// Copies holds the cold copies.
 	Copies blob.Store
-	// Reminded, if set, observes the reminders of the named part: [reminders.Name] or PartNotify. A verification counts
-	// as the consumer.
+	// Reminded, if set, observes the reminders of the named part: [reminders.Name], PartWalk or PartNotify. A
+	// verification counts as the consumer.
 	Reminded func(part string, o reminders.Observation)
 
 	// Pepper names the accounts that leave; without it none can leave, and no fence asks for their state. Memory is how

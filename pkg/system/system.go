@@ -57,11 +57,12 @@ type System struct {
 	Plans    *plan.Service       // needs NewRevisionID
 	Transfer *transfer.Service   // needs NewRevisionID, Random, Pause and Copies
 	Notifier *reminders.Notifier // needs Scheduler and Bus
+	Walker   *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
 	Verifier *verify.Verifier    // needs NewID and Wait
 	Fence    *account.Fence      // needs Pepper
 	Accounts *account.Service    // needs Pepper and Erasing
 	Eraser   *account.Eraser     // needs Pepper, Erasing, Scheduler, Lister and NewID
-	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs Scheduler and Bus,
+	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs what Walker needs,
 	// archive needs Copies and Bus, changes needs Random.
 	Consumers []change.Consumer
 	Readers   []Reader
@@ -96,6 +97,9 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 	projections = append(deployed(), projections...)
 	if p.Scheduler != nil && p.Bus != nil {
 		s.Notifier = reminders.NewNotifier(s.reminding(p.Store(PartNotify), PartNotify))
+		if p.Queue != nil && p.NewID != nil {
+			s.Walker = reminders.NewWalker(s.reminding(p.Store(PartWalk), PartWalk))
+		}
 	}
 	if p.NewID != nil && p.Wait != nil {
 		s.Verifier = s.guarded().newVerifier(projections)
@@ -191,7 +195,8 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 	}
 	if s.Notifier != nil && p.Lister != nil {
 		reminding := s.reminding(store, reminders.Name)
-		cfg.Reminders, cfg.Notifier, cfg.Schedules = reminders.New(reminding), reminders.NewNotifier(reminding), p.Lister
+		cfg.Reminders, cfg.Notifier = reminders.NewRepairer(reminding), reminders.NewNotifier(reminding)
+		cfg.Schedules = p.Lister
 	}
 	if cfg.Accounts = s.Fence; s.Eraser != nil {
 		cfg.Forget = s.Eraser.Sweep
@@ -203,7 +208,7 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 func (s *System) addConsumers(projections []*projection.Projection) error {
 	p := &s.ports
 	built := map[string]change.Consumer{reminders.Name: nil, archive.Name: nil, changes.Name: nil} // nil is left out
-	if s.Notifier != nil {
+	if s.Walker != nil {
 		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
 	}
 	if p.Copies != nil && p.Bus != nil {
@@ -247,7 +252,8 @@ func deployed() []*projection.Projection {
 func (s *System) reminding(store table.Store, part string) reminders.Config {
 	p := &s.ports
 	return reminders.Config{
-		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus, Now: p.Now, Log: p.Log(part),
+		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus,
+		Queue: p.Queue, NewID: p.NewID, WalkFor: p.WalkFor, Now: p.Now, Log: p.Log(part),
 		IsGone: s.IsGone,
 		Observe: func(o reminders.Observation) {
 			if p.Reminded != nil {

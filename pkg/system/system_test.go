@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
+	queuememory "nexus/pkg/queue/memory"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
@@ -50,7 +51,7 @@ func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
 			return store
 		},
 		Now: clock, NewID: uuid.NewString, Pause: noWait, NewRevisionID: uuid.NewString, Random: rand.Reader,
-		Scheduler: schedules, Bus: busmemory.New(nil), Copies: blobmemory.New(nil),
+		Scheduler: schedules, Bus: busmemory.New(nil), Copies: blobmemory.New(nil), Queue: queuememory.New(nil),
 		Wait: noWait, Walker: store, Lister: schedules,
 	}, asked
 }
@@ -83,11 +84,12 @@ func TestNew_givesEachPartAStoreOfItsOwn(t *testing.T) {
 	slices.Sort(*asked)
 	want := tableOf("own")
 	require.Equal(t, want, namesOf(s))
-	parts := slices.Concat([]string{"api", "notify", "verify"}, want["projections"], want["effects"])
+	parts := slices.Concat([]string{"api", "notify", "verify", "walk"}, want["projections"], want["effects"])
 	slices.Sort(parts)
 	require.Equal(t, parts, *asked)
 	require.Equal(t, slices.Concat(s.Readers[0].Consumers, s.Readers[1].Consumers), s.Consumers)
 	require.NotNil(t, s.Notifier)
+	require.NotNil(t, s.Walker)
 	sum, err := s.Verifier.Run(t.Context(), verify.Options{}, func(verify.Difference) error { return nil })
 	require.NoError(t, err)
 	require.Empty(t, sum.Unchecked)
@@ -104,7 +106,13 @@ func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
 		readers map[string][]string
 	}{
 		{"id", func(p *system.Ports) { p.NewID = nil },
-			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier == nil} }, all},
+			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier == nil, s.Walker == nil} },
+			map[string][]string{"projections": projections, "effects": {"archive"}}},
+		{"queue", func(p *system.Ports) { p.Queue = nil },
+			func(s *system.System) []bool {
+				return []bool{s.Walker == nil, s.Notifier != nil, s.Verifier.Reminders != nil}
+			},
+			map[string][]string{"projections": projections, "effects": {"archive"}}},
 		{"pause", func(p *system.Ports) { p.Pause = nil },
 			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier != nil} }, all},
 		{"random", func(p *system.Ports) { p.Random = nil },

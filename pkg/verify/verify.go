@@ -92,7 +92,7 @@ type Config struct {
 	Registry    *entity.Registry
 	Projections []*projection.Projection
 	Archive     *archive.Consumer   // without an object store the contents of copies are not read
-	Reminders   *reminders.Consumer // optional, together with Notifier and Schedules
+	Reminders   *reminders.Repairer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
 	// Changes appends to change logs; without it they are not checked.

@@ -22,6 +22,8 @@ import (
 	"nexus/pkg/links"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	"nexus/pkg/reminders"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
@@ -47,6 +49,8 @@ type fixture struct {
 	consumers []change.Consumer
 	copies    *blobmemory.Store
 	schedules *schedulememory.Scheduler
+	walks     *queuememory.Queue
+	walker    *reminders.Walker
 	notifier  *reminders.Notifier
 	verifier  *verify.Verifier
 	// waiting is called at each pause of the verifier.
@@ -58,6 +62,7 @@ type fixture struct {
 // newWorld has the product's projections, and the others as well.
 func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 	w := &fixture{t: t, now: morning, copies: blobmemory.New(nil), schedules: schedulememory.New(nil)}
+	w.walks = queuememory.New(nil)
 	clock := func() time.Time { return w.now }
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		if w.fault == nil {
@@ -74,7 +79,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 		},
 		NewRevisionID: func() string { panic("a verification publishes nothing") }, Random: rand.NewChaCha8([32]byte{}),
 		Pause:     func(context.Context, time.Duration) error { return nil },
-		Scheduler: w.schedules, Bus: busmemory.New(nil), Copies: w.copies,
+		Scheduler: w.schedules, Bus: busmemory.New(nil), Copies: w.copies, Queue: w.walks,
 		Walker: w.store, Lister: w.schedules, Grace: time.Second,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
@@ -85,7 +90,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 	}, besides...)
 	require.NoError(t, err)
 	w.commands, w.consumers, w.verifier = assembled.Commands, assembled.Consumers, assembled.Verifier
-	w.notifier = assembled.Notifier
+	w.notifier, w.walker = assembled.Notifier, assembled.Walker
 	return w
 }
 
@@ -123,6 +128,7 @@ func (w *fixture) drain() (finished bool) {
 		slice, err := w.store.Feed().Read(w.t.Context(), shards[0].ID, w.read, 100)
 		require.NoError(w.t, err)
 		if len(slice.Records) == 0 {
+			w.walks.Work(func(m queue.Message) error { return w.walker.Handle(w.t.Context(), m.Body) })
 			return true
 		}
 		for _, rec := range slice.Records {

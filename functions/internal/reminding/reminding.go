@@ -1,5 +1,5 @@
-// Package reminding holds what the two functions for reminders share: the adapters of scheduler and bus, and the
-// counts. Effects puts schedules, and a schedule calls notify; both must use the same settings.
+// Package reminding holds what the three functions for reminders share: the adapters of scheduler, bus and queue, and
+// the counts. Effects and walk put schedules, and a schedule calls notify; all must use the same settings.
 package reminding
 
 import (
@@ -7,11 +7,14 @@ import (
 
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/uuid"
 
 	"nexus/functions/internal/cloud"
 	"nexus/pkg/bus/eventbridge"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/queue/sqs"
 	"nexus/pkg/reminders"
 	scheduler "nexus/pkg/schedule/eventbridge"
 )
@@ -23,8 +26,18 @@ const (
 	callRetries = scheduler.MaxRetries
 )
 
-// Config returns the configuration of the consumer or of the notifier: c with the scheduler, the bus and the metrics
-// of the function. An error names a setting.
+// Putting returns the configuration of the consumer or of the walker: as [Config], with the queue of walks.
+func Putting(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminders.Config, error) {
+	walks, err := sqs.New(awssqs.NewFromConfig(cloud.Config(s.AWS, env.SQS)), sqs.Config{URL: s.WalkQueueURL})
+	if err != nil {
+		return reminders.Config{}, err
+	}
+	c.Queue, c.NewID = walks, uuid.NewString
+	return Config(c, s, metrics)
+}
+
+// Config returns the configuration of the notifier: c with the scheduler, the bus and the metrics of the function. An
+// error names a setting.
 func Config(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminders.Config, error) {
 	var err error
 	c.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{

@@ -49,7 +49,7 @@ const (
 	DescribeTable = "dynamodb:DescribeTable"
 )
 
-// Actions on objects, schedules, the bus and live hints.
+// Actions on objects, schedules, the bus, queues and live hints.
 const (
 	GetObject    = "s3:GetObject"
 	PutObject    = "s3:PutObject"
@@ -61,6 +61,7 @@ const (
 	UpdateSchedule = "scheduler:UpdateSchedule"
 	DeleteSchedule = "scheduler:DeleteSchedule"
 	PassRole       = "iam:PassRole"
+	SendMessage    = "sqs:SendMessage"
 	// EventPublish is the right to publish in a namespace of an event API.
 	EventPublish = "appsync:EventPublish"
 )
@@ -100,8 +101,11 @@ func Grants(f env.Function) []Grant {
 		return append(reminding(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			Grant{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: copies()},
-			parking(),
+			parking(), walks(),
 		)
+	case env.Walk:
+		return append(reminding(),
+			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
 	case env.Notify:
 		return append(reminding(), rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
 	}
@@ -131,7 +135,10 @@ func parking() Grant {
 	}
 }
 
-// reminding returns the rights that the two functions for reminders share.
+// walks returns the right to set off a walk.
+func walks() Grant { return Grant{Variable: env.WalkQueueURL, Actions: []string{SendMessage}} }
+
+// reminding returns the rights that the three functions for reminders share.
 func reminding() []Grant {
 	return []Grant{
 		{Variable: env.BusName, Actions: []string{PutEvents}},

@@ -48,6 +48,9 @@ const (
 	ScheduleQueue = "schedule-dead-letter"
 	// NotifyQueue is the on-failure destination of the notify function.
 	NotifyQueue = "notify-failures"
+	// WalkQueue has the walks that wait, and DeadWalkQueue those that failed each time.
+	WalkQueue     = "walks"
+	DeadWalkQueue = "walks-dead-letter"
 )
 
 // Statistics.
@@ -89,6 +92,9 @@ const (
 	storage = 24 * time.Hour
 	// behind is the delay of readers at which an operator must look: users notice it.
 	behind = 5 * time.Minute
+	// walksLate is the age of a walk at which an operator must look. A walk that fails keeps its user's others waiting for
+	// five times the queue's visibility timeout, 30 minutes.
+	walksLate = 30 * time.Minute
 	// losing is the delay at which half a day is left until records are given up.
 	losing = 12 * time.Hour
 	// unitsPerSecond is the use that the table is expected never to reach, as in the source document, and storedBytes the
@@ -159,6 +165,12 @@ func readerAlarms(name string) []Alarm {
 }
 
 func reminderAlarms() []Alarm {
+	reminding := func() (out []Subject) {
+		for _, f := range []env.Function{env.Effects, env.Notify, env.Walk} {
+			out = append(out, Subject{metric.ByFunction, string(f)})
+		}
+		return out
+	}
 	waiting := func(name, queue, says string) Alarm {
 		return Alarm{
 			Name: name, Namespace: SQS, Metric: "ApproximateNumberOfMessagesVisible", Of: []Subject{{QueueName, queue}},
@@ -169,15 +181,22 @@ func reminderAlarms() []Alarm {
 		waiting("nexus-schedule-undelivered", ScheduleQueue,
 			"The scheduler could not call notify for a day; its calls are kept."),
 		waiting("nexus-notify-failed", NotifyQueue, "Calls of notify failed each time they were made; they are kept."),
+		waiting("nexus-walks-failed", DeadWalkQueue,
+			"Walks over a user's items failed each time; their reminders may be at the wrong time."),
+		{
+			Name: "nexus-walks-behind", Namespace: SQS, Metric: "ApproximateAgeOfOldestMessage",
+			Of: []Subject{{QueueName, WalkQueue}}, Statistic: Maximum, Above: walksLate.Seconds(), Period: steady, Periods: 3,
+			Says: "Changes of time zone or of series reach the reminders more than half an hour late.",
+		},
 		{
 			Name: "nexus-reminders-missed", Namespace: metric.Namespace, Metric: metric.RemindersMissed,
-			Of:        []Subject{{metric.ByFunction, string(env.Effects)}, {metric.ByFunction, string(env.Notify)}},
+			Of:        reminding(),
 			Statistic: Sum, Above: 0, Period: steady, Periods: 1,
 			Says: "Reminders that were asked for in time were found more than a day late, and are not published.",
 		},
 		{
 			Name: "nexus-reminders-late", Namespace: metric.Namespace, Metric: metric.RemindersLate,
-			Of:        []Subject{{metric.ByFunction, string(env.Effects)}, {metric.ByFunction, string(env.Notify)}},
+			Of:        reminding(),
 			Statistic: Sum, Above: 10, Period: steady, Periods: 3,
 			Says: "Reminders keep coming more than two minutes late.",
 		},

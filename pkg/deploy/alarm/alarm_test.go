@@ -59,7 +59,8 @@ func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 	values := map[string][]string{metric.ByConsumer: consumers(), metric.ByFunction: functions}
 	services := map[string][]string{
 		alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"},
-		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue}, "": {""},
+		"":              {""},
+		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue, alarm.WalkQueue, alarm.DeadWalkQueue},
 	}
 	for _, a := range all() {
 		for _, s := range a.Of {

@@ -18,10 +18,11 @@ const (
 	Projections Function = "projections"
 	Effects     Function = "effects"
 	Notify      Function = "notify"
+	Walk        Function = "walk"
 )
 
 // Functions returns all of them.
-func Functions() []Function { return []Function{Command, Query, Projections, Effects, Notify} }
+func Functions() []Function { return []Function{Command, Query, Projections, Effects, Notify, Walk} }
 
 // Variables that the deployment sets.
 const (
@@ -45,6 +46,8 @@ const (
 	ScheduleRoleARN = "SCHEDULE_ROLE_ARN"
 	// ScheduleDeadLetterARN is the queue of calls that could not be made.
 	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
+	// WalkQueueURL is the address of the queue of walks.
+	WalkQueueURL = "WALK_QUEUE_URL"
 	// SyncForm is the deployment's form of sync tokens: a setting that names no resource.
 	SyncForm = "SYNC_FORM"
 	// SubjectForm says how user ids are made of tokens; see api.SubjectForm.
@@ -84,9 +87,10 @@ const (
 	EventBridge Service = "EVENTBRIDGE"
 	Scheduler   Service = "SCHEDULER"
 	AppSync     Service = "APPSYNC"
+	SQS         Service = "SQS"
 )
 
-func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler, AppSync} }
+func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler, AppSync, SQS} }
 
 // Variables returns the names of the variables that the deployment has to set for the function, sorted. All are
 // required, and there are no others.
@@ -101,7 +105,9 @@ func (f Function) Variables() []string {
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:
-		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
+		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL), schedule...)
+	case Walk:
+		names = append(append(names, BusName, WalkQueueURL), schedule...)
 	case Notify:
 		names = append(append(names, BusName), schedule...)
 	}

@@ -21,6 +21,7 @@ func values() map[string]string {
 		env.ScheduleTargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify:live",
 		env.ScheduleRoleARN:       "arn:aws:iam::123456789012:role/service/nexus-scheduler",
 		env.ScheduleDeadLetterARN: "arn:aws-cn:sqs:cn-north-1:123456789012:undelivered",
+		env.WalkQueueURL:          "https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo",
 		env.HintsHost:             "x7.appsync-api.eu-central-1.amazonaws.com",
 		env.HintsRealtimeHost:     "x7.appsync-realtime-api.eu-central-1.amazonaws.com",
 		env.SyncForm:              "7",
@@ -56,6 +57,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.SubjectForm:           s.SubjectForm,
 			env.Pepper:                s.PepperText,
 			env.Limits:                s.Limits,
+			env.WalkQueueURL:          s.WalkQueueURL,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -100,12 +102,14 @@ func TestRead_namesEverythingWrongAtOnce(t *testing.T) {
 func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 	t.Parallel()
 	for name, texts := range map[string][]string{
-		env.TableName:             {"ab", "a b", "tabelle#1"},
-		env.ArchiveBucket:         {"Upper", "-a-b", "ab", "a_b"},
-		env.BusName:               {"arn:aws:sns:eu-central-1:123456789012:x", "a#b"},
-		env.ScheduleGroup:         {"a/b", "a b"},
-		env.ScheduleTargetARN:     {"nexus-notify", "arn:aws:lambda:eu-central-1:1234:function:x"},
-		env.ScheduleRoleARN:       {"nexus", "arn:aws:iam::123456789012:user/x"},
+		env.TableName:         {"ab", "a b", "tabelle#1"},
+		env.ArchiveBucket:     {"Upper", "-a-b", "ab", "a_b"},
+		env.BusName:           {"arn:aws:sns:eu-central-1:123456789012:x", "a#b"},
+		env.ScheduleGroup:     {"a/b", "a b"},
+		env.ScheduleTargetARN: {"nexus-notify", "arn:aws:lambda:eu-central-1:1234:function:x"},
+		env.ScheduleRoleARN:   {"nexus", "arn:aws:iam::123456789012:user/x"},
+		env.WalkQueueURL: {"arn:aws:sqs:eu-central-1:123456789012:nexus-walks.fifo",
+			"https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks", "http://x/123456789012/a.fifo"},
 		env.ScheduleDeadLetterARN: {"https://sqs.eu-central-1.amazonaws.com/123456789012/x"},
 		env.HintsHost:             {"https://x7.example", "x7.example/event", "X7.example", "x7.example."},
 		env.HintsRealtimeHost:     {"wss://x7.example/event/realtime"},
@@ -158,6 +162,7 @@ var forms = map[string]string{
 	env.HintsRealtimeHost:     `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
 	env.SubjectForm:           `^[12]$`,
 	env.Pepper:                `^[0-9a-f]{64}$`,
+	env.WalkQueueURL:          `^https://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[0-9]{12}/[A-Za-z0-9_-]{1,75}\.fifo$`,
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }
 
@@ -211,5 +216,6 @@ func TestEndpoint_prefersTheServicesOwn(t *testing.T) {
 	require.Equal(t, map[env.Service]string{
 		env.DynamoDB: "http://127.0.0.1:2", env.S3: "http://127.0.0.1:1", env.EventBridge: "http://127.0.0.1:1",
 		env.Scheduler: "http://127.0.0.1:1", env.AppSync: "http://127.0.0.1:1",
+		env.SQS: "http://127.0.0.1:1",
 	}, s.AWS.Endpoints)
 }

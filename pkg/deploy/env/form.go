@@ -57,6 +57,18 @@ func queueForm(s string) bool {
 	return arn(s, "sqs", regional, func(resource string) bool { return some(resource, word, "-") })
 }
 
+// queueAddressForm accepts the address of a FIFO queue, https://host/account/name.fifo (Amazon SQS Developer Guide,
+// "Amazon SQS queue and message identifiers").
+func queueAddressForm(s string) bool {
+	rest, isHTTPS := strings.CutPrefix(s, "https://")
+	parts := strings.Split(rest, "/")
+	if !isHTTPS || len(parts) != 3 || !hostForm(parts[0]) || len(parts[1]) != 12 || !only(parts[1], digit, "") {
+		return false
+	}
+	name, isFIFO := strings.CutSuffix(parts[2], ".fifo")
+	return isFIFO && len(parts[2]) <= 80 && some(name, word, "-")
+}
+
 // regionForm accepts two letters, words, and a number: eu-central-1.
 func regionForm(s string) bool {
 	parts := strings.Split(s, "-")

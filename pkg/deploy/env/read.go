@@ -25,6 +25,7 @@ type Settings struct {
 	ScheduleTargetARN     string
 	ScheduleRoleARN       string
 	ScheduleDeadLetterARN string
+	WalkQueueURL          string
 	SyncForm              string
 	SubjectForm           string
 	PepperText            string
@@ -170,6 +171,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ScheduleRoleARN }},
 		{name: ScheduleDeadLetterARN, what: "a queue's ARN", form: queueForm,
 			field: func(s *Settings) *string { return &s.ScheduleDeadLetterARN }},
+		{name: WalkQueueURL, what: "a FIFO queue's address", form: queueAddressForm,
+			field: func(s *Settings) *string { return &s.WalkQueueURL }},
 		{name: SyncForm, what: "a whole number from 0 to 65535", form: syncForm,
 			field: func(s *Settings) *string { return &s.SyncForm }},
 		{name: SubjectForm, what: "1 or 2", form: func(s string) bool { return s == "1" || s == "2" },

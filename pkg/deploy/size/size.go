@@ -23,6 +23,10 @@ type Size struct {
 	Reserved int
 }
 
+// WalksAtOnce is how many walks, of as many users, are carried out at a time. They share the table and the scheduler
+// with what users wait for, and a walk may take minutes.
+const WalksAtOnce = 5
+
 // For returns the function's size.
 func For(f env.Function) Size {
 	switch f {
@@ -37,9 +41,12 @@ func For(f env.Function) Size {
 		// reach of requests: consumers continue while users exhaust the account's concurrency.
 		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 50}
 	case env.Effects:
-		// As projections; but each record that matters costs some separate calls, and a change of zone walks through a
-		// user's items.
+		// As projections; but each record that matters costs some separate calls.
 		return Size{MemoryMB: 512, Timeout: 2 * time.Minute, Reserved: 50}
+	case env.Walk:
+		// As effects, for 20 seconds of work and the page that is open then. The mapping runs [WalksAtOnce]; the reserve
+		// leaves room for a deployment.
+		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 2 * WalksAtOnce}
 	case env.Notify:
 		// One reminder, some calls. Reminders are due together, at full hours. The reserve bounds what they take from all
 		// other functions, and Lambda's queue delivers the waiting ones seconds later.

@@ -109,6 +109,21 @@ func (q *Queue) Fail(id string) (isDead bool) {
 	return e != nil && q.line.Fail(e, errFailed, time.Time{})
 }
 
+// Work gives the messages to the worker, the first of each group, until none is left but dead letters.
+func (q *Queue) Work(worker func(m queue.Message) error) {
+	for ready := q.Ready(); len(ready) > 0; ready = q.Ready() {
+		for _, one := range ready {
+			if m, isReady := q.Begin(one.ID); !isReady {
+				continue
+			} else if err := worker(m); err != nil {
+				q.Fail(m.ID)
+			} else {
+				q.Done(m.ID)
+			}
+		}
+	}
+}
+
 // Waiting returns the messages that wait or that a worker has.
 func (q *Queue) Waiting() []queue.Message {
 	q.mu.Lock()

@@ -10,18 +10,9 @@ import (
 	"nexus/pkg/queue/queuetest"
 )
 
-// work gives the messages to the worker until none is left.
+// work gives the messages to the worker until none is left, and returns the dead letters.
 func work(q *memory.Queue, worker func(queue.Message) error) []queue.Message {
-	for ready := q.Ready(); len(ready) > 0; ready = q.Ready() {
-		for _, one := range ready {
-			m, _ := q.Begin(one.ID)
-			if err := worker(m); err != nil {
-				q.Fail(m.ID)
-				continue
-			}
-			q.Done(m.ID)
-		}
-	}
+	q.Work(worker)
 	return q.Dead()
 }
 

@@ -51,15 +51,6 @@ func (s *service) requests() int {
 
 // work gives the messages to the worker until none is left, as the event source mapping does.
 func (s *service) work(worker func(queue.Message) error) []queue.Message {
-	for ready := s.Ready(); len(ready) > 0; ready = s.Ready() {
-		for _, one := range ready {
-			m, _ := s.Begin(one.ID)
-			if err := worker(m); err != nil {
-				s.Fail(m.ID)
-				continue
-			}
-			s.Done(m.ID)
-		}
-	}
+	s.Work(worker)
 	return s.Dead()
 }
