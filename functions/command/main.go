@@ -16,6 +16,7 @@ import (
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/endpoint"
+	"nexus/functions/internal/fence"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
@@ -53,6 +54,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:      watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
+		Fence:        fence.New(tables, s),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,

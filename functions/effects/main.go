@@ -12,6 +12,7 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/fence"
 	"nexus/functions/internal/reminding"
 	"nexus/functions/internal/stream"
 	"nexus/pkg/archive"
@@ -53,6 +54,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	return stream.New(stream.Config{
 		Config: consume.Config{
+			IsGone:   fence.New(tables, s).IsGone,
 			Registry: registry, Consumers: consumers, Parking: parking, Log: log, Now: time.Now, Wait: port.Sleep,
 		},
 		Function: s.Function, Meter: tables.Meter, Metrics: metrics,

@@ -14,6 +14,7 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/fence"
 	"nexus/functions/internal/stream"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/change"
@@ -65,6 +66,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	config := stream.Config{
 		Config: consume.Config{
+			IsGone:   fence.New(tables, s).IsGone,
 			Registry: product.Registry(), Consumers: consumers, Parking: parking, Log: log, Now: time.Now, Wait: port.Sleep,
 		},
 		Function: s.Function, Meter: tables.Meter, Metrics: metrics,

@@ -116,7 +116,7 @@ func TestAllow_grantsNoReadOfTheTableWithoutPartitions(t *testing.T) {
 					patterns := texts(r.conditions["ForAllValues:StringLike"].(map[string]any)["dynamodb:LeadingKeys"])
 					require.NotEmpty(t, patterns)
 					for _, pattern := range patterns {
-						require.Regexp(t, `^(USER|U|LINKED)#`, pattern, who)
+						require.Regexp(t, `^((USER|U|LINKED|ERASE)#|PEPPER$)`, pattern, who)
 					}
 				}
 			}

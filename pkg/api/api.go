@@ -56,6 +56,8 @@ type Config struct {
 	Observe func(Observation)
 	// Limits bound what one user may have and how fast one user may ask, over HTTP. Without a Store there are none.
 	Limits limit.Config
+	// Fence tells which accounts leave or are gone; nil for a system without.
+	Fence Fence
 	// Now measures the duration of a request; nothing else depends on it.
 	Now func() time.Time
 	// NewID returns a new id for a request without one.

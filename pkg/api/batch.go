@@ -68,6 +68,12 @@ func batchOperation() *operation {
 	}
 }
 
+// batch returns the operation of the batch.
+func (a *API) batch() *operation {
+	i := slices.IndexFunc(a.operations, func(o *operation) bool { return o.id == batchID })
+	return a.operations[i]
+}
+
 // Run carries out a batch that came by direct invocation: {"userId": …, "commands": […]}. The right to invoke is
 // the authorisation, so it trusts the user id. It returns {"results": […]}, or a [*Problem] if the batch as a whole
 // cannot be read. A deadline of ctx leaves the remaining commands with a 503 each.
@@ -86,6 +92,9 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	doc = maps.Clone(doc)
 	delete(doc, product.AttrUserID)
 	ctx = mask.With(ctx, user)
+	if err := a.askFence(ctx, user, a.batch()); err != nil {
+		return nil, problemOf(err)
+	}
 	begun := a.cfg.Now()
 	out, err := a.runBatch(ctx, call{user: user, doc: doc})
 	var problem *Problem

@@ -103,7 +103,8 @@ func calendarOperations() []*operation {
 		},
 		{
 			id: "revokeFeed", method: http.MethodDelete, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
-			summary: "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
+			whileLeaving: true,
+			summary:      "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
 			answers:   []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
 			conflicts: stillRunning,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {

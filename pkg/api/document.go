@@ -285,7 +285,7 @@ func (o *operation) refusals() []int {
 	case o.open:
 		return statuses
 	default:
-		statuses = append(statuses, http.StatusUnauthorized, http.StatusServiceUnavailable)
+		statuses = append(statuses, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
 	}
 	if o.finds {
 		statuses = append(statuses, http.StatusNotFound)

@@ -48,6 +48,8 @@ type operation struct {
 	conflicts string
 	// run carries the operation out; nil for the few that the surface answers by itself.
 	run func(ctx context.Context, s *Config, c call) (answer, error)
+	// whileLeaving says that the operation is allowed for an account that is to be erased.
+	whileLeaving bool
 	// alone says that no batch carries the operation.
 	alone bool
 }

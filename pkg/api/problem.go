@@ -79,6 +79,14 @@ var (
 		"unauthenticated", http.StatusUnauthorized, "Authentication required",
 		"There is no bearer token, or it names no user.",
 	}
+	accountLeaving = problemKind{
+		"account-leaving", http.StatusForbidden, "Account leaves", "The user has asked for the account to be erased, so " +
+			"that it cannot be changed. A client keeps what it has, and what waits to be sent.",
+	}
+	accountErased = problemKind{
+		"account-erased", http.StatusForbidden, "Account erased", "The account is being erased, or was. A client keeps " +
+			"what it has until its user says otherwise.",
+	}
 	notFound = problemKind{"not-found", http.StatusNotFound, "Not found", "There is no such resource for this " +
 		"user. What belongs to somebody else does not exist either, as the target of a link neither."}
 	methodNotAllowed = problemKind{
@@ -165,7 +173,8 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
+		malformed, unauthenticated, accountLeaving, accountErased,
+		notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
 		syncReset, pruned, preconditionFailed,
 		tooLarge, unsupportedMedia, invalid, keyReused, dependencyFailed,
 		preconditionNeeded, rateLimited, tooMany, internal, unavailable,

@@ -143,6 +143,10 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		}
 	}
 	x.serves(r, user)
+	if err := a.askFence(r.Context(), user, o); err != nil {
+		x.refuse(problemOf(err))
+		return
+	}
 	if user != "" {
 		x.spending.limiter, x.spending.user = a.cfg.limiter, user
 	}

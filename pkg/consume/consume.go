@@ -60,7 +60,7 @@ type Config struct {
 	// repeatable to the step. A consumer that hangs then costs the later ones their time.
 	InTurn bool
 	// IsGone, if set, reports whether a user's account is being erased or was. A record of such a user is done unread,
-	// also one that cannot be decoded: the key's partition decides. An error leaves the batch to a redelivery.
+	// also one that cannot be decoded: the key's partition decides. An error leaves the whole batch to a redelivery.
 	IsGone func(ctx context.Context, user string) (bool, error)
 	// Observe, if set, receives the counts once per invocation and consumer.
 	Observe func(consumer string, c Counts)
@@ -149,7 +149,8 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 
 	gone, err := l.gone(working, batch)
 	if err != nil {
-		return nil, err
+		l.unasked(ctx, batch, err)
+		return answer(batch, 0)
 	}
 	runs := make([]*batchRun, len(l.cfg.Consumers))
 	var wait sync.WaitGroup
@@ -181,6 +182,16 @@ func usersOf(batch []change.Decoded) []string {
 		ids[i] = batch[i].Change.User
 	}
 	return ids
+}
+
+// unasked counts and logs a batch of which no record was begun, because the fence could not be asked.
+func (l *Loop) unasked(ctx context.Context, batch []change.Decoded, err error) {
+	for _, c := range l.cfg.Consumers {
+		if l.cfg.Observe != nil {
+			l.cfg.Observe(c.Name(), Counts{Records: len(batch), Unfinished: len(batch)})
+		}
+	}
+	l.cfg.Log.LogAttrs(ctx, slog.LevelError, "batch not begun", slog.Int("records", len(batch)), slog.Any("error", err))
 }
 
 // gone says of each record whether its user's account is gone; nil for none.

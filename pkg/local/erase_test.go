@@ -165,6 +165,12 @@ func TestPlatform_erasesAUserInMemoryWhenTheTimeHasCome(t *testing.T) {
 	s.advance("9h")
 	s.waitUntilIdle()
 	require.NotContains(t, s.derived("leaving"), "plover-")
+	s.user = "leaving"
+	status, refused := s.call("POST", "/v1/notes", object{"title": "n", "body": "b"})
+	require.Equal(t, http.StatusForbidden, status)
+	require.Equal(t, "/problems/account-erased", refused["type"])
+	s.advance("960h") // 40 days
+	s.must("POST", "/v1/notes", object{"title": "a stranger", "body": "b"})
 	status, refusal := s.call("POST", "/dev/erase", object{"user": "a#b"})
 	require.Equal(t, http.StatusUnprocessableEntity, status, refusal)
 }

@@ -303,6 +303,9 @@ func (s *System) API(c api.Config) http.Handler {
 	c.Registry, c.Document, c.Log, c.NewID = s.registry, api.Document, s.ports.Log(PartAPI), s.ports.NewID
 	c.Commands, c.Queries, c.Archive, c.Calendar = s.Commands, s.Queries, s.Archive, s.Calendar
 	c.Values, c.Plans, c.Watches = s.Values, s.Plans, s.Watches
+	if s.Fence != nil {
+		c.Fence = s.Fence
+	}
 	if p := &s.ports; p.Limits != nil {
 		c.Limits = limit.Config{Store: p.Store(PartLimits), Now: p.Now, Draw: p.Draw, Numbers: p.Limits}
 	}

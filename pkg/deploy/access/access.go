@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/departure"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/limit"
 	"nexus/pkg/push"
@@ -74,6 +75,7 @@ func Grants(f env.Function) []Grant {
 	switch f {
 	case env.Command:
 		return []Grant{
+			states(),
 			rows(all(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			rows(snapshots(), BatchWriteItem), // rows written before a commit that is too large for one transaction
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: copies()},
@@ -81,6 +83,7 @@ func Grants(f env.Function) []Grant {
 		}
 	case env.Query:
 		return []Grant{
+			states(),
 			rows(all(), GetItem, BatchGetItem, Query),
 			// It counts what its users ask, and can change nothing else of a row.
 			{Variable: env.TableName, Actions: []string{UpdateItem}, Within: items(), Attributes: limit.Attributes()},
@@ -90,6 +93,7 @@ func Grants(f env.Function) []Grant {
 		}
 	case env.Projections:
 		return []Grant{
+			states(),
 			// The first and the last are for what a crash leaves: rows that a repair staged, an entry that the store refuses.
 			// Query is for change logs.
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
@@ -99,6 +103,7 @@ func Grants(f env.Function) []Grant {
 		}
 	case env.Effects:
 		return append(reminding(),
+			states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			Grant{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: copies()},
 			parking(), walks(),
@@ -107,9 +112,15 @@ func Grants(f env.Function) []Grant {
 		return append(reminding(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
 	case env.Notify:
-		return append(reminding(), rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
+		return append(reminding(), states(),
+			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
 	}
 	return nil
+}
+
+// states returns the right to read the states of accounts, which every function asks for.
+func states() Grant {
+	return rows([]string{departure.AllStatePKs(), departure.PepperKey().PK}, BatchGetItem)
 }
 
 func rows(within []string, actions ...string) Grant {

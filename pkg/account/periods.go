@@ -1,0 +1,19 @@
+package account
+
+// Period says how long something remains of an erased account.
+type Period struct {
+	What, Until string
+}
+
+// Periods returns what remains, and until when (docs/operations.md, "What remains, and until when").
+func Periods() []Period {
+	return []Period{
+		{"the stream; queues of calls", "24 hours; 14 days"},
+		{"logs, with pseudonyms only; the access log", "the days that the stage sets, up to 731"},
+		{"failure objects", "35 days after the batch was given up"},
+		{"recovery to a point in time", "35 days; nobody reads it but by a restore, which erases again"},
+		{"a table that a restore replaced", "until it is deleted: after 7 days; its system backup 35 more"},
+		{"the row `ERASE#<h>`, the object `erased/<h>`: an HMAC and two times", "40 days"},
+		{"events that subscribers of the bus got", "theirs: `UserErased` tells them to forget"},
+	}
+}
