@@ -17,6 +17,8 @@ import (
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/consume"
 	"nexus/pkg/item"
+	"nexus/pkg/queue"
+	queuememory "nexus/pkg/queue/memory"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
@@ -33,18 +35,19 @@ type elsewhere struct {
 	store  *memory.Store
 	system *system.System
 	loop   *consume.Loop
+	walks  *queuememory.Queue
 	stream *stream
 }
 
 func (h *history) elsewhere() *elsewhere {
 	now := func() time.Time { return h.now }
-	e := &elsewhere{store: memory.New(now, memory.Options{})}
+	e := &elsewhere{store: memory.New(now, memory.Options{}), walks: queuememory.New(nil)}
 	scheduler := schedulememory.New(nil)
 	e.system = h.assemble(system.Ports{
 		Store: func(string) table.Store { return e.store }, Now: now, NewID: h.newID, NewRevisionID: h.newID,
 		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Random: h.luck.bits(),
 		Scheduler: scheduler, Lister: scheduler, Bus: busmemory.New(nil), Copies: blobmemory.New(nil),
-		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Walker: e.store,
+		Queue: e.walks, Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Walker: e.store,
 	})
 	var err error
 	e.loop, err = consume.New(consume.Config{
@@ -58,11 +61,15 @@ func (h *history) elsewhere() *elsewhere {
 	return e
 }
 
-// deliver delivers all records, and what these write, to the consumers.
+// deliver delivers all records, and what these write, to the consumers, and carries out the walks that they set off.
 func (e *elsewhere) deliver() error {
 	for {
 		fresh := e.stream.read(outside)
 		if len(fresh) == 0 {
+			e.walks.Work(func(m queue.Message) error { return e.system.Walker.Handle(context.Background(), m.Body) })
+			if dead := e.walks.Dead(); len(dead) > 0 {
+				return fmt.Errorf("walk %s fails", dead[0].Body)
+			}
 			return nil
 		}
 		for batch := range slices.Chunk(fresh, 100) {
