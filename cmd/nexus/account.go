@@ -17,8 +17,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/pkg/account"
 	"nexus/pkg/command"
 	"nexus/pkg/local"
+	"nexus/pkg/pepper"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
@@ -32,6 +34,7 @@ type accountPlace struct {
 	Endpoint string `placeholder:"URL" xor:"where" help:"${account_endpoint}"`
 	Table    string `default:"ProductivityData" help:"The table's name, with --endpoint (${default})."`
 	Bucket   string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"${account_bucket}"`
+	Pepper   string `placeholder:"HEX" env:"PEPPER" help:"${account_pepper}"`
 }
 
 // check refuses a place that is not whole.
@@ -48,7 +51,7 @@ func (p *accountPlace) check(user string) error {
 }
 
 // open returns the service that works on the table and the bucket of the place, from this process.
-func (p *accountPlace) open() (s *transfer.Service, done func(), err error) {
+func (p *accountPlace) open(ctx context.Context) (s *transfer.Service, done func(), err error) {
 	client, done, err := local.NewClient(p.Endpoint)
 	if err != nil {
 		return nil, nil, err
@@ -59,15 +62,35 @@ func (p *accountPlace) open() (s *transfer.Service, done func(), err error) {
 		return nil, nil, wrongUsage("%w", err)
 	}
 	store := dynamo.New(client, dynamo.WithTable(p.Table))
-	assembled, err := system.New(product.Registry(), system.Ports{
+	ports := system.Ports{
 		Store: func(string) table.Store { return store }, Copies: deployed.Copies, Now: time.Now, NewID: uuid.NewString,
 		NewRevisionID: uuid.NewString, Random: rand.Reader, Pause: command.RandomPause(mathrand.Float64, time.Now),
-	})
+	}
+	if ports.Pepper, err = p.pepper(ctx, store); err != nil {
+		done()
+		return nil, nil, err
+	}
+	assembled, err := system.New(product.Registry(), ports)
 	if err != nil {
 		done()
 		return nil, nil, err
 	}
 	return assembled.Transfer, done, nil
+}
+
+// pepper returns the pepper, which a table needs of which an account has left: without it nobody can tell whose.
+func (p *accountPlace) pepper(ctx context.Context, store table.Reader) (out pepper.Pepper, err error) {
+	if p.Pepper != "" {
+		if out, err = pepper.Parse(p.Pepper); err != nil {
+			return out, wrongUsage("--pepper: %w", err)
+		}
+		return out, nil
+	}
+	needed, err := account.HasPepper(ctx, store)
+	if err == nil && needed {
+		err = wrongUsage("--pepper is needed: an account has left this table")
+	}
+	return out, err
 }
 
 // exportAll writes everything of the user.
@@ -81,7 +104,7 @@ func (c *exportCommand) exportAll(ctx context.Context, out outputs) error {
 		if c.Dev != "" {
 			return c.exportFrom(ctx, to)
 		}
-		s, done, err := c.open()
+		s, done, err := c.open(ctx)
 		if err != nil {
 			return err
 		}
@@ -175,7 +198,7 @@ func (c *importCommand) importHere(
 	if err != nil {
 		return report, err
 	}
-	s, done, err := c.open()
+	s, done, err := c.open(ctx)
 	if err != nil {
 		return report, err
 	}

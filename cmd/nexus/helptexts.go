@@ -24,6 +24,7 @@ var helpTexts = kong.Vars{
 	"account_dev":  "With --all: the local system that runs there, http://127.0.0.1:8080.",
 	"account_endpoint": "With --all: the table behind a DynamoDB endpoint. Region and credentials come from " +
 		"the environment.",
+	"account_pepper": "The deployment's pepper, with --endpoint, once an account has left its table.",
 	"account_bucket": "With --endpoint: the bucket of the cold copies.",
 	"expand_tzid":    "Time zone of the start (America/New_York); without one the series floats.",
 	"simulate":       "Play random histories of the whole system under faults and check every invariant.",

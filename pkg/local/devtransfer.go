@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 
+	"nexus/pkg/account"
 	"nexus/pkg/blob/dir"
 	"nexus/pkg/entity"
 	"nexus/pkg/transfer"
@@ -101,7 +102,7 @@ func (p *Platform) postImport(w http.ResponseWriter, r *http.Request) (err error
 	case errors.As(err, &wrong):
 		return refusal(http.StatusUnprocessableEntity, "%v", wrong)
 	case errors.Is(err, transfer.ErrNotEmpty), errors.Is(err, transfer.ErrOtherFile),
-		errors.Is(err, transfer.ErrOvertaken):
+		errors.Is(err, transfer.ErrOvertaken), errors.Is(err, account.ErrErased):
 		return refusal(http.StatusConflict, "%v", err)
 	case err != nil:
 		return err

@@ -26,6 +26,8 @@ const (
 	PartWalk   = "walk"
 	PartVerify = "verify"
 	PartErase  = "erase"
+	// PartTransfer exports and imports accounts.
+	PartTransfer = "transfer"
 )
 
 // Ports holds the dependencies of a system. Store and Now are required. [System] says which part needs which of the

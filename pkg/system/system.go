@@ -126,12 +126,35 @@ func (s *System) addServices(store table.Store) {
 		s.Values = values.New(publisher, p.NewRevisionID)
 		s.Plans = plan.New(publisher, s.Values, p.Now, p.NewRevisionID)
 	}
-	if s.Values != nil && s.Calendar != nil && p.Copies != nil && p.Pause != nil {
-		s.Transfer = transfer.New(transfer.Config{
-			Store: store, Registry: r, Now: p.Now, Archive: s.Archive, Values: s.Values, Plans: s.Plans,
-			Calendar: s.Calendar, Pause: p.Pause,
-		})
+	if p.NewRevisionID != nil && p.Random != nil && p.Copies != nil && p.Pause != nil {
+		s.Transfer = s.guarded().newTransfer()
 	}
+}
+
+// newTransfer builds what exports and imports accounts, on services of its own.
+func (s *System) newTransfer() *transfer.Service {
+	p := &s.ports
+	store := p.Store(PartTransfer)
+	publisher := s.newPublisher(store)
+	trees := values.New(publisher, p.NewRevisionID)
+	return transfer.New(transfer.Config{
+		Store: store, Registry: s.registry, Now: p.Now, Archive: archive.New(s.archiving(store)), Values: trees,
+		Plans:    plan.New(publisher, trees, p.Now, p.NewRevisionID),
+		Calendar: calendar.New(calendar.Config{Store: store, Registry: s.registry, Now: p.Now, Random: p.Random}),
+		Pause:    p.Pause, Limits: p.Limits, Fence: s.refuseGone,
+	})
+}
+
+// refuseGone returns [account.ErrErased] for a user for whom nothing may be done, asked consistently.
+func (s *System) refuseGone(ctx context.Context, user string) error {
+	if s.Fence == nil {
+		return nil
+	}
+	state, err := s.Fence.Fresh(ctx, user)
+	if err == nil && state.IsGone() {
+		err = account.ErrErased
+	}
+	return err
 }
 
 // addEraser builds what lets accounts leave, and erases them.

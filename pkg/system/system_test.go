@@ -84,7 +84,8 @@ func TestNew_givesEachPartAStoreOfItsOwn(t *testing.T) {
 	slices.Sort(*asked)
 	want := tableOf("own")
 	require.Equal(t, want, namesOf(s))
-	parts := slices.Concat([]string{"api", "notify", "verify", "walk"}, want["projections"], want["effects"])
+	parts := slices.Concat(
+		[]string{"api", "notify", "transfer", "verify", "walk"}, want["projections"], want["effects"])
 	slices.Sort(parts)
 	require.Equal(t, parts, *asked)
 	require.Equal(t, slices.Concat(s.Readers[0].Consumers, s.Readers[1].Consumers), s.Consumers)

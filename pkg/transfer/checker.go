@@ -5,6 +5,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/product"
 )
 
@@ -14,12 +15,40 @@ type checker struct {
 	// series are those of the file, and how many exceptions each has.
 	series map[string]*exceptions
 	report *Report
+	limits limit.Numbers
+	used   map[string]int // by the quota
+	day    string         // of the plan whose revisions are counted
 }
 
 type exceptions struct{ rows, inForce int }
 
-func newChecker(report *Report) *checker {
-	return &checker{ids: map[string]bool{}, series: map[string]*exceptions{}, report: report}
+func newChecker(report *Report, limits limit.Numbers) *checker {
+	return &checker{
+		ids: map[string]bool{}, series: map[string]*exceptions{}, report: report, limits: limits, used: map[string]int{},
+	}
+}
+
+// use counts a thing, and refuses it if a user may have no more of them.
+func (c *checker) use(file string, line int, quotas ...string) error {
+	for _, quota := range quotas {
+		if c.used[quota]++; c.used[quota] > c.limits[quota] {
+			return refuse(file, line, "the account would have more than %d of the quota %s", c.limits[quota], quota)
+		}
+	}
+	return nil
+}
+
+// quotasOf returns the quotas in which an entity counts.
+func quotasOf(of parsed) []string {
+	switch {
+	case of.isException():
+		return []string{limit.Exceptions}
+	case of.isSeries():
+		return []string{limit.Content, limit.Series}
+	case of.typ.Name == product.TypeNote:
+		return []string{limit.Notes}
+	}
+	return []string{limit.Content}
 }
 
 func (c *checker) once(l numberedLine, id string) error {
@@ -50,22 +79,41 @@ func (c *checker) item(_ context.Context, l numberedLine, of parsed) error {
 				command.MaxExceptions, command.MaxInstances)
 		}
 	}
+	if err := c.use(l.file, l.n, quotasOf(of)...); err != nil {
+		return err
+	}
 	return c.once(l, of.id)
 }
 
 func (c *checker) copied(_ context.Context, l numberedLine, of parsed) error {
 	c.report.Archived++
+	if err := c.use(l.file, l.n, limit.Gone); err != nil {
+		return err
+	}
 	return c.once(l, of.id)
 }
 
 func (c *checker) gone(_ context.Context, l numberedLine, id string, _ item.Item) error {
 	c.report.Gone++
+	if err := c.use(l.file, l.n, limit.Gone); err != nil {
+		return err
+	}
 	return c.once(l, id)
 }
 
-func (c *checker) revision(context.Context, adoptable) error {
+func (c *checker) revision(_ context.Context, a adoptable) error {
 	c.report.Revisions++
-	return nil
+	if a.at.Date == "" {
+		return c.use(valuesDir+logFile, 0, limit.TreeRevisions)
+	}
+	file := plansDir + a.at.Date + "/" + logFile
+	if c.day != a.at.Date {
+		c.day, c.used[limit.PlanRevisions] = a.at.Date, 0
+		if err := c.use(file, 0, limit.Plans); err != nil {
+			return err
+		}
+	}
+	return c.use(file, 0, limit.PlanRevisions)
 }
 
 func (c *checker) head(context.Context, newHead) error { return nil }

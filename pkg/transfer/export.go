@@ -11,12 +11,13 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
+	"nexus/pkg/limit"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 )
 
-// Config holds the dependencies of the package. All but Fence are required.
+// Config holds the dependencies of the package. Those without a remark are required.
 type Config struct {
 	Store    table.Store
 	Registry *entity.Registry
@@ -27,7 +28,10 @@ type Config struct {
 	Calendar *calendar.Service
 	// Pause waits between two attempts of a write that met another one; see [command.RandomPause].
 	Pause func(ctx context.Context, most time.Duration) error
-	// Fence, if set, is asked before each part of an export and each write of an import. Its error ends them.
+	// Limits are those of the user who imports; nil for those where no stage says otherwise.
+	Limits limit.Numbers
+	// Fence, if set, is asked before each part of an export and before an import. Its error ends them. The store asks
+	// before each write of an import.
 	Fence func(ctx context.Context, user string) error
 }
 
@@ -39,6 +43,9 @@ func New(c Config) *Service {
 	if c.Store == nil || c.Registry == nil || c.Now == nil || c.Archive == nil || c.Archive.Copies == nil ||
 		c.Values == nil || c.Plans == nil || c.Calendar == nil || c.Pause == nil {
 		panic("transfer: a part of the Config is missing")
+	}
+	if c.Limits == nil {
+		c.Limits = limit.Default()
 	}
 	return &Service{c}
 }

@@ -77,7 +77,7 @@ func (s *Service) Import(
 	}
 	report := Report{Cleaned: []Cleaned{}}
 	c := &content{file: opened, parser: &parser{Service: s, user: user, now: s.second(), cleaned: report.add}}
-	if err := c.visit(ctx, newChecker(&report)); err != nil {
+	if err := c.visit(ctx, newChecker(&report, s.Limits)); err != nil {
 		return Report{}, err
 	}
 	c.cleaned = nil

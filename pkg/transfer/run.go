@@ -303,9 +303,6 @@ func (r *run) repeat(ctx context.Context, to int, write func() (bool, error)) er
 				return errors.Join(err, last)
 			}
 		}
-		if err := r.fence(ctx, r.user); err != nil {
-			return err
-		}
 		done, err := write()
 		switch {
 		case done:

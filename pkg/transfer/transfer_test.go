@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/command"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/values"
@@ -279,4 +282,43 @@ func TestService_takesAPrunedHistoryAlong(t *testing.T) {
 	_, err = there.values.Revision(t.Context(), "zoe", base.Head.RevID)
 	var pruned *revision.PrunedError
 	require.ErrorAs(t, err, &pruned)
+}
+
+func TestImport_keepsTheLimitsOfAUser(t *testing.T) {
+	t.Parallel()
+	here := newFixture(t)
+	here.live("ann")
+	file := here.export("ann")
+	for quota, number := range map[string]int{
+		limit.Content: 5, limit.Notes: 0, limit.Exceptions: 2, limit.Gone: 1, limit.Series: 0, limit.Plans: 1,
+		limit.TreeRevisions: 3, limit.PlanRevisions: 1,
+	} {
+		there := newFixture(t)
+		there.Limits = limit.Default()
+		there.Limits[quota] = number
+		_, err := there.take("zoe", file)
+		var refused *transfer.FileError
+		require.ErrorAs(t, err, &refused, quota)
+		require.Contains(t, err.Error(), quota)
+		require.Empty(t, there.dump())
+		there.Limits[quota]++
+		_, err = there.take("zoe", file)
+		require.NoError(t, err, quota)
+	}
+}
+
+func TestService_doesNothingForAnAccountThatIsGone(t *testing.T) {
+	t.Parallel()
+	here := newFixture(t)
+	here.live("ann")
+	file := here.export("ann")
+	gone := errors.New("gone")
+	here.Fence = func(context.Context, string) error { return gone }
+	_, err := here.Export(t.Context(), "ann", io.Discard, blobmemory.New(nil), "", nil)
+	require.ErrorIs(t, err, gone)
+	there := newFixture(t)
+	there.Fence = here.Fence
+	_, err = there.take("zoe", file)
+	require.ErrorIs(t, err, gone)
+	require.Empty(t, there.dump())
 }
