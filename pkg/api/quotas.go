@@ -50,7 +50,7 @@ func fillsSeries(ctx context.Context, s *Config, c call) error {
 	if err := s.limiter.Room(ctx, c.user, limit.Content); err != nil {
 		return err
 	}
-	return s.counts(ctx, limit.Series, table.Query{
+	return s.limiter.Count(ctx, c.user, limit.Series, table.Query{
 		Eventual: true, Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.ItemPrefix(entity.TypeMaster)},
 	})
 }
@@ -61,15 +61,6 @@ func fillsRestored(ctx context.Context, s *Config, c call) error {
 		return s.limiter.Room(ctx, c.user, quotaOf(t))
 	}
 	return nil
-}
-
-// counts counts rows, and returns a [*limit.QuotaError] if there is no room for another one.
-func (s *Config) counts(ctx context.Context, quota string, q table.Query) error {
-	used, err := s.Limits.Store.Count(ctx, q)
-	if err != nil {
-		return fmt.Errorf("count for the quota %s: %w", quota, err)
-	}
-	return s.limiter.Check(quota, used)
 }
 
 // histories are the quotas of revisions, whose refusal names pruning.
@@ -134,7 +125,7 @@ func (s *Config) planRoom(ctx context.Context, at repository.Address) error {
 	if err != nil || used > 0 {
 		return errors.Join(err, s.limiter.Check(limit.PlanRevisions, used))
 	}
-	return s.counts(ctx, limit.Plans, table.Query{
+	return s.limiter.Count(ctx, at.User, limit.Plans, table.Query{
 		Partition: repository.UserPK(at.User), Range: table.Range{Prefix: repository.DayPrefix()},
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"nexus/pkg/api"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
@@ -56,7 +57,7 @@ func TestFillsContent_refusesWhatExceedsTheQuotaAndFreesIt(t *testing.T) {
 	for path, body := range creates {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			b := limited(t, never, map[string]int{limit.Content: 10, limit.Notes: 10})
+			b := limited(t, always, map[string]int{limit.Content: 10, limit.Notes: 10})
 			quota, stat := limit.Content, "totalTasks"
 			if path == "/v1/notes" {
 				quota, stat = limit.Notes, "totalNotes"
@@ -85,7 +86,7 @@ func TestFillsContent_refusesWhatExceedsTheQuotaAndFreesIt(t *testing.T) {
 
 func TestFillsContent_judgesEachCommandOfABatch(t *testing.T) {
 	t.Parallel()
-	b := limited(t, never, map[string]int{limit.Notes: 10})
+	b := limited(t, always, map[string]int{limit.Notes: 10})
 	b.counted(map[string]int{"totalNotes": 10})
 	res := b.do(request{method: "POST", path: "/v1/commands", body: `{"commands":[
 		{"id":"a","type":"CreateNote","data":{"title":"x"}},{"id":"b","type":"CreateTask","data":{"title":"x"}}]}`})
@@ -98,7 +99,7 @@ func TestFillsContent_judgesEachCommandOfABatch(t *testing.T) {
 
 func TestFillsContent_answersARepetitionAsBefore(t *testing.T) {
 	t.Parallel()
-	b := limited(t, never, map[string]int{limit.Notes: 10})
+	b := limited(t, always, map[string]int{limit.Notes: 10})
 	create := request{
 		method: "POST", path: "/v1/notes", body: `{"title":"x"}`, header: map[string]string{"Idempotency-Key": "k"},
 	}
@@ -112,10 +113,10 @@ func TestFillsContent_answersARepetitionAsBefore(t *testing.T) {
 	b.full(b.do(create), "quota-reached", limit.Notes, 10, 10)
 }
 
-// Below 80 percent an instance asks once in a minute, from there on each time.
+// Below 80 percent an instance that draws so asks once in a minute, from there on each time.
 func TestRoom_asksSeldomUntilItIsNear(t *testing.T) {
 	t.Parallel()
-	b := limited(t, never, map[string]int{limit.Notes: 100})
+	b := limited(t, always, map[string]int{limit.Notes: 100})
 	asked := 0
 	b.failWith(func(c memory.Call) error {
 		if c.Op == "Peek" && c.Stage == memory.Before && c.Keys[0] == entity.MetaKey("ann") {
@@ -137,6 +138,24 @@ func TestRoom_asksSeldomUntilItIsNear(t *testing.T) {
 	b.Equal(3, asked)
 }
 
+func TestRoom_asksForOneUseInTenUntilItIsNear(t *testing.T) {
+	t.Parallel()
+	draw := never
+	stage, err := limit.Default().With(map[string]int{limit.Notes: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t, func(c *api.Config) { c.Limits = limit.Config{Numbers: stage, Draw: func() float64 { return draw }} })
+	create := func() response { return b.do(request{method: "POST", path: "/v1/notes", body: `{"title":"x"}`}) }
+	b.counted(map[string]int{"totalNotes": 10})
+	b.Equal(http.StatusCreated, create().Code, "nobody has asked yet")
+	draw = always
+	b.full(create(), "quota-reached", limit.Notes, 10, 10)
+	draw = never
+	b.advance(2 * time.Minute)
+	b.full(create(), "quota-reached", limit.Notes, 10, 10) // who was near is asked about each time
+}
+
 func TestNearLimits_warnsFrom80PercentOn(t *testing.T) {
 	t.Parallel()
 	b := limited(t, never, map[string]int{limit.Content: 10, limit.Notes: 10})
@@ -150,7 +169,7 @@ func TestNearLimits_warnsFrom80PercentOn(t *testing.T) {
 
 func TestFillsSeries_countsThem(t *testing.T) {
 	t.Parallel()
-	b := limited(t, never, map[string]int{limit.Series: 2})
+	b := limited(t, always, map[string]int{limit.Series: 2})
 	body := `{"title":"x",` + span + `,"rrule":"FREQ=DAILY"}`
 	create := func() response { return b.do(request{method: "POST", path: "/v1/series", body: body}) }
 	b.Equal(http.StatusCreated, create().Code)
@@ -162,12 +181,13 @@ func TestFillsSeries_countsThem(t *testing.T) {
 		header: map[string]string{"If-Match": `"1"`}}
 	b.full(b.do(split), "quota-reached", limit.Series, 2, 2)
 	b.Equal(http.StatusNoContent, b.do(request{method: "DELETE", path: one, header: split.header}).Code)
+	b.advance(time.Minute) // a refusal is kept as long
 	b.Equal(http.StatusCreated, create().Code)
 }
 
 func TestFillsPlan_boundsRevisionsAndDays(t *testing.T) {
 	t.Parallel()
-	b := limited(t, never, map[string]int{limit.PlanRevisions: 3, limit.Plans: 2})
+	b := limited(t, always, map[string]int{limit.PlanRevisions: 3, limit.Plans: 2})
 	commit := func(day, parent, message string) response {
 		return b.do(request{method: "POST", path: "/v1/plans/" + day + "/revisions", body: fmt.Sprintf(
 			`{"parentRevId":%q,"reason":"morning_plan","message":%q,"todos":[],"blocks":[]}`, parent, message)})

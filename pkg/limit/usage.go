@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/table"
 )
 
 // warned is the part of a quota, in percent, from which the user is warned and each use asks.
@@ -46,20 +47,44 @@ func (l *Limiter) Check(name string, used int) error {
 // usage counts what an instance knows that a user has, by the quota's name.
 type usage map[string]int
 
-// Room returns a [*QuotaError] if one of the quotas has no room for another one, as far as the statistics and the last
-// count say. An instance keeps its answer for a minute: a refusal, and room where less than 80 percent are used.
+// Room returns a [*QuotaError] if one of the quotas has no room for another one, as far as the statistics say. One use
+// in ten asks, by the instance's own random number; each asks that follows an answer of 80 percent or more. A refusal,
+// and room where less than 80 percent are used, are kept for a minute.
 func (l *Limiter) Room(ctx context.Context, user string, names ...string) error {
-	at, now := place{user: user}, l.Now()
+	return l.checkRoom(place{user: user}, names, func() (usage, error) { return l.read(ctx, user) })
+}
+
+// Count is [Limiter.Room] for a quota that no statistics have: the query finds the rows that count. Room is not kept: a
+// minute may make a third of them.
+func (l *Limiter) Count(ctx context.Context, user, name string, q table.Query) error {
+	return l.checkRoom(place{user, name}, []string{name}, func() (usage, error) {
+		n, err := l.Store.Count(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("count for the quota %s: %w", name, err)
+		}
+		return usage{name: n}, nil
+	})
+}
+
+// checkRoom judges the quotas by what is kept or, where that does not decide, by what ask returns.
+func (l *Limiter) checkRoom(at place, names []string, ask func() (usage, error)) error {
+	now := l.Now()
 	l.mu.Lock()
 	kept, known := l.known[at]
 	l.mu.Unlock()
-	used := kept.usage
-	if left := kept.until.Sub(now); !known || left <= 0 || left > maxKept || !l.holds(used, names) {
+	used, left := kept.usage, kept.until.Sub(now)
+	isFresh := known && 0 < left && left <= maxKept
+	if !isFresh || !l.holds(used, names) {
+		if !l.isNear(used, names) && !l.Sampled() {
+			return nil
+		}
 		var err error
-		if used, err = l.read(ctx, user); err != nil {
+		if used, err = ask(); err != nil {
 			return err
 		}
-		l.keep(at, memory{until: now.Add(maxKept), usage: used})
+		if at.of == "" || l.isNear(used, names) {
+			l.keep(at, memory{until: now.Add(maxKept), usage: used})
+		}
 	}
 	for _, name := range names {
 		if err := l.Check(name, used[name]); err != nil {
@@ -69,10 +94,14 @@ func (l *Limiter) Room(ctx context.Context, user string, names ...string) error 
 	return nil
 }
 
+func (l *Limiter) isNear(used usage, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return l.Quota(name, used[name]).IsNear() })
+}
+
 // holds reports whether what is kept decides about these quotas: one is full, or none is near its limit.
 func (l *Limiter) holds(used usage, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return l.Quota(name, used[name]).IsFull() }) ||
-		!slices.ContainsFunc(names, func(name string) bool { return l.Quota(name, used[name]).IsNear() })
+		!l.isNear(used, names)
 }
 
 // Near returns the quotas of which a user with this row of statistics has used 80 percent, by name.
