@@ -49,7 +49,9 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"token kept for weeks", "weeks pass", "device reset expired", "device reset unknown", "device reset form",
 		"row of a log appended", "row of a log swept", "row of a log swept before an older one",
 		"row of a log that is first again", "two writers of a log", "late record announced", "log of a restored table",
-		"form raised", "head committed", "row read of a moment ago", "page read of a moment ago",
+		"form raised", "head committed",
+		"node forgotten", "revision pruned", "rows of a pruned revision removed", "read of what was pruned",
+		"plan that the next day names", "row read of a moment ago", "page read of a moment ago",
 	} {
 		require.Positive(t, tally.Happened[what], what)
 	}

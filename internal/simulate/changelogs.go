@@ -146,6 +146,7 @@ func (l *changeLog) refusals(t token.Token, now time.Time) (out []query.ResetRea
 func (h *history) isLogRow(s *userState, r *record) bool {
 	if row, err := repository.ParseRow(r.Key); err == nil {
 		h.require(s, r)
+		h.takeRepository(s, r, row)
 		if row.Kind == repository.DayRow {
 			s.days[row.Repository.Date] = r.New != nil
 		}
@@ -206,7 +207,7 @@ func (h *history) require(s *userState, r *record) {
 	switch {
 	case p.revID != "" && r.New == nil:
 		delete(s.heads, ref)
-	case p.revID != "":
+	case p.revID != "" && p.revID != s.heads[ref].revID: // a pruning leaves the revision as it was
 		s.heads[ref] = head{p.revID, h.now}
 	}
 }

@@ -155,13 +155,15 @@ func (h *history) useDevices() {
 	case n < 76:
 		h.restartFeed()
 	case n < 80:
-		h.commitHead(h.users[h.luck.IntN(len(h.users))])
+		h.useRepository(h.users[h.luck.IntN(len(h.users))])
 	case n < 84:
 		h.sweepLog(h.users[h.luck.IntN(len(h.users))])
 	case n < 88 && h.luck.sleepy:
 		h.sleep()
 	case n < 89 && h.luck.sleepy:
 		h.loseLog(h.users[h.luck.IntN(len(h.users))])
+	case n >= 92:
+		h.useRepository(h.users[h.luck.IntN(len(h.users))])
 	}
 }
 
@@ -213,6 +215,7 @@ func (h *history) openSurface() {
 		Now:   h.clock, NewID: h.newID, NewRevisionID: h.newID, Pause: h.pause, Random: h.luck.bits(), Log: h.complaints,
 		Copies: blobPort{h, h.copies},
 	})
+	h.keeper = served
 	h.surface, _ = served.API(api.Config{
 		Side: api.SideCommands, Authenticate: api.BearerIsUser, Now: h.clock,
 	}).(*api.API)

@@ -40,6 +40,7 @@ type history struct {
 	registry  *entity.Registry
 	system    *system.System
 	direct    *system.System // services on the store itself, without its port
+	keeper    *system.System // the services of the API, through the store's port
 	surface   *api.API       // of the command function, which takes the batches of devices
 	fleet     *fleet
 	readers   []*reader

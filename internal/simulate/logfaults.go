@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -11,9 +10,6 @@ import (
 	"nexus/pkg/changes"
 	"nexus/pkg/entity"
 	logkey "nexus/pkg/entity/device"
-	"nexus/pkg/revision"
-	"nexus/pkg/revision/plan"
-	"nexus/pkg/revision/values"
 	"nexus/pkg/table"
 )
 
@@ -138,33 +134,4 @@ func (h *history) makeGood(s *userState) {
 	}
 	h.raiseForm()
 	h.fleet.logs[s.user].forgive()
-}
-
-// commitHead makes a revision of a user's values or of a day's plan.
-func (h *history) commitHead(user string) {
-	if h.mixture.former != nil {
-		return // no filter lets heads pass to that release
-	}
-	s := h.oracle.users[user]
-	var err error
-	if h.luck.one(3) {
-		_, err = h.direct.Values.Commit(noContext, user, values.Commit{
-			ParentRevID: s.heads[entity.Ref{Type: valuesHead}].revID, Message: "m",
-			Source: values.SourceDailyUpdate, Tree: &values.Tree{},
-		})
-	} else {
-		date := h.now.AddDate(0, 0, h.luck.IntN(pick(h.luck, 3, 85))).Format(time.DateOnly)
-		_, err = h.direct.Plans.Commit(noContext, user, date, plan.Commit{
-			ParentRevID: s.heads[entity.Ref{Type: planHead, ID: date}].revID, Reason: plan.ReasonMorningPlan,
-		})
-	}
-	h.absorb(nil)
-	h.note("%s commits: %v", user, err)
-	var rules *revision.RuleError
-	if err != nil && !errors.As(err, &rules) {
-		h.violate("I12", user, "head", "a commit is answered %v", err)
-	}
-	if err == nil {
-		h.happened["head committed"]++
-	}
 }

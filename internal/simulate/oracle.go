@@ -73,6 +73,11 @@ type userState struct {
 	sent       map[string]ring    // the last delivery that was closed, by reminder
 	rang       map[string]ring    // what rang last of each reminder
 
+	repositories map[repository.Address]*knownRepository
+	touched      map[repository.Address]bool // of which rows were written since they were checked
+	nodes        []*knownNode                // of the tree, the driver first
+	driver       string
+
 	heads map[entity.Ref]head // of repositories
 	days  map[string]bool     // that have a plan, according to their rows
 
@@ -95,7 +100,8 @@ func newKnown(users []string) *oracle {
 			raised:     map[string]string{},
 			deliveryOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{}, heads: map[entity.Ref]head{},
-			days: map[string]bool{},
+			days: map[string]bool{}, repositories: map[repository.Address]*knownRepository{},
+			touched: map[repository.Address]bool{},
 		}
 	}
 	return k
@@ -118,6 +124,7 @@ func (h *history) absorb(w *worker) {
 	for _, r := range h.stream.read(by) {
 		h.take1(r)
 	}
+	h.checkTouched()
 }
 
 func (h *history) take1(r *record) {

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/register"
 	"nexus/pkg/table"
@@ -63,6 +64,9 @@ func (h *history) trespass(op string, keys []item.Key) {
 	}
 	for _, key := range keys {
 		owner := userOf(key)
+		if owner == "" && key.SK == "" { // a query, maybe of a repository's partition
+			owner = userOf(item.Key{PK: key.PK, SK: repository.HeadPrefix()})
+		}
 		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.Nobody {
 			continue
 		}

@@ -14,14 +14,20 @@ const witnessedOneIn = 16
 // everything is checked again.
 func (h *history) finish() {
 	h.ending = true
-	for _, d := range []time.Duration{
+	for i, d := range []time.Duration{
 		0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour,
 	} {
 		if h.violation != nil {
 			return
 		}
 		h.now = h.now.Add(d)
+		if i == 2 {
+			h.checkForgotten()
+		}
 		h.rest()
+		if i == 0 {
+			h.forgetAll()
+		}
 	}
 	if h.violation == nil && h.luck.one(3) {
 		h.comeLate()
