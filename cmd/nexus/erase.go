@@ -33,6 +33,7 @@ type eraseCommand struct {
 	Table    string `default:"ProductivityData" env:"TABLE_NAME" help:"The table's name, with --endpoint (${default})."`
 
 	User   string `placeholder:"USER" xor:"what" help:"The user whose account is to be erased."`
+	Due    bool   `xor:"what" help:"Erase all accounts whose time has come, and go on with what was left."`
 	Again  bool   `xor:"what" help:"${erase_again}"`
 	Now    bool   `help:"Erase at once, and end when nothing is left. Otherwise the account has 7 days."`
 	DryRun bool   `help:"Say what there is of the user, and change nothing. With --endpoint."`
@@ -64,12 +65,12 @@ func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 	switch {
 	case (c.Dev == "") == (c.Endpoint == ""):
 		return wrongUsage("either --dev or --endpoint is needed")
-	case (c.User == "") == !c.Again:
-		return wrongUsage("either --user or --again is needed")
-	case c.Dev != "" && (c.Again || c.DryRun):
-		return wrongUsage("--again and --dry-run need --endpoint")
-	case c.Now && (c.Again || c.DryRun):
-		return wrongUsage("--now goes with --user alone")
+	case c.User == "" && !c.Due && !c.Again:
+		return wrongUsage("either --user, --due or --again is needed")
+	case c.Dev != "" && (c.Due || c.Again || c.DryRun):
+		return wrongUsage("--due, --again and --dry-run need --endpoint")
+	case (c.Now || c.DryRun) && c.User == "", c.Now && c.DryRun:
+		return wrongUsage("--now and --dry-run go with --user, one of them")
 	}
 	if err := (verify.Options{User: c.User}).Check(); err != nil {
 		return wrongUsage("--user: %w", err)
@@ -85,6 +86,10 @@ func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 	switch {
 	case c.Again:
 		return c.again(ctx, s, walker, out)
+	case c.Due:
+		finished, err := s.Eraser.Run(ctx)
+		fmt.Fprintf(out.results, "accounts erased: %d\n", finished)
+		return err
 	case c.DryRun:
 		found, err := s.Eraser.Survey(ctx, c.User)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/fence"
 	"nexus/functions/internal/message"
 	"nexus/functions/internal/reminding"
 	"nexus/pkg/deploy/env"
@@ -25,6 +26,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
 	config, err := reminding.Putting(reminders.Config{
 		Store: tables.StoreFor(string(s.Function)), Registry: product.Registry(), Now: time.Now, Log: log,
+		IsGone: fence.New(tables, s).IsGone,
 	}, s, metrics)
 	if err != nil {
 		return nil, err

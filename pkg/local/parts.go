@@ -209,8 +209,11 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 // openWalks opens the queue of walks, whose worker is the system's walker.
 func (p *Platform) openWalks() error {
 	opened, err := queuelocal.New(queuelocal.Config{
-		Dir:    p.inData("walks"),
-		Worker: func(ctx context.Context, m queue.Message) error { return p.system.Walker.Handle(ctx, m.Body) },
+		Dir: p.inData("walks"),
+		Worker: func(ctx context.Context, m queue.Message) error {
+			defer p.others.begin()()
+			return p.system.Walker.Handle(ctx, m.Body)
+		},
 	})
 	if err != nil {
 		return adviseOnWalks(err)

@@ -109,7 +109,7 @@ func Grants(f env.Function) []Grant {
 			parking(), walks(),
 		)
 	case env.Walk:
-		return append(reminding(),
+		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
 	case env.Notify:
 		return append(reminding(), states(),
