@@ -342,3 +342,17 @@ func TestWalker_leavesTheItemsOfAUserWhoIsGone(t *testing.T) {
 		require.Equal(t, 3, w.counts[reminders.Scheduled])
 	}
 }
+
+// No change of zone, before or after, ends the walk of a series.
+func TestWalker_carriesOutTheWalkOfASeriesAfterAChangeOfZone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create("mst_1", fmt.Sprintf(dailyAt, ""))
+	w.except("mst_1", "20251203", `{"reminderMinutes":[5]}`)
+	w.moveTo("Europe/Berlin")
+	w.runUntilIdle()
+	w.patchSeries("mst_1", `{"startUtc":"2025-12-01T16:00:00Z","endUtc":null}`)
+	w.runUntilIdle()
+	require.Equal(t, []string{"inst_20251203_1 -5 03T15:55"}, w.schedules())
+	w.requireExact()
+}
