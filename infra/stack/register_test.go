@@ -27,6 +27,12 @@ func TestBucket_keepsDataAsLongAsTheRegisterSays(t *testing.T) {
 		require.Equal(t, until(register.Parking, "aws/lambda/m/x"),
 			fmt.Sprintf("%v days, and %v of a version that is not current", rule["ExpirationInDays"],
 				rule["NoncurrentVersionExpiration"].(map[string]any)["NoncurrentDays"]))
+		kept := t.named("Archive/Resource", "AWS::S3::Bucket").at("LifecycleConfiguration", "Rules").([]any)
+		listed := kept[len(kept)-1].(map[string]any)
+		require.Equal(t, "erased/", listed["Prefix"])
+		require.Equal(t, until(register.Archive, "erased/x"),
+			fmt.Sprintf("%v days, and %v of a version that is not current", listed["ExpirationInDays"],
+				listed["NoncurrentVersionExpiration"].(map[string]any)["NoncurrentDays"]))
 		for construct, queue := range map[string]string{
 			"Undelivered": alarm.ScheduleQueue, "Failed": alarm.NotifyQueue,
 			"Walks": alarm.WalkQueue, "DeadWalks": alarm.DeadWalkQueue,

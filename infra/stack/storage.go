@@ -5,6 +5,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
 
+	"nexus/pkg/account"
 	"nexus/pkg/consume"
 )
 
@@ -17,6 +18,8 @@ const (
 	// givenUpDays is how long a batch that a reader gave up waits for its redrive. It has records of several users, so an
 	// erasure waits for its end: 35 days and the roundings of the lifecycle are less than the 40 of an account's row.
 	givenUpDays = 35
+	// erasedDays is how long the list knows that an account was erased: longer than a restore of the table reaches back.
+	erasedDays = 40
 	// purgedDays is the least that S3 keeps a version that is not current.
 	purgedDays = 1
 	// minTLS is the oldest accepted version of TLS.
@@ -32,6 +35,11 @@ func (d *deployment) addStorage() {
 		NoncurrentVersionExpiration:         days(overwrittenDays),
 		ExpiredObjectDeleteMarker:           jsii.Bool(true),
 		AbortIncompleteMultipartUploadAfter: days(1),
+	}, &awss3.LifecycleRule{
+		Id:                          jsii.String("erased"),
+		Prefix:                      jsii.String(account.ErasedPrefix),
+		Expiration:                  days(erasedDays),
+		NoncurrentVersionExpiration: days(purgedDays),
 	})
 	d.parking = d.bucket("Parking", &awss3.LifecycleRule{
 		Id:                                  jsii.String("parked"),
