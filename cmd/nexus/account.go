@@ -180,7 +180,8 @@ func (c *importCommand) importAll(ctx context.Context, out outputs) (err error) 
 }
 
 func (c *importCommand) importInto(ctx context.Context, file io.Reader) (report transfer.Report, err error) {
-	response, err := c.post(ctx, "/dev/import?user="+url.QueryEscape(c.User), "application/zip", file)
+	response, err := c.post(ctx, "/dev/import?user="+url.QueryEscape(c.User), "application/zip",
+		struct{ io.Reader }{file}) // the caller closes the file
 	if err != nil {
 		return report, err
 	}
