@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"nexus/pkg/api"
@@ -229,10 +230,12 @@ type complaints struct{ h *history }
 
 func (complaints) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
 
-// Handle implements [slog.Handler].
+// Handle implements [slog.Handler]. Behind the first line of an error stands the stack of a panic, which differs from
+// one play to another.
 func (l complaints) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		l.h.note("  log: %s %s", r.Message, a)
+		line, _, _ := strings.Cut(a.String(), "\n")
+		l.h.note("  log: %s %s", r.Message, line)
 		return true
 	})
 	return nil

@@ -54,6 +54,9 @@ func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 				return true
 			}
 		}
+	case verify.Schedule:
+		one, exists := h.schedules.Entry(d.Key)
+		return exists && (h.schedules.isLeftTo(d.Key) || h.isOutdated(one.Schedule))
 	}
 	return false
 }
