@@ -140,19 +140,22 @@ func (h *history) checkWhole(user string, files map[string][]byte) {
 	has := func(id string, dirs ...string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return bytes.Contains(all[dir], []byte(`"`+id+`"`)) })
 	}
+	rows := map[string]item.Item{} // by the sort key, of all partitions
 	_ = h.store.Walk(context.Background(), 0, 1, func(row item.Item) error {
-		key := row.Key()
-		if userOf(key) != user {
-			return nil
+		if key := row.Key(); userOf(key) == user {
+			rows[key.SK] = row
 		}
-		parts := strings.Split(key.SK, "#")
+		return nil
+	})
+	for _, sk := range slices.Sorted(maps.Keys(rows)) {
+		parts := strings.Split(sk, "#")
 		last := parts[len(parts)-1]
 		ok := true
 		switch parts[0] {
 		case "EVENT", "MASTER", "TASK", "REMINDER", "NOTE", "COLD":
 			ok = has(last, "items", "archive")
 		case "INSTANCE":
-			ok = has(row.Str("eventId"), "items") || !has(parts[1], "items") // its series is gone
+			ok = has(rows[sk].Str("eventId"), "items") || rows["MASTER#"+parts[1]] == nil // its series is gone
 		case "GONE":
 			ok = has(last, "gone.ndjson", "items", "archive")
 		case "REV":
@@ -161,10 +164,9 @@ func (h *history) checkWhole(user string, files map[string][]byte) {
 			ok = has(last, "values", "plans")
 		}
 		if !ok {
-			h.violate("I13", user, key.String(), "is not in the export")
+			h.violate("I13", user, rows[sk].Key().String(), "is not in the export")
 		}
-		return nil
-	})
+	}
 }
 
 // carry exports, imports, and exports again, and returns the content of both files.
