@@ -16,7 +16,9 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/consume"
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/queue"
 	queuememory "nexus/pkg/queue/memory"
 	schedulememory "nexus/pkg/schedule/memory"
@@ -155,7 +157,7 @@ func (h *history) checkWhole(user string, files map[string][]byte) {
 		case "EVENT", "MASTER", "TASK", "REMINDER", "NOTE", "COLD":
 			ok = has(last, "items", "archive")
 		case "INSTANCE":
-			ok = has(rows[sk].Str("eventId"), "items") || rows["MASTER#"+parts[1]] == nil // its series is gone
+			ok = has(rows[sk].Str(product.AttrEventID), "items") || rows[masterOf(user, rows[sk])] == nil // its series is gone
 		case "GONE":
 			ok = has(last, "gone.ndjson", "items", "archive")
 		case "REV":
@@ -167,6 +169,15 @@ func (h *history) checkWhole(user string, files map[string][]byte) {
 			h.violate("I13", user, rows[sk].Key().String(), "is not in the export")
 		}
 	}
+}
+
+// masterOf returns the sort key of an exception's series.
+func masterOf(user string, exception item.Item) string {
+	masterID, _, err := entity.ParseInstanceID(exception.Str(product.AttrEventID))
+	if err != nil {
+		return ""
+	}
+	return entity.ItemKey(user, entity.Ref{Type: entity.TypeMaster, ID: masterID}).SK
 }
 
 // carry exports, imports, and exports again, and returns the content of both files.

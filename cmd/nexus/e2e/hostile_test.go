@@ -291,7 +291,7 @@ func TestDev_staysSmallUnderManyLargeBodiesAtOnce(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("this system tells no peak of memory")
 	}
-	s := ephemeral(t)
+	s := ephemeral(t, unhurried...)
 	c := s.client("large")
 	for _, a := range largeBodies() {
 		var statuses [600]atomic.Int64

@@ -18,9 +18,12 @@ const (
 	shownDifferences = 40
 )
 
+// unhurried lets a user's clients write as fast as they can, and change the zone at each step.
+var unhurried = []string{"--limit", "user=100000", "--limit", "zone=100000"}
+
 func TestVerify_findsNothingAfterALoadOfEightClients(t *testing.T) {
 	t.Parallel()
-	s := ephemeral(t)
+	s := ephemeral(t, unhurried...)
 	l := newLoad(t, s)
 	for l.round = range amount(t, "rounds", 1, 20) {
 		l.run(bounded(t))
@@ -33,7 +36,7 @@ func TestVerify_findsNothingAfterALoadOfEightClients(t *testing.T) {
 
 func TestDev_losesAndRepeatsNothingWhenTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
-	s := onDirectory(t)
+	s := onDirectory(t, unhurried...)
 	l := newLoad(t, s)
 	chance := rand.New(rand.NewPCG(l.seed, 0))
 	rounds := amount(t, "rounds", 1, 5)

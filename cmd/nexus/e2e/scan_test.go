@@ -122,7 +122,7 @@ func (r row) String() string {
 	return string(text)
 }
 
-// changes are the rows that differ between two scans.
+// changes are the rows that differ between two scans, but for the count of requests: also those that are refused count.
 func changes(before, after []row) []string {
 	was := map[string]string{}
 	for _, r := range before {
@@ -130,7 +130,7 @@ func changes(before, after []row) []string {
 	}
 	var out []string
 	for _, r := range after {
-		if text := r.String(); was[r.key()] != text {
+		if text := r.String(); was[r.key()] != text && r.kind() != "RATE" {
 			out = append(out, fmt.Sprintf("was %s, is %s", was[r.key()], text))
 		}
 		delete(was, r.key())

@@ -23,20 +23,20 @@ type system struct {
 }
 
 // onDirectory starts the system on the engine with its data in a directory that the test removes in the end.
-func onDirectory(t testing.TB) *system {
+func onDirectory(t testing.TB, args ...string) *system {
 	t.Helper()
 	s := newSystem(t)
 	s.data = t.TempDir()
-	s.args = []string{"--store", "dynamodb", "--data", s.data}
+	s.args = append([]string{"--store", "dynamodb", "--data", s.data}, args...)
 	s.start()
 	return s
 }
 
 // ephemeral starts the system on the engine with data of its own.
-func ephemeral(t testing.TB) *system {
+func ephemeral(t testing.TB, args ...string) *system {
 	t.Helper()
 	s := newSystem(t)
-	s.args = []string{"--store", "dynamodb", "--ephemeral"}
+	s.args = append([]string{"--store", "dynamodb", "--ephemeral"}, args...)
 	s.start()
 	s.data = s.info().DataDir
 	return s
