@@ -16,9 +16,7 @@ import (
 	"slices"
 	"time"
 
-	"nexus/pkg/entity"
-	"nexus/pkg/entity/device"
-	"nexus/pkg/item"
+	"nexus/pkg/changes/changelog"
 	"nexus/pkg/push"
 	"nexus/pkg/table"
 )
@@ -55,19 +53,17 @@ func New(store table.Writer, place push.Place, now func() time.Time) *Service {
 
 // Start records that an app of the user is open. For a user whom no hint can reach it records nothing.
 func (s *Service) Start(ctx context.Context, user string) (Watch, error) {
-	if err := entity.CheckUserID(user); err != nil {
-		return Watch{}, fmt.Errorf("user: %w", err)
-	}
 	until := s.now().UTC().Truncate(time.Second).Add(Duration)
+	row, err := changelog.OpenRow(user, until)
+	if err != nil {
+		return Watch{}, err
+	}
 	channel, reached := push.Channel(user)
 	if !reached || s.place == (push.Place{}) {
 		return Watch{Until: until}, nil
 	}
-	key := device.WatchKey(user)
-	row := key.Item()
-	row[entity.AttrTTL] = item.Int(until.Unix())
 	if err := s.store.Put(ctx, table.Put{Item: row}); err != nil {
-		return Watch{}, fmt.Errorf("put %s: %w", key, err)
+		return Watch{}, fmt.Errorf("put %s: %w", row.Key(), err)
 	}
 	return Watch{until, s.place, channel}, nil
 }

@@ -125,3 +125,14 @@ func ParseRow(it item.Item) (Row, error) {
 	}
 	return row, nil
 }
+
+// OpenRow returns the row that says until when an app of the user is open. [Read] meets it behind the newest row of the
+// log. The error is about the user id.
+func OpenRow(user string, until time.Time) (item.Item, error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	row := device.WatchKey(user).Item()
+	row[entity.AttrTTL] = item.Int(until.Unix())
+	return row, nil
+}
