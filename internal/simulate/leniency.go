@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"strings"
 
 	"nexus/pkg/consume"
@@ -10,6 +11,7 @@ import (
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
+	"nexus/pkg/schedule/memory"
 	"nexus/pkg/verify"
 )
 
@@ -55,8 +57,13 @@ func (h *history) isLeftByFormer(user string, d verify.Difference) bool {
 			}
 		}
 	case verify.Schedule:
-		one, exists := h.schedules.Entry(d.Key)
-		return exists && (h.schedules.isLeftTo(d.Key) || h.isOutdated(one.Schedule))
+		if one, exists := h.schedules.Entry(d.Key); exists {
+			return h.schedules.isLeftTo(d.Key) || h.isOutdated(one.Schedule)
+		}
+		return slices.ContainsFunc(h.schedules.Entries(), func(one memory.Entry) bool {
+			subject, err := reminders.ReadPayload(h.registry, one.Payload)
+			return err == nil && subject.Name() == d.Key && one.Name == subject.FormerName() && h.schedules.isLeftTo(one.Name)
+		})
 	}
 	return false
 }

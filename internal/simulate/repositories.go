@@ -165,8 +165,16 @@ func (h *history) rollOver(s *userState) *worker {
 	})
 }
 
+// deletePlan has a user delete a plan, often one whose next day has a plan, too, and may name it.
 func (h *history) deletePlan(s *userState) *worker {
-	date := h.someDay(s)
+	date, dates := h.someDay(s), s.dates()
+	before := slices.DeleteFunc(slices.Clone(dates), func(date string) bool {
+		day, err := time.Parse(time.DateOnly, date)
+		return err != nil || !slices.Contains(dates, day.AddDate(0, 0, 1).Format(time.DateOnly))
+	})
+	if len(before) > 0 && h.luck.one(2) {
+		date = before[h.luck.IntN(len(before))]
+	}
 	return h.keeping(s, "deletes the plan of "+date, func(ctx context.Context) error {
 		_, err := h.keeper.Plans.Delete(ctx, s.user, date)
 		return err

@@ -13,6 +13,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/product"
+	queuememory "nexus/pkg/queue/memory"
 	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
@@ -24,6 +25,7 @@ func assemble(tb testing.TB, store table.Store) *system.System {
 	s, err := system.New(product.Registry(), system.Ports{
 		Store: func(string) table.Store { return store }, Now: now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
 		Random: rand.Reader, Scheduler: schedulememory.New(nil), Bus: busmemory.New(nil), Copies: blobmemory.New(nil),
+		Queue: queuememory.New(nil),
 	})
 	require.NoError(tb, err)
 	return s
