@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
-	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,13 +76,10 @@ func (p *accountPlace) open(ctx context.Context) (s *transfer.Service, done func
 	return assembled.Transfer, done, nil
 }
 
-// pepper returns the pepper, which a table needs of which an account has left: without it nobody can tell whose.
+// pepper returns the pepper, which a table needs from which an account has left: without it no row tells whose.
 func (p *accountPlace) pepper(ctx context.Context, store table.Reader) (out pepper.Pepper, err error) {
 	if p.Pepper != "" {
-		if out, err = pepper.Parse(p.Pepper); err != nil {
-			return out, wrongUsage("--pepper: %w", err)
-		}
-		return out, nil
+		return parsePepper(p.Pepper)
 	}
 	needed, err := account.HasPepper(ctx, store)
 	if err == nil && needed {
@@ -124,7 +119,7 @@ func (c *exportCommand) exportFrom(ctx context.Context, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	response, err := c.post(ctx, "/dev/export", "application/json", bytes.NewReader(body))
+	response, err := postDev(ctx, c.Dev, "/dev/export", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -133,25 +128,6 @@ func (c *exportCommand) exportFrom(ctx context.Context, to io.Writer) error {
 		return fmt.Errorf("the export breaks off: %w", err)
 	}
 	return nil
-}
-
-// post asks a running local system, and returns its answer of status 200.
-func (p *accountPlace) post(ctx context.Context, path, media string, body io.Reader) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(p.Dev, "/")+path, body)
-	if err != nil {
-		return nil, wrongUsage("--dev: %w", err)
-	}
-	request.Header.Set("Content-Type", media)
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode == http.StatusOK {
-		return response, nil
-	}
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
-	got := received{response.StatusCode, response.Header, content}
-	return nil, errors.Join(fmt.Errorf("POST %s: %s", path, got.problem()), err, response.Body.Close())
 }
 
 // importAll puts a file into the user's account.
@@ -180,7 +156,7 @@ func (c *importCommand) importAll(ctx context.Context, out outputs) (err error) 
 }
 
 func (c *importCommand) importInto(ctx context.Context, file io.Reader) (report transfer.Report, err error) {
-	response, err := c.post(ctx, "/dev/import?user="+url.QueryEscape(c.User), "application/zip",
+	response, err := postDev(ctx, c.Dev, "/dev/import?user="+url.QueryEscape(c.User), "application/zip",
 		struct{ io.Reader }{file}) // the caller closes the file
 	if err != nil {
 		return report, err

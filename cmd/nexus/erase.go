@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/local"
 	"nexus/pkg/mask"
-	"nexus/pkg/pepper"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
@@ -149,9 +146,9 @@ func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walke
 	if len(missing) > 0 {
 		return nil, nil, nil, wrongUsage("an erasure needs all places: %s", strings.Join(missing, ", "))
 	}
-	own, err := pepper.Parse(c.Pepper)
+	own, err := parsePepper(c.Pepper)
 	if err != nil {
-		return nil, nil, nil, wrongUsage("--pepper: %w", err)
+		return nil, nil, nil, err
 	}
 	deployed, err := local.NewRemotePorts(local.Remote{
 		ArchiveBucket: c.Bucket, ParkingBucket: c.Parking, BusName: c.Bus,
@@ -176,7 +173,11 @@ func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walke
 		},
 		Log: func(string) *slog.Logger { return log },
 	})
-	return s, dynamo.NewWalker(client, dynamo.WithTable(c.Table)), done, err
+	if err != nil {
+		done()
+		return nil, nil, nil, err
+	}
+	return s, dynamo.NewWalker(client, dynamo.WithTable(c.Table)), done, nil
 }
 
 // inProcess has a running system erase.
@@ -185,28 +186,13 @@ func (c *eraseCommand) inProcess(ctx context.Context, out outputs) error {
 	if err != nil {
 		return err
 	}
-	url := strings.TrimSuffix(c.Dev, "/") + "/dev/erase"
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return wrongUsage("--dev: %w", err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport}).Do(request)
+	response, err := postDev(ctx, c.Dev, "/dev/erase", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("POST %s: %s", url, received{response.StatusCode, response.Header, content}.problem())
-	}
 	var erased local.Erased
-	if err := json.Unmarshal(content, &erased); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&erased); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	return printState(out, erased.State, erased.EraseAt)

@@ -9,15 +9,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"nexus/pkg/local"
 	"nexus/pkg/mask"
-	"nexus/pkg/pepper"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
@@ -154,8 +151,8 @@ func (c *verifyCommand) inTable(
 		ports.Copies = deployed.Copies
 	}
 	if c.Pepper != "" {
-		if ports.Pepper, err = pepper.Parse(c.Pepper); err != nil {
-			return verify.Summary{}, wrongUsage("--pepper: %w", err)
+		if ports.Pepper, err = parsePepper(c.Pepper); err != nil {
+			return verify.Summary{}, err
 		}
 	}
 	if deployed.Scheduler != nil {
@@ -176,29 +173,13 @@ func (c *verifyCommand) inProcess(
 	if err != nil {
 		return sum, err
 	}
-	url := strings.TrimSuffix(c.Dev, "/") + "/dev/verify"
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return sum, wrongUsage("--dev: %w", err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport}).Do(request)
+	response, err := postDev(ctx, c.Dev, "/dev/verify", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return sum, err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		content, err := io.ReadAll(io.LimitReader(response.Body, maxProblemBytes))
-		return sum,
-			errors.Join(fmt.Errorf("POST %s: %s", url, received{response.StatusCode, response.Header, content}.problem()), err)
-	}
 	return readLines(response.Body, bar, report)
 }
-
-// maxProblemBytes bounds the bytes of a refusal that are read.
-const maxProblemBytes = 64 << 10
 
 // readLines reads the answer to its last line: the summary, or why there is none.
 func readLines(from io.Reader, bar *counter, report func(verify.Difference) error) (verify.Summary, error) {

@@ -51,7 +51,7 @@ func (p *Platform) eraseDue(ctx context.Context) {
 		if err := p.erase(ctx, p.runEraser); err != nil && ctx.Err() == nil {
 			p.log.Warn("an erasure is not finished; it goes on later", "error", err)
 		}
-		waitFor(ctx, erasePause, moved, nil)
+		waitFor(ctx, erasePause, moved, nil, nil)
 	}
 }
 

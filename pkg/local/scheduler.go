@@ -49,7 +49,7 @@ func (d *schedulerDriver) run(ctx context.Context) {
 				}
 			}
 		}
-		waitFor(ctx, wait, moved, d.poked)
+		waitFor(ctx, wait, moved, d.poked, nil)
 	}
 }
 
@@ -62,9 +62,9 @@ func (d *schedulerDriver) fire(ctx context.Context) (int, error) {
 	return fired, err
 }
 
-// waitFor returns when the time is up (never, if it is negative), when one of the channels is ready, or when the
-// context ends.
-func waitFor(ctx context.Context, d time.Duration, closed <-chan struct{}, said <-chan struct{}) {
+// waitFor returns when the time is up (never, if it is negative), when one of the channels is ready (a nil
+// channel never is), or when the context ends.
+func waitFor(ctx context.Context, d time.Duration, a, b, c <-chan struct{}) {
 	var up <-chan time.Time
 	if d >= 0 {
 		timer := time.NewTimer(d)
@@ -73,8 +73,9 @@ func waitFor(ctx context.Context, d time.Duration, closed <-chan struct{}, said 
 	}
 	select {
 	case <-up:
-	case <-closed:
-	case <-said:
+	case <-a:
+	case <-b:
+	case <-c:
 	case <-ctx.Done():
 	}
 }

@@ -60,7 +60,7 @@ func (p *Platform) WaitUntilIdle(ctx context.Context) error {
 			quiet++
 		}
 		if err != nil {
-			waitFor(ctx, settlePause, nil, nil)
+			waitFor(ctx, settlePause, nil, nil, nil)
 		}
 		before = head
 	}

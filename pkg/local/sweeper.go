@@ -32,7 +32,7 @@ func (d *sweepDriver) run(ctx context.Context) {
 		} else if ctx.Err() == nil {
 			d.log.Warn("first sweep of expired rows failed; it is repeated", "error", err)
 		}
-		waitFor(ctx, driverPause, nil, nil)
+		waitFor(ctx, driverPause, nil, nil, nil)
 	}
 	for ctx.Err() == nil {
 		moved, news := d.clock.Moved(), d.rows.news()
@@ -42,11 +42,11 @@ func (d *sweepDriver) run(ctx context.Context) {
 				if _, err := d.sweep(ctx); err != nil && ctx.Err() == nil {
 					d.log.Warn("sweep of expired rows failed; it is repeated", "error", err)
 				}
-				waitFor(ctx, sweepPause, nil, nil)
+				waitFor(ctx, sweepPause, nil, nil, nil)
 				continue
 			}
 		}
-		waitFor(ctx, wait, moved, news)
+		waitFor(ctx, wait, moved, news, nil)
 	}
 }
 

@@ -55,7 +55,7 @@ func (d *walkDriver) drive(ctx context.Context) {
 		if at, any := d.queue.Next(); any {
 			wait = max(at.Sub(d.clock.Now()), 0)
 		}
-		either(ctx, wait, moved, ended, d.poked)
+		waitFor(ctx, wait, moved, ended, d.poked)
 	}
 }
 
@@ -69,23 +69,6 @@ func (d *walkDriver) work(ctx context.Context) bool {
 		d.ended.Add(1)
 	}
 	return worked
-}
-
-// either waits as [waitFor] does, for one more channel.
-func either(ctx context.Context, d time.Duration, closed, ended, said <-chan struct{}) {
-	var up <-chan time.Time
-	if d >= 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		up = timer.C
-	}
-	select {
-	case <-up:
-	case <-closed:
-	case <-ended:
-	case <-said:
-	case <-ctx.Done():
-	}
 }
 
 // errWalksLeft says that a message waits for its next attempt.
@@ -111,7 +94,7 @@ func (d *walkDriver) drain(ctx context.Context) error {
 		case !begun:
 			return errWalksLeft
 		}
-		either(ctx, -1, nil, ended, nil)
+		waitFor(ctx, -1, ended, nil, nil)
 	}
 }
 

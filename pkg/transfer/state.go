@@ -36,38 +36,31 @@ func isOf(line []byte, member string) bool {
 
 // readTree reads the rows of a tree: nodes and edges.
 func readTree(rows [][]byte) (t values.Tree, err error) {
-	for i, row := range rows {
-		if isOf(row, "parentNodeId") {
-			var e values.Edge
-			err = decode(row, &e)
-			t.Edges = append(t.Edges, e)
-		} else {
-			var n values.Node
-			err = decode(row, &n)
-			t.Nodes = append(t.Nodes, n)
-		}
-		if err != nil {
-			return t, fmt.Errorf("line %d: %w", i+1, err)
-		}
-	}
-	return t, nil
+	t.Edges, t.Nodes, err = readRows[values.Edge, values.Node](rows, "parentNodeId")
+	return t, err
 }
 
 // readPlan reads the rows of a plan: to-dos and blocks.
 func readPlan(rows [][]byte) (p plan.Plan, err error) {
+	p.Blocks, p.Todos, err = readRows[plan.Block, plan.Todo](rows, "blockType")
+	return p, err
+}
+
+// readRows reads rows of two kinds: those with the member, and the others.
+func readRows[A, B any](rows [][]byte, member string) (with []A, without []B, err error) {
 	for i, row := range rows {
-		if isOf(row, "blockType") {
-			var b plan.Block
-			err = decode(row, &b)
-			p.Blocks = append(p.Blocks, b)
+		if isOf(row, member) {
+			var a A
+			err = decode(row, &a)
+			with = append(with, a)
 		} else {
-			var t plan.Todo
-			err = decode(row, &t)
-			p.Todos = append(p.Todos, t)
+			var b B
+			err = decode(row, &b)
+			without = append(without, b)
 		}
 		if err != nil {
-			return p, fmt.Errorf("line %d: %w", i+1, err)
+			return with, without, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
-	return p, nil
+	return with, without, nil
 }
