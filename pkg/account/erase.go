@@ -63,8 +63,6 @@ type EraserConfig struct {
 	WaitForOthers func(context.Context) error
 	// Forget, if set, removes what only the local platform keeps of a user, and returns how much it removed.
 	Forget func(ctx context.Context, user string) (int, error)
-	// Compact, if set, makes the table's file forget what its rows were.
-	Compact func(context.Context) error
 }
 
 // Eraser erases accounts. It is safe for concurrent use, and beside others of the same table.

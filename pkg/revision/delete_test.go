@@ -263,15 +263,7 @@ func TestDelete_endsTheSameWhereverItDies(t *testing.T) {
 	end := func(fail int, stage memory.Stage, err error) (map[item.Key]string, int) {
 		p := newDeletable(t)
 		calls := 0
-		p.fault = func(c memory.Call) error {
-			if c.Stage == memory.Before {
-				calls++
-			}
-			if calls == fail && c.Stage == stage {
-				return err
-			}
-			return nil
-		}
+		p.fault = failingAt(&calls, fail, stage, err)
 		do := p.process(p.law, "b")
 		_, got := do.plans.Delete(t.Context(), user, dayAfter)
 		during := p.fault
@@ -287,11 +279,7 @@ func TestDelete_endsTheSameWhereverItDies(t *testing.T) {
 		p.now = p.now.Add(revision.Patience)
 		_, _, got = do.publisher.Sweep(t.Context(), user, 1000)
 		require.NoError(t, got)
-		rows := map[item.Key]string{}
-		require.NoError(t, p.store.Walk(t.Context(), 0, 1, func(row item.Item) error {
-			rows[row.Key()] = inBytes([]item.Item{row})
-			return nil
-		}))
+		rows := storedRows(t, p.store)
 		return rows, calls
 	}
 	want, calls := end(0, memory.Before, nil)

@@ -287,15 +287,7 @@ func TestPrune_endsTheSameWhereverItDies(t *testing.T) {
 	end := func(fail int, stage memory.Stage, err error) (map[item.Key]string, int) {
 		p := newPast(t)
 		calls := 0
-		p.fault = func(c memory.Call) error {
-			if c.Stage == memory.Before {
-				calls++
-			}
-			if calls == fail && c.Stage == stage {
-				return err
-			}
-			return nil
-		}
+		p.fault = failingAt(&calls, fail, stage, err)
 		do := p.process(p.law, "b")
 		_, got := do.plans.Prune(t.Context(), user, day, revision.Keep{Last: 1}, false)
 		during := p.fault
@@ -312,11 +304,7 @@ func TestPrune_endsTheSameWhereverItDies(t *testing.T) {
 		}
 		require.NoError(t, got)
 		p.fault = nil
-		rows := map[item.Key]string{}
-		require.NoError(t, p.store.Walk(t.Context(), 0, 1, func(row item.Item) error {
-			rows[row.Key()] = inBytes([]item.Item{row})
-			return nil
-		}))
+		rows := storedRows(t, p.store)
 		require.Empty(t, p.law.Broken())
 		return rows, calls
 	}
@@ -336,4 +324,28 @@ func TestPrune_endsTheSameWhereverItDies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// failingAt counts calls, and fails one of them before or after its effect.
+func failingAt(calls *int, fail int, stage memory.Stage, err error) func(memory.Call) error {
+	return func(c memory.Call) error {
+		if c.Stage == memory.Before {
+			*calls++
+		}
+		if *calls == fail && c.Stage == stage {
+			return err
+		}
+		return nil
+	}
+}
+
+// storedRows returns all rows of a store in bytes.
+func storedRows(t *testing.T, store *memory.Store) map[item.Key]string {
+	t.Helper()
+	rows := map[item.Key]string{}
+	require.NoError(t, store.Walk(t.Context(), 0, 1, func(row item.Item) error {
+		rows[row.Key()] = inBytes([]item.Item{row})
+		return nil
+	}))
+	return rows
 }

@@ -106,5 +106,4 @@ type Erasing struct {
 	Rate               int
 	WaitForOthers      func(context.Context) error                         // optional
 	Forget             func(ctx context.Context, user string) (int, error) // optional
-	Compact            func(context.Context) error                         // optional
 }

@@ -181,7 +181,7 @@ func (s *System) addEraser(projections []*projection.Projection) {
 		Scheduler: p.Scheduler, Schedules: p.Lister, Bus: p.Erasing.Bus,
 		Consumers: consumers, Digest: reminders.UserPart, Log: p.Log(PartErase), NewID: p.NewID, Wait: p.Erasing.Wait,
 		Patience: p.Erasing.Patience, EdgeTime: p.Erasing.EdgeTime, Rate: p.Erasing.Rate,
-		WaitForOthers: p.Erasing.WaitForOthers, Forget: p.Erasing.Forget, Compact: p.Erasing.Compact,
+		WaitForOthers: p.Erasing.WaitForOthers, Forget: p.Erasing.Forget,
 	})
 }
 
