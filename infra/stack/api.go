@@ -64,7 +64,7 @@ func (d *deployment) addAPI() {
 }
 
 // openShare returns the part of the stage's requests that a route without a user may use, in percent. Programs read
-// calendars all day. A browser asks once in two hours whether a page may call the API. Of the others nobody needs many.
+// calendars all day. A browser asks once in two hours whether a page may call the API. No caller needs many others.
 func openShare(r api.Route) int {
 	switch {
 	case r.Method == http.MethodOptions:

@@ -131,7 +131,7 @@ func (h *history) take1(r *record) {
 	if !h.places.Row(r.Key.PK, r.Key.SK) {
 		h.violate("I9", userOf(r.Key), r.Key.String(), "is a row that the register does not know")
 	}
-	if line, _ := register.FindRow(r.Key.PK, r.Key.SK); line.Owner == register.Nobody {
+	if line, _ := register.FindRow(r.Key.PK, r.Key.SK); line.Owner == register.NoUser {
 		return
 	}
 	s := h.oracle.users[userOf(r.Key)]

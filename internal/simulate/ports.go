@@ -67,7 +67,7 @@ func (h *history) trespass(op string, keys []item.Key) {
 		if owner == "" && key.SK == "" { // a query, maybe of a repository's partition
 			owner = userOf(item.Key{PK: key.PK, SK: repository.HeadPrefix()})
 		}
-		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.Nobody {
+		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.NoUser {
 			continue
 		}
 		if w.allowed[key.PK] || owner != "" && w.allowed[entity.UserPK(owner)] { // of a repository's partition, too

@@ -172,7 +172,7 @@ func TestEraser_stopsWhenAnotherTakesTheErasureOver(t *testing.T) {
 	require.Len(t, w.published(), 1)
 }
 
-func TestEraser_erasesNobodyBeforeTheInstantOfTheAnswer(t *testing.T) {
+func TestEraser_erasesNoAccountBeforeTheInstantOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	eraseAt, err := w.service().Leave(t.Context(), "ann")
@@ -195,7 +195,7 @@ func TestEraser_erasesNobodyBeforeTheInstantOfTheAnswer(t *testing.T) {
 	require.Zero(t, run())
 }
 
-func TestEraser_refusesATableThatNobodyBroughtToThePresentForm(t *testing.T) {
+func TestEraser_refusesATableThatIsNotInThePresentForm(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: departure.FormKey()}))
@@ -225,7 +225,7 @@ func TestEraser_continuesAtItsNextCallWhatNoCallIsLongEnoughFor(t *testing.T) {
 }
 
 // Rows, calls and parked records of an owner that no name says go by what they say, and no others.
-func TestEraser_leavesParkedRecordsThatNameSomebodyElse(t *testing.T) {
+func TestEraser_leavesParkedRecordsThatNameAnotherUser(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for name, body := range map[string]string{

@@ -11,7 +11,7 @@ func Periods() []Period {
 		{"the stream; queues of calls", "24 hours; 14 days"},
 		{"logs, with pseudonyms only; the access log", "the days that the stage sets, up to 731"},
 		{"failure objects", "35 days after the batch was given up"},
-		{"recovery to a point in time", "35 days; nobody reads it but by a restore, which erases again"},
+		{"recovery to a point in time", "35 days; only a restore reads it, and it erases again"},
 		{"a table that a restore replaced", "until it is deleted: after 7 days; its system backup 35 more"},
 		{"the row `ERASE#<h>`, the object `erased/<h>`: an HMAC and two times", "40 days"},
 		{"events that subscribers of the bus got", "theirs: `UserErased` tells them to forget"},

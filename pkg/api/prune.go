@@ -32,7 +32,7 @@ const (
 
 const pruneDetail = "Revisions below the line leave the history, oldest first, at most 1,000 in a request: more says " +
 	"that some are left. The present revision stays, and one that the next day's plan was rolled over from. Their rows " +
-	"stay for 15 minutes, so that whoever reads one of them reads it whole. The next pruning of the user removes them " +
+	"stay for 15 minutes, so that a reader of one of them reads it whole. The next pruning of the user removes them " +
 	"then: removed counts the rows of earlier prunings that this request removed. Repeating it changes nothing else."
 
 // pruneValuesOperation returns the operation that shortens the tree's history.

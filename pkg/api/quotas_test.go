@@ -148,7 +148,7 @@ func TestRoom_asksForOneUseInTenUntilItIsNear(t *testing.T) {
 	b := setup(t, func(c *api.Config) { c.Limits = limit.Config{Numbers: stage, Draw: func() float64 { return draw }} })
 	create := func() response { return b.do(request{method: "POST", path: "/v1/notes", body: `{"title":"x"}`}) }
 	b.counted(map[string]int{"totalNotes": 10})
-	b.Equal(http.StatusCreated, create().Code, "nobody has asked yet")
+	b.Equal(http.StatusCreated, create().Code, "no request has asked yet")
 	draw = always
 	b.full(create(), "quota-reached", limit.Notes, 10, 10)
 	draw = never

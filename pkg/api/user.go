@@ -63,7 +63,7 @@ func WithClaims(ctx context.Context, iss, sub string) context.Context {
 	return context.WithValue(ctx, claimsKey{}, claims{iss, sub})
 }
 
-// Authenticate authenticates by the claims of the request's context ([WithClaims]). It authenticates nobody for a form
+// Authenticate authenticates by the claims of the request's context ([WithClaims]). It authenticates no user for a form
 // that is neither of the two.
 func (f SubjectForm) Authenticate(r *http.Request) (userID string, ok bool) {
 	of, _ := r.Context().Value(claimsKey{}).(claims)

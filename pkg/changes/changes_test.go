@@ -200,14 +200,14 @@ func TestConsumer_announcesThatAPlanWasDeleted(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	at := repository.Address{User: ann, Date: "2026-03-02"}
-	last, anew := repository.NewRevisionID(noon, uuid), repository.NewRevisionID(noon.Add(time.Second), uuid)
+	last, again := repository.NewRevisionID(noon, uuid), repository.NewRevisionID(noon.Add(time.Second), uuid)
 	gone := w.head(at, last)
 	gone.Kind, gone.Old, gone.New = change.Removed, gone.New, nil
 	entry := "PLAN 2026-03-02 " + last[:len(last)-32] + strings.Repeat("f", 32)
 	w.apply(w.head(at, last), gone)
 	w.apply(gone, w.head(at, last))
-	w.apply(w.head(at, anew), gone)
-	require.Equal(t, [][]string{{entry}, {"PLAN 2026-03-02 " + anew}}, w.texts(ann))
+	w.apply(w.head(at, again), gone)
+	require.Equal(t, [][]string{{entry}, {"PLAN 2026-03-02 " + again}}, w.texts(ann))
 }
 
 func TestConsumer_makesNoCallForWhatNoLogNames(t *testing.T) {

@@ -46,7 +46,7 @@ func TestLoop_finishesWhatIsOfAGoneUserUnread(t *testing.T) {
 	gone = true
 	nobody := strings.ReplaceAll(string(event("?")), `"USER#user_1"`, `"SHOP#1"`)
 	require.Empty(t, b.handle(t, []byte(nobody)))
-	require.Len(t, b.shelf.names(), 2, "of nobody, and so parked")
+	require.Len(t, b.shelf.names(), 2, "of no user, and so parked")
 }
 
 func TestLoop_beginsNothingWhileTheFenceCannotBeAsked(t *testing.T) {

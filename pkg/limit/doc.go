@@ -1,4 +1,4 @@
-// Package limit bounds what one user may keep and how fast one user may ask, so that nobody else waits for it or pays
+// Package limit bounds what one user may keep and how fast one user may ask, so that no other user waits for it or pays
 // for it. It owns the numbers, as data; the row RATE#<policy> of each user, which meters requests; and the judgement of
 // quotas. The HTTP surface asks it; a direct invocation is trusted and does not.
 //

@@ -60,7 +60,7 @@ func (p *Platform) runEraser(ctx context.Context) error {
 	return err
 }
 
-// erase erases, in a table whose rows and schedules have the present form: if nobody has found that out, a repair does.
+// erase carries out the erasures that are due. A table that is not known to have the present form is repaired first.
 func (p *Platform) erase(ctx context.Context, erase func(context.Context) error) error {
 	p.erasures.Lock() // one at a time
 	defer p.erasures.Unlock()

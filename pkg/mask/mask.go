@@ -69,7 +69,7 @@ func (u *users) add(ids []string) {
 	}
 }
 
-// has reports whether the invocation serves the user. A nil u serves nobody.
+// has reports whether the invocation serves the user. A nil u serves no user.
 func (u *users) has(id string) bool {
 	if u == nil {
 		return false
@@ -101,7 +101,7 @@ type handler struct {
 	clear  bool
 }
 
-// New returns the root handler over the one that writes the lines. The zero Pepper names nobody: each user is "(user)".
+// New returns the root handler over the one that writes the lines. With the zero Pepper each user is "(user)".
 func New(next slog.Handler, p pepper.Pepper) slog.Handler { return &handler{next: next, pepper: p} }
 
 // Clear returns a handler that shows all values as they are. It is for an operator's shell, whose output names users

@@ -37,7 +37,7 @@ const (
 	ByKey     Owner = "key"
 	ByName    Owner = "name" // of the object or schedule
 	ByContent Owner = "content"
-	Nobody    Owner = "nobody"
+	NoUser    Owner = "no user"
 )
 
 // Export is the form in which a user gets the data.
@@ -63,7 +63,7 @@ const (
 	ByList    Erasure = "list" // by the names of the objects, in all their versions, or of the schedules
 	ByReading Erasure = "read" // by the content of all such objects
 	ByWaiting Erasure = "wait" // it ends by itself
-	Never     Erasure = "none" // it is nobody's
+	Never     Erasure = "none" // it is no user's
 )
 
 // Suite makes something of a line, and fails if it does not.
@@ -178,13 +178,13 @@ func repositories() []Line {
 // deployment.
 func accounts() []Line {
 	object := func(shape, holds string, erasure Erasure, until string) Line {
-		return Line{Archive, shape, false, holds, Nobody, None, erasure, until, Erasures}
+		return Line{Archive, shape, false, holds, NoUser, None, erasure, until, Erasures}
 	}
 	return []Line{
 		{Account, "STATE", false, "the state of an account that leaves; its user until ERASED", ByContent, None, ByWaiting,
 			"40 days after ERASED", Erasures},
-		{Form, "DEPLOYMENT", false, "the form that all rows and schedules have", Nobody, None, Never, "", Erasures},
-		{Pepper, "DEPLOYMENT", false, "a check of the pepper", Nobody, None, Never, "", Erasures},
+		{Form, "DEPLOYMENT", false, "the form that all rows and schedules have", NoUser, None, Never, "", Erasures},
+		{Pepper, "DEPLOYMENT", false, "a check of the pepper", NoUser, None, Never, "", Erasures},
 		object("leaving/<h>", "when an account is to be erased", ByWaiting, "the erasure or the return"),
 		object("erased/<h>", "when an account was erased", ByWaiting, "40 days, and 1 of a version that is not current"),
 		object("pepper", "a check of the pepper", Never, ""),

@@ -32,7 +32,7 @@ func TestLines_areComplete(t *testing.T) {
 		require.NotEmpty(t, line.Place, line)
 		require.NotEmpty(t, line.Holds, line)
 		require.Contains(t, []register.Owner{
-			register.ByKey, register.ByName, register.ByContent, register.Nobody,
+			register.ByKey, register.ByName, register.ByContent, register.NoUser,
 		}, line.Owner, line)
 		require.Contains(t, []register.Export{
 			register.AsItem, register.AsRevision, register.AsCopy, register.AsSettings, register.AsIDs, register.None,

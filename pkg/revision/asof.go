@@ -19,7 +19,7 @@ const (
 )
 
 // AsOf returns the revision that was the present one at the end of the instant's second, or a [*NotFoundError] if
-// there was none yet. A [*PrunedError] says that it was pruned, or that nobody can tell. It takes a Query of the log, a
+// there was none yet. A [*PrunedError] says that it was pruned, or that this is unknown. It takes a Query of the log, a
 // Get of the head and a Query of the snapshot. It takes one more of the log for each minute that a burst of commits ran
 // ahead of the clock, and for each ten commits of the minute after the instant.
 //

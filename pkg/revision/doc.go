@@ -16,7 +16,7 @@
 //
 // A pruning takes older revisions out of the log, and puts a draft for each in the same transaction. Their rows stay
 // for as long as a reader can run. Repeating it is safe: an entry leaves the log once, under the head as it was read,
-// and each draft that is left says which rows are nobody's.
+// and each draft that is left says which rows no revision has.
 //
 // It must never write a row that a head or a log entry names, nor remove one, and must never decide on an index.
 package revision

@@ -99,7 +99,7 @@ func TestPrune_refusesALineThatIsNone(t *testing.T) {
 }
 
 // TestPrune_answersThatARevisionWasPruned: the named revision, which is older than the unbroken part, is still read by
-// its id. An instant at which it was the present one is not, for nobody can tell what was between.
+// its id. An instant at which it was the present one is not, for what was between is unknown.
 func TestPrune_answersThatARevisionWasPruned(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)

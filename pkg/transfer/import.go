@@ -89,7 +89,7 @@ func (s *Service) Import(
 		return report, nil
 	}
 	run.progress = progress
-	c.now = run.begun // what was due before the first attempt rings for nobody, whenever it is written
+	c.now = run.begun // what was due before the first attempt does not ring, whenever it is written
 	if err := c.visit(ctx, run); err != nil {
 		return report, err
 	}

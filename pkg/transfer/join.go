@@ -73,7 +73,7 @@ func (s *Service) noCounts() map[string]int {
 func leftOut() []LeftOut {
 	out := []LeftOut{
 		{"statistics", "they are counted again from the items"},
-		{"when a reminder was asked for", "what was due before an import rings for nobody"},
+		{"when a reminder was asked for", "what was due before an import does not ring"},
 	}
 	for _, line := range register.Lines() {
 		switch line.Place {

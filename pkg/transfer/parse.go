@@ -41,7 +41,7 @@ type parsed struct {
 type parser struct {
 	*Service
 	user string
-	// now is the instant of the import: what was due before it rings for nobody.
+	// now is the instant of the import: what was due before it does not ring.
 	now time.Time
 	// cleaned, if set, is called for each text of which characters were replaced.
 	cleaned func(l numberedLine, pointer string)

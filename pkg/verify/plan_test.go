@@ -74,7 +74,7 @@ func TestVerifier_namesADayThatItCouldNotRepair(t *testing.T) {
 // TestVerifier_namesNoDayOfAPlanThatIsDeletedMeanwhile: the walk has read its head.
 func TestVerifier_namesNoDayOfAPlanThatIsDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
-	for anew := range 2 {
+	for round := range 2 {
 		w := newWorld(t)
 		at := w.plan(ann, "2026-03-02")
 		w.put(at.DayKey(), nil)
@@ -89,7 +89,7 @@ func TestVerifier_namesNoDayOfAPlanThatIsDeletedMeanwhile(t *testing.T) {
 		}
 		w.fault = before(at.DayKey(), func() {
 			w.remove(at.HeadKey().Item(), at.DayKey().Item())
-			if anew == 1 {
+			if round == 1 {
 				w.fault = before(at.HeadKey(), func() {
 					w.plan(ann, "2026-03-02")
 					w.put(at.DayKey(), nil)
