@@ -140,7 +140,11 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 		return nil, nil
 	}
 	it := t.NextVersion(entity.ByUser, r.user, before, merged, r.now, r.preferences())
-	it = r.completeItem(thing, it, it.Clone())
+	told := it.Clone()
+	if t.Name == product.TypeReminder && !isAlive(merged) {
+		told[entity.AttrStatus] = merged[entity.AttrStatus] // a new trigger made it pending, but the file says that it is over
+	}
+	it = r.completeItem(thing, it, told)
 	if t.DuesDiffer(before, it) {
 		it.SetTime(product.AttrDueSetAt, r.now)
 	}

@@ -89,3 +89,21 @@ func TestImport_keepsTheStateOfAReminderInItsSeries(t *testing.T) {
 		require.Equal(t, c.trigger, row.Str("triggerUtc"), c.name)
 	}
 }
+
+// A reminder that another calendar ends is over, also if the same import takes its rule or sets another trigger.
+func TestImport_endsAReminderWhoseTriggerChangesToo(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"no rule":         `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"DISMISSED"}`,
+		"another trigger": `{"title":"pills","triggerUtc":"2026-11-02T09:00:00Z","tzid":"Europe/Berlin","status":"DISMISSED"}`,
+	} {
+		b := setup(t)
+		b.takes(command.Created, thing(product.Reminder(), "a", `{`+pills+`}`))
+		x := thing(product.Reminder(), "a", text)
+		x.Fields[product.AttrRRule] = item.Null{}
+		_, row := b.takes(command.Updated, x)
+		require.Equal(t, "DISMISSED", row.Str("status"), name)
+		require.True(t, row.Has("completedAt"), name)
+		require.False(t, row.Has("rrule"), name)
+	}
+}
