@@ -83,10 +83,9 @@ func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.
 	}
 	at, _ := expiry(ch.Type, it)
 	ttl := item.Int(at.Unix())
-	version := it.Int(entity.AttrVersion)
 	cold := coldRow(ch.User, ref, it, name, at)
 	err = c.Store.Transact(ctx,
-		table.Update{Key: it.Key(), Set: item.Item{entity.AttrTTL: ttl}, If: table.AtVersion(version)},
+		table.Update{Key: it.Key(), Set: item.Item{entity.AttrTTL: ttl}, If: table.AtVersion(it.Int(entity.AttrVersion))},
 		table.Put{Item: cold, If: table.OrNoRow(table.Missing(entity.AttrForm))},
 	)
 	var failed *table.ConditionError
