@@ -17,6 +17,7 @@ import (
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/endpoint"
 	"nexus/functions/internal/fence"
+	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
@@ -55,6 +56,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:      watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
 		Fence:        fence.New(tables, s),
+		Accounts:     account.New(account.Config{Store: store, Objects: copies, Pepper: s.Pepper(), Now: time.Now}),
+		SignedInAt:   api.SignedInAt,
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,

@@ -2,8 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
 
 	"nexus/pkg/account"
+	"nexus/pkg/idempotency"
+	"nexus/pkg/item"
 )
 
 // Fence tells the state of a user's account: [account.Fence].
@@ -11,7 +18,26 @@ type Fence interface {
 	State(ctx context.Context, user string) (account.State, error)
 }
 
-var _ Fence = (*account.Fence)(nil)
+// Accounts lets the account of a user leave and return: [account.Service].
+type Accounts interface {
+	Leave(ctx context.Context, user string) (eraseAt time.Time, err error)
+	Return(ctx context.Context, user string) error
+}
+
+var (
+	_ Fence    = (*account.Fence)(nil)
+	_ Accounts = (*account.Service)(nil)
+)
+
+// signedInFor is how long after signing in a user may have the account erased.
+const signedInFor = 10 * time.Minute
+
+// Members of the answers about an account that leaves.
+const (
+	memberEraseAt     = "eraseAt"
+	memberRemains     = "remains"
+	memberWritesAfter = "writesAfterSeconds"
+)
 
 // askFence refuses what the state of the user's account does not allow. It writes no row, and so comes before any
 // limit.
@@ -24,9 +50,137 @@ func (a *API) askFence(ctx context.Context, user string, o *operation) error {
 	case err != nil:
 		return err
 	case state.IsGone():
-		return refuse(accountErased, "The account is being erased, or was.")
+		return account.ErrErased
 	case state == account.Leaving && o.writes && !o.whileLeaving:
-		return refuse(accountLeaving, "The account is to be erased.")
+		return refuse(accountLeaving, "The account is to be erased. POST /v1/me/restore takes that back.")
 	}
 	return nil
+}
+
+// isGone reports whether the account of a user who is not the client is gone.
+func (c *Config) isGone(ctx context.Context, user string) (bool, error) {
+	if c.Fence == nil {
+		return false, nil
+	}
+	state, err := c.Fence.State(ctx, user)
+	return state.IsGone(), err
+}
+
+// accountOperations returns the operations with which an account leaves and returns.
+func accountOperations() []*operation {
+	return []*operation{
+		{
+			id: "leave", method: http.MethodDelete, path: "/v1/me", tag: "me", writes: true, alone: true,
+			whileLeaving: true, asksSignIn: true, finds: true,
+			summary: "Have the account erased in 7 days",
+			detail: "Then everything of the user is erased, for good. Until then the account can be read, and " +
+				"POST /v1/me/restore takes the request back. The token must say by auth_time that its user signed in within " +
+				"the last 10 minutes. A repetition changes nothing.",
+			answers: []documented{{
+				status: http.StatusAccepted, doc: "When the erasure begins, and what remains until when.", schema: leaveSchema(),
+			}},
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				if err := c.mayLeave(s); err != nil {
+					return answer{}, err
+				}
+				eraseAt, err := s.Accounts.Leave(ctx, c.user)
+				return answer{status: http.StatusAccepted, body: leaveBody(eraseAt)}, err
+			},
+		},
+		{
+			id: "restoreAccount", method: http.MethodPost, path: "/v1/me/restore", tag: "me", writes: true, alone: true,
+			whileLeaving: true, finds: true, summary: "Take back the erasure of the account",
+			detail: "The account is as it was. Writes may still be refused for another minute. Without a request the answer " +
+				"is the same: there is nothing to take back.",
+			answers: []documented{{
+				status: http.StatusOK, doc: "After how many seconds writes are accepted for sure.", schema: restoreSchema(),
+			}},
+			run: func(ctx context.Context, s *Config, c call) (answer, error) {
+				if err := c.mayManage(s); err != nil {
+					return answer{}, err
+				}
+				if err := s.Accounts.Return(ctx, c.user); err != nil && !errors.Is(err, account.ErrPresent) {
+					return answer{}, err
+				}
+				body := strconv.AppendInt([]byte(`{"`+memberWritesAfter+`":`), int64(account.Memory/time.Second), 10)
+				return answer{status: http.StatusOK, body: append(body, '}')}, nil
+			},
+		},
+	}
+}
+
+// mayManage reports why the account can neither leave nor return here.
+func (c call) mayManage(s *Config) error {
+	if s.Accounts == nil {
+		return refuse(notFound, "This system erases no accounts.")
+	}
+	_, err := idempotency.New(c.user, c.key, 0, nil)
+	return err
+}
+
+// mayLeave reports why the user may not have the account erased now. A sign-in in the future is of no clock that can be
+// trusted.
+func (c call) mayLeave(s *Config) error {
+	if err := c.mayManage(s); err != nil {
+		return err
+	}
+	if age := s.Now().Sub(c.signedInAt); c.signedInAt.IsZero() || age > signedInFor || age < -signedInFor {
+		return refuse(reauthenticate, "Sign in again, and repeat the request within %d minutes.", signedInFor/time.Minute).
+			with("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_user_authentication", max_age="%d"`,
+				signedInFor/time.Second))
+	}
+	return nil
+}
+
+// problemOfAccount returns the problem of an account that is gone, or nil.
+func problemOfAccount(err error) *Problem {
+	if errors.Is(err, account.ErrErased) {
+		return refuse(accountErased, "The account is being erased, or was.")
+	}
+	return nil
+}
+
+func leaveBody(eraseAt time.Time) []byte {
+	out := appendText([]byte(`{"`+memberEraseAt+`":`), item.FormatInstant(eraseAt))
+	out = append(out, `,"`+memberRemains+`":[`...)
+	for i, p := range account.Periods() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendText(append(out, `{"what":`...), p.What)
+		out = append(appendText(append(out, `,"until":`...), p.Until), '}')
+	}
+	return append(out, "]}"...)
+}
+
+func leaveSchema() object {
+	text := func(doc string) object { return object{{"type", "string"}, {"description", doc}} }
+	return object{
+		{"type", "object"},
+		{"properties", object{
+			{memberEraseAt, object{
+				{"type", "string"}, {"format", "date-time"}, {"description", "When the erasure begins."},
+			}},
+			{memberRemains, object{
+				{"type", "array"}, {"description", "What remains of the account after the erasure."},
+				{"items", object{
+					{"type", "object"},
+					{"properties", object{{"what", text("What remains.")}, {"until", text("For how long.")}}},
+					{"required", []string{"what", "until"}},
+				}},
+			}},
+		}},
+		{"required", []string{memberEraseAt, memberRemains}},
+	}
+}
+
+func restoreSchema() object {
+	return object{
+		{"type", "object"},
+		{"properties", object{{memberWritesAfter, object{
+			{"type", "integer"}, {"minimum", 0},
+			{"description", "For how long a part of the system may still take the account for a leaving one."},
+		}}}},
+		{"required", []string{memberWritesAfter}},
+	}
 }

@@ -2,13 +2,17 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/account"
 	"nexus/pkg/api"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -53,4 +57,76 @@ func TestAPI_refusesWhatTheStateOfTheAccountForbids(t *testing.T) {
 	b.ErrorContains(err, "Account erased")
 	_, err = b.api.Run(t.Context(), []byte(`{"userId":"leaving","commands":[]}`))
 	b.ErrorContains(err, "Account leaves")
+}
+
+func TestAPI_letsAnAccountLeaveOfAUserWhoHasJustSignedIn(t *testing.T) {
+	t.Parallel()
+	var at time.Time
+	b := setup(t, func(c *api.Config) { c.SignedInAt = func(*http.Request) time.Time { return at } })
+	leave := request{method: http.MethodDelete, path: "/v1/me"}.by("ann")
+	for _, wrong := range []time.Time{{}, noon.Add(-10*time.Minute - time.Second), noon.Add(11 * time.Minute)} {
+		at = wrong
+		answer := b.want(401, leave)
+		b.Contains(answer.Body.String(), `"/problems/reauthenticate"`)
+		b.Equal(`Bearer error="insufficient_user_authentication", max_age="600"`, answer.Header().Get("WWW-Authenticate"))
+	}
+	b.Zero(b.store.Len(), "a refusal writes nothing")
+
+	at = noon.Add(-10 * time.Minute)
+	var answer struct {
+		EraseAt string
+		Remains []struct{ What, Until string }
+	}
+	b.NoError(json.Unmarshal(b.want(202, leave).Body.Bytes(), &answer))
+	b.Equal(item.FormatInstant(noon.AddDate(0, 0, 7)), answer.EraseAt, "7 days from now")
+	b.Len(answer.Remains, len(account.Periods()))
+	b.now = noon.Add(time.Hour)
+	at = b.now
+	b.Contains(b.want(202, leave).Body.String(), answer.EraseAt, "a repetition changes nothing")
+
+	back := request{method: http.MethodPost, path: "/v1/me/restore"}.by("ann")
+	for range 2 {
+		b.JSONEq(`{"writesAfterSeconds":60}`, b.want(200, back).Body.String())
+	}
+}
+
+func TestAPI_letsNoAccountLeaveWithoutAnEraser(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.Accounts = nil })
+	b.want(404, request{method: http.MethodDelete, path: "/v1/me"}.by("ann"))
+	b.want(404, request{method: http.MethodPost, path: "/v1/me/restore"}.by("ann"))
+}
+
+func TestAPI_endsTheCalendarAddressOfAnAccountThatIsGone(t *testing.T) {
+	t.Parallel()
+	fence := states{}
+	b := setup(t, func(c *api.Config) { c.Fence = fence })
+	var made struct{ Path string }
+	b.NoError(json.Unmarshal(
+		b.want(200, request{method: http.MethodPut, path: "/v1/me/feed", body: `{}`}.by("ann")).Body.Bytes(), &made))
+	read := request{method: http.MethodGet, path: made.Path}
+	b.want(200, read)
+	fence["ann"] = account.Leaving
+	b.want(200, read)
+	for _, gone := range []account.State{account.Erasing, account.Erased} {
+		fence["ann"] = gone
+		b.want(404, read)
+	}
+}
+
+func TestSignedInAt_readsTheClaim(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"1764590400": 1764590400, "1.7645904E9": 1764590400, "1764590400.9": 1764590400,
+		"": 0, "0": 0, "-1": 0, "x": 0, "NaN": 0, "Infinity": 0, "1e300": 0,
+	} {
+		r := httptest.NewRequestWithContext(
+			api.WithClaims(t.Context(), api.Claims{AuthTime: text}), http.MethodGet, "/", nil)
+		if want == 0 {
+			require.True(t, api.SignedInAt(r).IsZero(), text)
+			continue
+		}
+		require.Equal(t, want, api.SignedInAt(r).Unix(), text)
+	}
+	require.True(t, api.SignedInAt(httptest.NewRequest(http.MethodGet, "/", nil)).IsZero())
 }

@@ -58,7 +58,11 @@ type Config struct {
 	Limits limit.Config
 	// Fence tells which accounts leave or are gone; nil for a system without.
 	Fence Fence
-	// Now measures the duration of a request; nothing else depends on it.
+	// Accounts lets accounts leave and return; nil for a system without.
+	Accounts Accounts
+	// SignedInAt returns when the user who sent the request signed in, zero if the token does not say; nil for never.
+	SignedInAt func(*http.Request) time.Time
+	// Now measures the duration of a request and the age of a sign-in; nothing else depends on it.
 	Now func() time.Time
 	// NewID returns a new id for a request without one.
 	NewID func() string

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"nexus/pkg/calendar"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/metering"
@@ -164,6 +166,9 @@ func updateMe(ctx context.Context, s *Config, c call) (answer, error) {
 func exportFeed(ctx context.Context, s *Config, c call, address string) (answer, error) {
 	var state *limit.State
 	out, err := s.Calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)), func(user string) error {
+		if gone, err := s.isGone(ctx, user); gone || err != nil {
+			return cmp.Or(err, calendar.ErrNoFeed)
+		}
 		if s.limiter == nil {
 			return nil
 		}

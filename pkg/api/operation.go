@@ -50,6 +50,8 @@ type operation struct {
 	run func(ctx context.Context, s *Config, c call) (answer, error)
 	// whileLeaving says that the operation is allowed for an account that is to be erased.
 	whileLeaving bool
+	// asksSignIn says that the operation asks when the user signed in.
+	asksSignIn bool
 	// alone says that no batch carries the operation.
 	alone bool
 }
@@ -110,6 +112,7 @@ type call struct {
 	retention  time.Duration // of the key; 0 for the usual one
 	after      string        // the id of an earlier command of the batch, whose version stands for expected; "" for none
 	ofSeries   bool          // expected is the version of the occurrence's series
+	signedInAt time.Time     // if the operation asks; zero if the token does not say
 	limited    bool          // it came over HTTP, where limits hold
 	spending   *spending     // of its request; nil for a direct invocation
 }
@@ -187,7 +190,7 @@ func operations(r *entity.Registry) []*operation {
 	table = append(table, agendaOperation(r))
 	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
-	table = append(table, meOperations(r)...)
+	table = append(append(table, meOperations(r)...), accountOperations()...)
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
 	table = append(table, planOperations()...)

@@ -79,6 +79,10 @@ var (
 		"unauthenticated", http.StatusUnauthorized, "Authentication required",
 		"There is no bearer token, or it names no user.",
 	}
+	reauthenticate = problemKind{
+		"reauthenticate", http.StatusUnauthorized, "Sign-in too old", "The operation needs a token whose user signed in a " +
+			"short time ago: auth_time says when. WWW-Authenticate names the greatest age (RFC 9470).",
+	}
 	accountLeaving = problemKind{
 		"account-leaving", http.StatusForbidden, "Account leaves", "The user has asked for the account to be erased, so " +
 			"that it cannot be changed. A client keeps what it has, and what waits to be sent.",
@@ -173,7 +177,7 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, accountLeaving, accountErased,
+		malformed, unauthenticated, reauthenticate, accountLeaving, accountErased,
 		notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
 		syncReset, pruned, preconditionFailed,
 		tooLarge, unsupportedMedia, invalid, keyReused, dependencyFailed,

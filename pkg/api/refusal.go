@@ -31,7 +31,7 @@ func problemOf(err error) *Problem {
 		unknown  *revision.NotFoundError
 		rules    *revision.RuleError
 	)
-	for _, of := range []func(error) *Problem{problemOfFeed, problemOfPruning} {
+	for _, of := range []func(error) *Problem{problemOfAccount, problemOfFeed, problemOfPruning} {
 		if p := of(err); p != nil {
 			return p
 		}

@@ -29,7 +29,7 @@ func TestServeRoute_namesTheMethodsOfAPath(t *testing.T) {
 		"/v1/tasks":                         "GET, HEAD, POST",
 		"/v1/tasks/task_1":                  "GET, HEAD, PATCH, DELETE",
 		"/v1/notes/note_1/links/NOTE/note2": "PUT, DELETE",
-		"/v1/me":                            "GET, HEAD, PATCH",
+		"/v1/me":                            "GET, HEAD, PATCH, DELETE",
 		"/v1/reminders/rem_1/snooze":        "POST",
 		"/healthz":                          "GET, HEAD",
 	} {

@@ -169,6 +169,9 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		x.refuse(p)
 		return
 	}
+	if o.asksSignIn && a.cfg.SignedInAt != nil {
+		c.signedInAt = a.cfg.SignedInAt(r)
+	}
 	ctx := r.Context()
 	if x.spending.limiter != nil {
 		c.limited, c.spending = true, &x.spending

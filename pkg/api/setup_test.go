@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
@@ -107,8 +108,12 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 			defer b.seen.mu.Unlock()
 			b.seen.all = append(b.seen.all, o)
 		},
-		Now:   b.clock,
-		NewID: b.newID,
+		Accounts: account.New(account.Config{
+			Store: b.store, Objects: b.copies, Pepper: peppertest.Fixed(t), Now: b.clock,
+		}),
+		SignedInAt: func(*http.Request) time.Time { return b.clock() },
+		Now:        b.clock,
+		NewID:      b.newID,
 	}
 	for _, f := range change {
 		f(&c)

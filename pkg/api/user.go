@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"nexus/pkg/entity"
 )
@@ -53,25 +55,45 @@ const (
 	DigestedSubjects SubjectForm = 2
 )
 
-// claims are those of a token that say whose it is.
-type claims struct{ iss, sub string }
+// Claims are those of a token that the API looks at. The caller has verified the token.
+type Claims struct {
+	Issuer, Subject string
+	// AuthTime is auth_time, in seconds since 1970, as a number in any form of JSON: when the user signed in (RFC 9470
+	// §6.1); "" for none.
+	AuthTime string
+}
 
 type claimsKey struct{}
 
-// WithClaims returns a context for a request whose token has these claims. The caller has verified the token.
-func WithClaims(ctx context.Context, iss, sub string) context.Context {
-	return context.WithValue(ctx, claimsKey{}, claims{iss, sub})
+// WithClaims returns a context for a request whose token has these claims.
+func WithClaims(ctx context.Context, of Claims) context.Context {
+	return context.WithValue(ctx, claimsKey{}, of)
+}
+
+func claimsOf(r *http.Request) Claims {
+	of, _ := r.Context().Value(claimsKey{}).(Claims)
+	return of
+}
+
+// SignedInAt returns when the user signed in, by the claims of the request's context ([WithClaims]); zero if they do not
+// say.
+func SignedInAt(r *http.Request) time.Time {
+	seconds, err := strconv.ParseFloat(claimsOf(r).AuthTime, 64)
+	if err != nil || !(0 < seconds && seconds < 1e12) { // NaN is neither
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0)
 }
 
 // Authenticate authenticates by the claims of the request's context ([WithClaims]). It authenticates no user for a form
 // that is neither of the two.
 func (f SubjectForm) Authenticate(r *http.Request) (userID string, ok bool) {
-	of, _ := r.Context().Value(claimsKey{}).(claims)
+	of := claimsOf(r)
 	switch f {
 	case LiteralSubjects:
-		return UserOfSubject(of.sub)
+		return UserOfSubject(of.Subject)
 	case DigestedSubjects:
-		return UserOfIssuer(of.iss, of.sub)
+		return UserOfIssuer(of.Issuer, of.Subject)
 	}
 	return "", false
 }

@@ -329,6 +329,9 @@ func (s *System) API(c api.Config) http.Handler {
 	if s.Fence != nil {
 		c.Fence = s.Fence
 	}
+	if s.Accounts != nil {
+		c.Accounts = s.Accounts
+	}
 	if p := &s.ports; p.Limits != nil {
 		c.Limits = limit.Config{Store: p.Store(PartLimits), Now: p.Now, Draw: p.Draw, Numbers: p.Limits}
 	}

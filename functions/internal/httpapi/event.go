@@ -3,6 +3,8 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+
+	"nexus/pkg/api"
 )
 
 // event holds the needed part of an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS
@@ -16,8 +18,7 @@ type event struct {
 	inBase64       bool
 	domain         string
 	method, source string
-	issuer         string
-	subject        string
+	claims         api.Claims
 }
 
 const payloadVersion = "2.0"
@@ -105,9 +106,13 @@ func (e *event) contextMember(p *parser, name string) error {
 func (e *event) claim(p *parser, name string) error {
 	switch name {
 	case "iss":
-		return p.text(&e.issuer)
+		return p.text(&e.claims.Issuer)
 	case "sub":
-		return p.text(&e.subject)
+		return p.text(&e.claims.Subject)
+	case "auth_time":
+		token, err := p.token('"', '0') // a number, which the gateway may write as a text
+		e.claims.AuthTime = token.String()
+		return err
 	}
 	return p.SkipValue()
 }

@@ -171,6 +171,12 @@ func TestHandler_takesTheUserFromTheVerifiedClaimAlone(t *testing.T) {
 		_, ok = api.SubjectForm(0).Authenticate(r)
 		require.False(t, ok)
 	}
+	for claim, want := range map[string]int64{
+		`"1764590400"`: 1764590400, `1764590400`: 1764590400, `"1.7645904E9"`: 1764590400, `null`: 0, `"x"`: 0,
+	} {
+		r, _ := serve(t, withClaims(`,"authorizer":{"jwt":{"claims":{"sub":"ann","auth_time":`+claim+`}}}`))
+		require.Equal(t, want, max(0, api.SignedInAt(r).Unix()), claim)
+	}
 	twice := withClaims(`,"authorizer":{"jwt":{"claims":{"sub":"ann","sub":"mallory"}}}`)
 	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), twice)
 	require.ErrorContains(t, err, "duplicate")

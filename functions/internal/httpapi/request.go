@@ -46,5 +46,5 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if len(e.cookies) > 0 {
 		r.Header.Set("Cookie", strings.Join(e.cookies, "; "))
 	}
-	return r.WithContext(api.WithClaims(ctx, e.issuer, e.subject)), nil
+	return r.WithContext(api.WithClaims(ctx, e.claims)), nil
 }
