@@ -21,6 +21,11 @@ func S3() Service {
 		"PutObject":          {bucketName, keyName, bodyIsSigned, checksumFits},
 		"ListObjectVersions": {bucketName, versionHasKey},
 		"DeleteObjects":      {bucketName, bodyIsSigned, checksumFits, namesVersions},
+
+		"CreateMultipartUpload": {bucketName, keyName}, "UploadPart": {bucketName, keyName, bodyIsSigned, checksumFits},
+		"CompleteMultipartUpload": {bucketName, keyName, bodyIsSigned, listsPieces},
+		"AbortMultipartUpload":    {bucketName, keyName},
+		"ListMultipartUploads":    {bucketName, uploadHasKey},
 	}, refuseObject)
 }
 
@@ -85,6 +90,42 @@ func versionHasKey(c Call) []string {
 		return []string{"a version id marker without a key marker"}
 	}
 	return nil
+}
+
+// uploadHasKey checks Amazon S3 API Reference, ListMultipartUploads: an upload id marker needs a key marker.
+func uploadHasKey(c Call) []string {
+	if c.Input["UploadIdMarker"] != nil && c.Input["KeyMarker"] == nil {
+		return []string{"an upload id marker without a key marker"}
+	}
+	return nil
+}
+
+// listsPieces checks Amazon S3 API Reference, CompleteMultipartUpload: the pieces of the upload, in the order of their
+// numbers, each with its entity tag. One uploaded with a checksum needs it here, too.
+func listsPieces(c Call) []string {
+	body, _ := c.Input["Body"].([]byte)
+	var pieces struct {
+		XMLName xml.Name `xml:"CompleteMultipartUpload"`
+		Part    []struct {
+			PartNumber           int
+			ETag, ChecksumCRC32C string
+		}
+	}
+	if err := xml.Unmarshal(body, &pieces); err != nil {
+		return []string{"the body is no CompleteMultipartUpload: " + err.Error()}
+	}
+	var found []string
+	if len(pieces.Part) == 0 {
+		found = append(found, "no piece")
+	}
+	last := 0
+	for _, piece := range pieces.Part {
+		if piece.PartNumber <= last || piece.ETag == "" || piece.ChecksumCRC32C == "" {
+			found = append(found, fmt.Sprintf("piece %d is out of order, or without entity tag or checksum", piece.PartNumber))
+		}
+		last = piece.PartNumber
+	}
+	return found
 }
 
 // maxDeleted bounds the objects of a DeleteObjects.

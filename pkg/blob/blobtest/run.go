@@ -37,6 +37,9 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 		"a purge of a folder removes what is below it":       purgeFolder,
 		"a purge of a name removes that object alone":        purgeName,
 		"a purge of nothing in particular is refused":        purgeInvalid,
+		"a body of any size is written and read in pieces":   streams,
+		"a body that is not finished is not stored":          streamFails,
+		"an invalid name of a stream is refused":             streamInvalid,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

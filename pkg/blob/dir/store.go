@@ -88,9 +88,18 @@ func (s *Store) Put(ctx context.Context, name string, body []byte) error {
 
 func (s *Store) put(file string, body []byte) error {
 	temporary := path.Join(staging, strconv.FormatUint(s.staged.Add(1), 10))
-	if err := s.write(temporary, body); err != nil {
+	err := s.stage(temporary, func(out *os.File) error {
+		_, err := out.Write(body)
+		return err
+	})
+	if err != nil {
 		return errors.Join(err, s.remove(temporary))
 	}
+	return s.place(temporary, file)
+}
+
+// place moves a staged body to its file, durably.
+func (s *Store) place(temporary, file string) error {
 	if err := s.folder(path.Dir(file)); err != nil {
 		return errors.Join(err, s.remove(temporary))
 	}
@@ -173,12 +182,13 @@ func mayHold(folder, prefix, after string) bool {
 	return folder > after || strings.HasPrefix(after, folder)
 }
 
-func (s *Store) write(file string, body []byte) error {
+// stage writes a body into a new file, durably.
+func (s *Store) stage(file string, fill func(*os.File) error) error {
 	out, err := s.root.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err = out.Write(body); err == nil {
+	if err = fill(out); err == nil {
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())

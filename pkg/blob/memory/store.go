@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 )
 
 // Fault is called before (after is false) and after each call. Its error ends the call, or replaces its success. The
-// operations are "put", "get", "delete", "list" and "purge", the name the object's, the folder's or the prefix.
+// operations are "put", "get", "delete", "list", "purge", "write" and "open", the name the object's, the folder's or
+// the prefix.
 type Fault func(op, name string, after bool) error
 
 // Store is the adapter.
@@ -26,7 +28,7 @@ type Store struct {
 	objects map[string][]byte
 }
 
-var _ blob.Purger = (*Store)(nil)
+var _ blob.Streamer = (*Store)(nil)
 
 // New returns an empty store. A nil fault injects nothing.
 func New(fault Fault) *Store {
@@ -98,6 +100,37 @@ func (s *Store) Purge(ctx context.Context, name string) (removed int, err error)
 		return nil
 	})
 	return removed, err
+}
+
+// Write implements the port.
+func (s *Store) Write(ctx context.Context, name string, fill func(io.Writer) error) error {
+	var body bytes.Buffer
+	if err := blob.CheckName(name); err != nil {
+		return fmt.Errorf("write object %q: %w", name, err)
+	}
+	if err := fill(&body); err != nil {
+		return err
+	}
+	return s.do(ctx, "write", name, nil, func() error {
+		s.objects[name] = body.Bytes()
+		return nil
+	})
+}
+
+// Open implements the port.
+func (s *Store) Open(ctx context.Context, name string) (in io.ReadCloser, err error) {
+	err = s.do(ctx, "open", name, blob.CheckName(name), func() error {
+		found, exists := s.objects[name]
+		if !exists {
+			return blob.ErrNotFound
+		}
+		in = io.NopCloser(bytes.NewReader(found)) // bodies are replaced, never changed
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
 }
 
 // do runs one call under the lock, between two calls of the fault hook.

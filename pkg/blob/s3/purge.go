@@ -14,10 +14,16 @@ import (
 
 // Purge implements the port. It lists versions and delete markers, a thousand at a time, and deletes each by its
 // version id. In a bucket without versions each object has the version id "null" (S3 User Guide, "Deleting object
-// versions from a versioning-enabled bucket").
+// versions from a versioning-enabled bucket"). Below a folder it first ends the uploads that a crash has left: only what
+// is in a folder of its own is uploaded in pieces.
 func (s *Store) Purge(ctx context.Context, name string) (removed int, err error) {
 	if err := blob.CheckPurge(name); err != nil {
 		return 0, fmt.Errorf("purge object %q: %w", name, err)
+	}
+	if strings.HasSuffix(name, "/") {
+		if removed, err = s.abortUploads(ctx, name); err != nil {
+			return removed, fmt.Errorf("purge object %q: %w", name, err)
+		}
 	}
 	in := &s3.ListObjectVersionsInput{
 		Bucket: aws.String(s.cfg.Bucket), Prefix: aws.String(s.cfg.Prefix + name), MaxKeys: aws.Int32(blob.MaxList),
@@ -40,6 +46,33 @@ func (s *Store) Purge(ctx context.Context, name string) (removed int, err error)
 			return removed, fmt.Errorf("list versions of %q: %w: a page that does not move on", name, blob.ErrUnavailable)
 		}
 		in.KeyMarker, in.VersionIdMarker = page.NextKeyMarker, page.NextVersionIdMarker
+	}
+}
+
+// abortUploads ends the multipart uploads below a folder.
+func (s *Store) abortUploads(ctx context.Context, folder string) (removed int, err error) {
+	in := &s3.ListMultipartUploadsInput{
+		Bucket: aws.String(s.cfg.Bucket), Prefix: aws.String(s.cfg.Prefix + folder), MaxUploads: aws.Int32(blob.MaxList),
+	}
+	for {
+		page, err := s.client.ListMultipartUploads(ctx, in)
+		if err != nil {
+			return removed, fmt.Errorf("list uploads: %w: %w", sentinel(err), err)
+		}
+		for _, u := range page.Uploads {
+			if err := s.abortUpload(ctx, aws.ToString(u.Key), u.UploadId); err != nil {
+				return removed, err
+			}
+			removed++
+		}
+		if !aws.ToBool(page.IsTruncated) {
+			return removed, nil
+		}
+		if aws.ToString(page.NextKeyMarker) == aws.ToString(in.KeyMarker) &&
+			aws.ToString(page.NextUploadIdMarker) == aws.ToString(in.UploadIdMarker) {
+			return removed, fmt.Errorf("list uploads: %w: a page that does not move on", blob.ErrUnavailable)
+		}
+		in.KeyMarker, in.UploadIdMarker = page.NextKeyMarker, page.NextUploadIdMarker
 	}
 }
 

@@ -23,6 +23,7 @@ type service struct {
 	objects map[string]object
 	kept    []version // of a bucket with versions: all of them, oldest first
 	refuses string    // a key that a DeleteObjects does not delete
+	uploads map[string]*pieces
 
 	// pageSize ends pages of a list early, as S3 may.
 	pageSize int
@@ -62,8 +63,12 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.listVersions(w, r)
 	case r.Method == http.MethodPost && !inBucket && r.URL.Query().Has("delete"):
 		s.deleteVersions(w, body)
+	case r.Method == http.MethodGet && !inBucket && r.URL.Query().Has("uploads"):
+		s.listUploads(w, r)
 	case !inBucket || key == "":
 		answerError(w, http.StatusNotFound, "NoSuchBucket")
+	case r.URL.Query().Has("uploads") || r.URL.Query().Has("uploadId"):
+		s.upload(w, r, key, body)
 	case r.Method == http.MethodPut:
 		s.put(w, r, key, body)
 	case r.Method == http.MethodGet:
@@ -84,6 +89,12 @@ func complete(c wiretest.Call) []string {
 	switch c.Operation {
 	case "PutObject":
 		wanted = []string{"ChecksumCRC32C", "ContentType", "ContentLength"}
+	case "CreateMultipartUpload":
+		wanted = []string{"ChecksumAlgorithm", "ContentType"}
+	case "UploadPart":
+		wanted = []string{"ChecksumCRC32C", "ContentLength"}
+	case "ListMultipartUploads":
+		wanted = []string{"MaxUploads"}
 	case "GetObject":
 		wanted = []string{"ChecksumMode"}
 	case "ListObjectsV2", "ListObjectVersions":

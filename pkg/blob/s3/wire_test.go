@@ -58,7 +58,15 @@ func (l *line) calls(ctx context.Context) map[string]func() error {
 			_, err := l.Purge(ctx, "never")
 			return err
 		},
-		"DeleteObjects": func() error { return l.DeleteVersion(ctx, "a.json", "v000000") },
+		"DeleteObjects":           func() error { return l.DeleteVersion(ctx, "a.json", "v000000") },
+		"CreateMultipartUpload":   func() error { return l.BeginUpload(ctx, "a.zip") },
+		"UploadPart":              func() error { return l.UploadPiece(ctx, "a.zip", "u0") },
+		"CompleteMultipartUpload": func() error { return l.CompleteUpload(ctx, "a.zip", "u0") },
+		"AbortMultipartUpload":    func() error { return l.AbortUpload(ctx, "a.zip", "u0") },
+		"ListMultipartUploads": func() error {
+			_, err := l.Purge(ctx, "a/")
+			return err
+		},
 	}
 }
 
@@ -74,6 +82,7 @@ func TestSentinel_hasAMeaningForEachDocumentedError(t *testing.T) {
 		"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "NoSuchBucket", "PermanentRedirect",
 		"RequestTimeout", "InternalError", "ServiceUnavailable", "InvalidObjectState", "BadDigest", "IncompleteBody",
 		"PreconditionFailed", "ConditionalRequestConflict", "OperationAborted", "MalformedXML",
+		"NoSuchUpload", "InvalidPart", "InvalidPartOrder", "EntityTooSmall",
 	} {
 		want[passing] = blob.ErrUnavailable
 	}
