@@ -75,6 +75,7 @@ const (
 	Functions  Suite = "functions/e2e"
 	Histories  Suite = "pkg/revision"
 	Erasures   Suite = "pkg/account"
+	Transfers  Suite = "pkg/transfer"
 	Demo       Suite = "nexus demo"
 	OnAWS      Suite = "AWS"
 )
@@ -103,6 +104,7 @@ func (l Line) String() string { return string(l.Place) + ": " + l.Shape }
 // The names of objects begin with these. No two buckets have objects whose names begin alike.
 const (
 	archived = "archive/"
+	exported = "exports/"
 	parked   = "parked/"
 	failed   = "aws/lambda/"
 )
@@ -148,6 +150,7 @@ func derived() []Line {
 		row("FEED#u", "the digest of the calendar address's secret", None, Demo),
 		row("CHANGE#open", "that an app is open", None, Functions),
 		row("CHANGE#<n>", "which things have changed, by their ids", None, Simulation),
+		row("EXPORT#<id>", "a job of export, with its counts", None, Transfers),
 		row("IMPORT#u", "how far an import of the account has come", None, Simulation),
 		row("KEPT#<sort key of an item…>", "what another calendar says of an item", AsItem, Simulation),
 	}
@@ -201,6 +204,10 @@ func elsewhere() []Line {
 	return []Line{
 		{Archive, archived + "<u>/<itemId>/<version>.json", false, "a cold copy: the whole item", ByName, AsCopy, ByList, "",
 			Simulation},
+		{Archive, exported + "<u>/<id>/account.zip", false, "a finished export: everything of the user, for 7 days", ByName,
+			None, ByList, "", Transfers},
+		{Archive, exported + "<u>/<id>/parts/<stage>-<n>.part", false, "a part of an export that is under way", ByName, None,
+			ByList, "", Transfers},
 		{Parking, "parked/<consumer>/.unreadable/<digest>.json", false, "a record without a user's key", ByContent, None,
 			ByReading, "", Simulation},
 		{Parking, "parked/<consumer>/<u>/.<digest>/<sequence>.json", false,
@@ -211,6 +218,8 @@ func elsewhere() []Line {
 			"35 days, and 1 of a version that is not current"),
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
 			Simulation},
+		{Scheduler, "export-<11 of the user's digest>-<id>", false, "user and job, no text", ByName, None, ByList, "",
+			Transfers},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
 		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,

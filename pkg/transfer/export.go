@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"nexus/pkg/archive"
@@ -82,16 +83,18 @@ func (s *Service) Begin(user string) (Cursor, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Cursor{}, fmt.Errorf("user: %w", err)
 	}
-	return Cursor{From: instant(s.Now()), Parts: make([]int, len(stages))}, nil
+	return Cursor{From: instant(s.Now()), Parts: make([][]int, len(stages))}, nil
 }
 
 // Cursor is how far the walk of an export has come. It has a JSON form, which [Service.Part] of any later call takes.
 type Cursor struct {
 	From string `json:"from"`
-	// Stage is the stage that goes on, and After its place in it. Parts are the parts that each stage has made.
-	Stage int    `json:"stage"`
-	After string `json:"after,omitempty"`
-	Parts []int  `json:"parts"`
+	// Stage is the stage that goes on, and After its place in it. Parts has the numbers of the parts that each stage has
+	// made, and Next is the number of the next one.
+	Stage int     `json:"stage"`
+	After string  `json:"after,omitempty"`
+	Parts [][]int `json:"parts"`
+	Next  int     `json:"next"`
 	// Lines is the number of lines so far.
 	Lines int `json:"lines"`
 	// To is when the walk ended.
@@ -171,13 +174,14 @@ func (s *Service) Part(
 		err = errLarge
 	}
 	if err == nil {
-		err = parts.Put(ctx, partName(prefix, c.Stage, c.Parts[c.Stage]), w.body)
+		err = parts.Put(ctx, partName(prefix, c.Stage, c.Next), w.body)
 	}
 	if err != nil {
 		return c, fmt.Errorf("export, %s: %w", at.name, err)
 	}
-	c.Parts = append([]int(nil), c.Parts...)
-	c.Parts[c.Stage]++
+	c.Parts = slices.Clone(c.Parts)
+	c.Parts[c.Stage] = append(slices.Clip(c.Parts[c.Stage]), c.Next)
+	c.Next++
 	c.Lines += w.lines
 	if c.After = next; next == "" {
 		c.Stage++

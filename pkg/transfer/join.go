@@ -28,6 +28,8 @@ type joiner struct {
 	ids      map[string]bool
 	registry *entity.Registry
 	repos    repositories
+	// fence is asked before each part: joining takes longer than a part may.
+	fence func(context.Context) error
 }
 
 // Join writes the file of a walk that is done, and returns its manifest. It may be repeated.
@@ -50,6 +52,7 @@ func (s *Service) Join(
 			Form: Form, From: c.From, To: c.To, Counts: s.noCounts(), LeftOut: leftOut(),
 		}},
 		parts: parts, prefix: prefix, cursor: c, ids: map[string]bool{}, registry: s.Registry,
+		fence: func(ctx context.Context) error { return s.fence(ctx, user) },
 	}
 	for _, join := range []func(context.Context) error{
 		j.settings, j.items, j.copies, j.gone, j.values, j.plans, j.calendar, j.notes,
@@ -58,7 +61,10 @@ func (s *Service) Join(
 			return Manifest{}, fmt.Errorf("join the parts of an export: %w", err)
 		}
 	}
-	return j.manifest, j.end()
+	if err := j.end(); err != nil {
+		return Manifest{}, err
+	}
+	return j.manifest, s.fence(ctx, user)
 }
 
 func (s *Service) noCounts() map[string]int {
@@ -88,7 +94,10 @@ func leftOut() []LeftOut {
 
 // each calls visit for each line of a stage's parts with its tag.
 func (j *joiner) each(ctx context.Context, stage int, visit func(tag string, line []byte) error) error {
-	for n := range j.cursor.Parts[stage] {
+	for _, n := range j.cursor.Parts[stage] {
+		if err := j.fence(ctx); err != nil {
+			return err
+		}
 		body, err := j.parts.Get(ctx, partName(j.prefix, stage, n))
 		if err != nil {
 			return fmt.Errorf("part %d of %s: %w", n, stages[stage].name, err)

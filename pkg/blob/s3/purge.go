@@ -14,8 +14,8 @@ import (
 
 // Purge implements the port. It lists versions and delete markers, a thousand at a time, and deletes each by its
 // version id. In a bucket without versions each object has the version id "null" (S3 User Guide, "Deleting object
-// versions from a versioning-enabled bucket"). Below a folder it first ends the uploads that a crash has left: only what
-// is in a folder of its own is uploaded in pieces.
+// versions from a versioning-enabled bucket"). Below a folder it first ends the uploads that a crash has left: what is
+// uploaded in pieces is in a folder of its own.
 func (s *Store) Purge(ctx context.Context, name string) (removed int, err error) {
 	if err := blob.CheckPurge(name); err != nil {
 		return 0, fmt.Errorf("purge object %q: %w", name, err)

@@ -17,7 +17,7 @@ import (
 	"nexus/pkg/blob"
 )
 
-// pieces are what an upload has got so far.
+// pieces holds what an upload has got so far.
 type pieces struct {
 	key, contentType string
 	bodies           map[int][]byte

@@ -1,0 +1,301 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	departing "nexus/pkg/account"
+	"nexus/pkg/blob"
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/account"
+	"nexus/pkg/item"
+	"nexus/pkg/table"
+)
+
+const (
+	// partTime is the time after which a part takes no more rows. With what its last step takes it ends within the two
+	// minutes that the fence allows for.
+	partTime = time.Minute
+	// timeForPart and timeForFile are what has to be left of a call for one more part, and for the file.
+	timeForPart = 3 * time.Minute
+	timeForFile = 10 * time.Minute
+	// maxJobTries is the number of workers that take a job up without one part more, before it has failed.
+	maxJobTries = 6
+)
+
+// ErrPayload says that a call is none of a job.
+var ErrPayload = errors.New("the payload is no call of an export")
+
+// WorkerConfig holds the dependencies of a [Worker]. Those without a remark are required.
+type WorkerConfig struct {
+	*Service
+	// Objects is the archive bucket.
+	Objects blob.Streamer
+	// NewID returns a name for a worker that no other has.
+	NewID func() string
+	// Wake and Forget ask for the next call of a job that this one has no time for, and end what was asked for; both may
+	// be nil, as in [JobsConfig].
+	Wake, Forget func(ctx context.Context, user, id string) error
+	// Abandoned is the constant of this name, except where no more than one worker lives: there it may be 0.
+	Abandoned time.Duration
+}
+
+// Worker carries exports out. It is safe for concurrent use, and beside others of the same table.
+//
+// # Why repeating is safe
+//
+// A job's row changes under its revision, so of two workers one goes on. Each part has a number of its own, also of
+// workers that took the job over from one another: what the cursor names was put by the worker that moved it, and never
+// again. Joining reads and makes the same each time. What a worker left that a crash ended, or that was overtaken, is
+// removed once nothing of it can be alive.
+type Worker struct{ WorkerConfig }
+
+// NewWorker returns a worker. It panics if something is missing: a mistake in the program.
+func NewWorker(c WorkerConfig) *Worker {
+	if c.Service == nil || c.Objects == nil || c.NewID == nil {
+		panic("transfer: a part of the WorkerConfig is missing")
+	}
+	return &Worker{c}
+}
+
+// Run works on each job that waits or was abandoned, to its end or to that of its time, and removes what is left of
+// those that have ended. An error of one does not keep it from the next.
+func (w *Worker) Run(ctx context.Context) error {
+	var errs []error
+	q := table.Query{Index: table.StateView, Partition: account.ExportView()}
+	for it, err := range table.Rows(ctx, w.Store, q, 0) {
+		if err != nil {
+			return errors.Join(append(errs, fmt.Errorf("read the open exports: %w", err))...)
+		}
+		if user, id, ok := account.ParseExportKey(it.Key()); ok {
+			if err := w.Work(ctx, user, id); err != nil {
+				errs = append(errs, fmt.Errorf("export %s: %w", it.Key(), err))
+			}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Handle works on the job that a schedule's call names.
+func (w *Worker) Handle(ctx context.Context, payload []byte) error {
+	var call Call
+	if err := json.Unmarshal(payload, &call); err != nil || entity.CheckUserID(call.UserID) != nil {
+		return ErrPayload
+	}
+	return w.Work(ctx, call.UserID, call.ExportID)
+}
+
+// Work does what there is to do of one job.
+func (w *Worker) Work(ctx context.Context, user, id string) error {
+	r, err := findJob(ctx, w.Store, user, id, w.Now())
+	if err != nil || r == nil || !r.isListed {
+		return err
+	}
+	if err := w.fence(ctx, user); err != nil {
+		return unlessErased(err)
+	}
+	age := w.Now().Sub(r.movedAt)
+	t := &task{Worker: w, jobRow: *r, worker: w.NewID()}
+	switch {
+	case r.State != Waiting && age >= 0 && age < w.Abandoned:
+		return nil // another worker is at it, or may still be
+	case !r.State.IsOpen():
+		return t.tidy(ctx)
+	case r.tries >= maxJobTries:
+		return t.fail(ctx, "it did not come further in several attempts")
+	}
+	return t.run(ctx)
+}
+
+// task is one worker's work on one job.
+type task struct {
+	*Worker
+	jobRow
+	worker string
+	parts  int // made in this call
+}
+
+var errJobOvertaken = errors.New("the export is another worker's, or ended")
+
+// run takes the job up and carries it on.
+func (t *task) run(ctx context.Context) error {
+	c, err := t.Begin(t.user)
+	if err != nil {
+		return err
+	}
+	if t.cursor != nil {
+		c = *t.cursor
+		c.Next++ // the number of a part that another worker may have put, or may still put
+	}
+	t.tries++
+	err = t.move(ctx, c, Running)
+	for err == nil && !t.cursor.Done() {
+		if !t.hasTime(ctx, timeForPart) {
+			return t.release(ctx)
+		}
+		err = t.part(ctx)
+	}
+	if err == nil {
+		if t.parts > 0 && !t.hasTime(ctx, timeForFile) {
+			return t.release(ctx)
+		}
+		err = t.finish(ctx)
+	}
+	switch {
+	case errors.Is(err, errJobOvertaken):
+		return nil
+	case errors.Is(err, errLong):
+		return t.fail(ctx, errLong.Error())
+	}
+	return unlessErased(err)
+}
+
+// unlessErased leaves out that the account is erased: its job goes with it.
+func unlessErased(err error) error {
+	if errors.Is(err, departing.ErrErased) {
+		return nil
+	}
+	return err
+}
+
+// hasTime reports whether the call lasts for as long.
+func (t *task) hasTime(ctx context.Context, need time.Duration) bool {
+	deadline, bound := ctx.Deadline()
+	return !bound || deadline.Sub(t.Now()) >= need
+}
+
+// part makes one part, and then moves the cursor.
+func (t *task) part(ctx context.Context) error {
+	begun := t.Now()
+	full := func() bool { return t.Now().Sub(begun) >= partTime }
+	c, err := t.Part(ctx, t.user, *t.cursor, t.Objects, partsFolder(t.user, t.ID), full)
+	if err != nil {
+		return err
+	}
+	t.parts, t.tries = t.parts+1, 0
+	return t.move(ctx, c, Running)
+}
+
+// move stores the cursor.
+func (t *task) move(ctx context.Context, c Cursor, state JobState) error {
+	set := item.Item{
+		attrJobState: item.String(string(state)), attrCursor: item.String(string(encode(c))),
+		attrLines: item.Int(int64(c.Lines)), attrTries: item.Int(t.tries),
+	}
+	list(set, t.second())
+	if err := t.put(ctx, set, nil); err != nil {
+		return err
+	}
+	t.cursor = &c
+	return nil
+}
+
+func (t *task) second() time.Time { return t.Now().UTC().Truncate(time.Second) }
+
+// put changes the row under its revision.
+func (t *task) put(ctx context.Context, set item.Item, remove []string) error {
+	set[attrRevision], set[attrWorker] = item.Int(t.revision+1), item.String(t.worker)
+	_, err := t.Store.Update(ctx, table.Update{
+		Key: account.ExportKey(t.user, t.ID), Set: set, Remove: remove,
+		If: table.Exists(table.Equal(attrRevision, item.Int(t.revision))),
+	})
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		old := failed.Failures[0].Old
+		if old.Str(attrWorker) != t.worker || old.Int(attrRevision) != t.revision+1 {
+			return errJobOvertaken
+		}
+		err = nil // the store's client repeated a write whose answer was lost
+	}
+	if err != nil {
+		return fmt.Errorf("move the export: %w", err)
+	}
+	t.revision++
+	return nil
+}
+
+// release leaves the job to the next call, and asks for it.
+func (t *task) release(ctx context.Context) error {
+	if err := t.move(ctx, *t.cursor, Waiting); err != nil || t.Wake == nil {
+		return err
+	}
+	return t.Wake(ctx, t.user, t.ID)
+}
+
+// finish makes the file of the parts, ends the job, and removes the parts.
+func (t *task) finish(ctx context.Context) error {
+	var m Manifest
+	var size counter
+	err := t.Objects.Write(ctx, fileName(t.user, t.ID), func(to io.Writer) (err error) {
+		size = counter{to: to}
+		m, err = t.Join(ctx, t.user, *t.cursor, t.Objects, partsFolder(t.user, t.ID), &size)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	set, remove := end(Done, t.second())
+	set[attrCounts], set[attrFileBytes] = item.String(string(encode(m.Counts))), item.Int(size.bytes)
+	if err := t.put(ctx, set, remove); err != nil {
+		return err
+	}
+	return t.clear(ctx, partsFolder(t.user, t.ID))
+}
+
+// fail ends a job that cannot be carried out.
+func (t *task) fail(ctx context.Context, reason string) error {
+	set, remove := end(Failed, t.second())
+	set[attrReason] = item.String(reason)
+	err := t.put(ctx, set, remove)
+	if errors.Is(err, errJobOvertaken) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.clear(ctx, folder(t.user, t.ID))
+}
+
+// clear removes the objects of a job that has ended, and the schedule.
+func (t *task) clear(ctx context.Context, folder string) error {
+	if _, err := t.Objects.Purge(ctx, folder); err != nil || t.Forget == nil {
+		return err
+	}
+	return t.Forget(ctx, t.user, t.ID)
+}
+
+// tidy removes once more what is left of a job that has ended: nothing that worked on it is alive. It is the last thing
+// to do about a job.
+func (t *task) tidy(ctx context.Context) error {
+	remains := folder(t.user, t.ID)
+	if t.State == Done {
+		remains = partsFolder(t.user, t.ID)
+	}
+	if err := t.clear(ctx, remains); err != nil {
+		return err
+	}
+	err := t.put(ctx, item.Item{}, []string{item.AttrGSI3PK, item.AttrGSI3SK})
+	if errors.Is(err, errJobOvertaken) {
+		return nil
+	}
+	return err
+}
+
+// counter counts what is written.
+type counter struct {
+	to    io.Writer
+	bytes int64
+}
+
+func (c *counter) Write(text []byte) (int, error) {
+	n, err := c.to.Write(text)
+	c.bytes += int64(n)
+	return n, err
+}
