@@ -75,8 +75,8 @@ func claimsOf(r *http.Request) Claims {
 	return of
 }
 
-// SignedInAt returns when the user signed in, by the claims of the request's context ([WithClaims]); zero if they do not
-// say.
+// SignedInAt returns when the user signed in, by the claims of the request's context ([WithClaims]); zero if they do
+// not say.
 func SignedInAt(r *http.Request) time.Time {
 	seconds, err := strconv.ParseFloat(claimsOf(r).AuthTime, 64)
 	if err != nil || !(0 < seconds && seconds < 1e12) { // NaN is neither

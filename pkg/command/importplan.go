@@ -142,7 +142,7 @@ func (r *importing) changed(thing Imported, before item.Item) (item.Item, error)
 	it := t.NextVersion(entity.ByUser, r.user, before, merged, r.now, r.preferences())
 	told := it.Clone()
 	if t.Name == product.TypeReminder && !isAlive(merged) {
-		told[entity.AttrStatus] = merged[entity.AttrStatus] // a new trigger made it pending, but the file says that it is over
+		told[entity.AttrStatus] = merged[entity.AttrStatus] // a new trigger made it pending; the file says that it is over
 	}
 	it = r.completeItem(thing, it, told)
 	if t.DuesDiffer(before, it) {

@@ -94,8 +94,8 @@ func TestImport_keepsTheStateOfAReminderInItsSeries(t *testing.T) {
 func TestImport_endsAReminderWhoseTriggerChangesToo(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"no rule":         `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"DISMISSED"}`,
-		"another trigger": `{"title":"pills","triggerUtc":"2026-11-02T09:00:00Z","tzid":"Europe/Berlin","status":"DISMISSED"}`,
+		"no rule":   `{"title":"pills","triggerUtc":"2025-11-01T09:00:00Z","tzid":"Europe/Berlin","status":"DISMISSED"}`,
+		"a trigger": `{"title":"pills","triggerUtc":"2026-11-02T09:00:00Z","tzid":"Europe/Berlin","status":"DISMISSED"}`,
 	} {
 		b := setup(t)
 		b.takes(command.Created, thing(product.Reminder(), "a", `{`+pills+`}`))
