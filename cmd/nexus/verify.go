@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/pkg/limit"
 	"nexus/pkg/local"
 	"nexus/pkg/mask"
 	"nexus/pkg/port"
@@ -39,6 +40,7 @@ type verifyCommand struct {
 	ScheduleDeadLetter string `placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" and:"reminding" help:"${verify_letters}"`
 	Bus                string `placeholder:"NAME" env:"BUS_NAME" and:"reminding" help:"${verify_bus}"`
 	Pepper             string `placeholder:"HEX" env:"PEPPER" help:"${verify_pepper}"`
+	Limits             string `placeholder:"LIST" env:"LIMITS" help:"${verify_limits}"`
 
 	JSON bool `name:"json" help:"Write a line of JSON for each difference, and the summary as the last."`
 }
@@ -154,6 +156,9 @@ func (c *verifyCommand) inTable(
 		if ports.Pepper, err = parsePepper(c.Pepper); err != nil {
 			return verify.Summary{}, err
 		}
+	}
+	if ports.Limits, err = limit.Parse(c.Limits); err != nil {
+		return verify.Summary{}, wrongUsage("--limits: %w", err)
 	}
 	if deployed.Scheduler != nil {
 		ports.Scheduler, ports.Lister, ports.Bus = deployed.Scheduler, deployed.Scheduler, deployed.Bus

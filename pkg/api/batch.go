@@ -171,6 +171,7 @@ func (a *API) runOne(
 ) (result []byte, traces []string, cause error) {
 	id, o, c, p := a.readCommand(batch.user, raw)
 	c.limited = batch.limited
+	c.spending = batch.spending
 	var out answer
 	if p == nil && c.after != "" {
 		p = done.resolve(o, &c)

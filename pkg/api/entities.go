@@ -43,7 +43,7 @@ func entityOperations(t *entity.Type) []*operation {
 			precondition: needsVersion, summary: "Change " + article(word),
 			detail:  "A JSON Merge Patch (RFC 7396): null removes a member.",
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
-			answers: changed, finds: true,
+			answers: changed, finds: true, fills: fillsChanged(t),
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.Update{Type: t, ID: c.path[t.IDAttr], Patch: c.doc})
 			},
@@ -89,6 +89,7 @@ func (s *Config) do(ctx context.Context, c call, cmd command.Command) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
+	c.spending.walk(res.Walked)
 	a := answer{status: http.StatusOK, typ: res.Type, item: res.Item, made: res.Version, replayed: res.Replayed}
 	written := res.Item.Int(entity.AttrVersion)
 	if res.Type.Name == entity.TypeInstance {

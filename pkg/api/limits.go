@@ -36,11 +36,15 @@ const (
 	maxUnasked = 20
 	// componentsPerPoint is the number of an import's components that cost a point before the first write.
 	componentsPerPoint = 2
+	// walkedPerPoint is the number of a series' exceptions that cost a point of the change that sets off a walk over them.
+	walkedPerPoint = 20
 )
 
 // newLimiter returns the limiter of the configured limits; nil without any.
 func newLimiter(c limit.Config) *limit.Limiter {
-	return limit.New(c, limit.Keys{Rate: metering.RateKey, Meta: entity.MetaKey})
+	return limit.New(c, limit.Keys{
+		Rate: metering.RateKey, Meta: entity.MetaKey, Count: metering.CountKey,
+	})
 }
 
 // spending counts what one request uses of its user's rate. The zero spending has no limit.
@@ -48,6 +52,7 @@ type spending struct {
 	limiter  *limit.Limiter
 	user     string
 	commands int // that the request stands for
+	walks    int // points for walks that it sets off
 	paid     int // points that were taken
 	sampled  bool
 	pays     bool // for its content
@@ -90,13 +95,20 @@ func (s *spending) take(ctx context.Context, points int) error {
 	return nil
 }
 
+// walk counts a walk over the exceptions of a series. Its points are owed in the end.
+func (s *spending) walk(exceptions int) {
+	if s != nil {
+		s.walks += exceptions / walkedPerPoint
+	}
+}
+
 // close counts what the request has cost beyond what it paid. It returns the error of the store for the log: what was
 // done is done.
 func (s *spending) close(ctx context.Context) error {
 	if s.limiter == nil || s.commands == 0 {
 		return nil
 	}
-	points := s.commands
+	points := s.commands + s.walks
 	if more := s.tally.Units() - float64(unitsIncluded*s.commands); more > 0 {
 		points += int(math.Ceil(more / unitsPerPoint))
 	}
@@ -189,7 +201,9 @@ func admitImport(ctx context.Context, s *Config, c call, components int) error {
 	if !c.limited {
 		return nil
 	}
-	if err := s.limiter.Room(ctx, c.user, limit.Content); err != nil {
+	if err := s.limiter.Room(
+		ctx, c.user, limit.Content, limit.Exceptions, limit.Gone, limit.Schedules,
+	); err != nil {
 		return err
 	}
 	return c.spending.pay(ctx, 1+components/componentsPerPoint, 1)

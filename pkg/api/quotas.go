@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
+	"nexus/pkg/reminders"
 	"nexus/pkg/table"
 )
 
@@ -42,12 +43,66 @@ func (a *API) room(ctx context.Context, o *operation, c call) error {
 // fillsContent returns the judgement of an operation that makes one more item of the type.
 func fillsContent(t *entity.Type) func(context.Context, *Config, call) error {
 	quota := quotaOf(t)
-	return func(ctx context.Context, s *Config, c call) error { return s.limiter.Room(ctx, c.user, quota) }
+	return func(ctx context.Context, s *Config, c call) error {
+		return s.limiter.Room(ctx, c.user, withReminders(c, quota, limit.Gone)...)
+	}
+}
+
+// fillsChanged returns the judgement of an operation that changes an item of the type: it may bring reminders. It
+// returns nil if items of the type have none.
+func fillsChanged(t *entity.Type) func(context.Context, *Config, call) error {
+	if !reminders.Has(t) {
+		return nil
+	}
+	return fillsReminders
+}
+
+// fillsReminders judges the reminders that the body of a call brings.
+func fillsReminders(ctx context.Context, s *Config, c call) error {
+	if quotas := withReminders(c); len(quotas) > 0 {
+		return s.limiter.Room(ctx, c.user, quotas...)
+	}
+	return nil
+}
+
+// withReminders returns the quotas, and that of open schedules if the body of the call brings a reminder.
+func withReminders(c call, quotas ...string) []string {
+	if offsets, _ := c.doc[product.AttrReminderMinutes].([]any); len(offsets) > 0 || c.doc[product.AttrTriggerUtc] != nil {
+		return append(quotas, limit.Schedules)
+	}
+	return quotas
+}
+
+// fillsException judges an operation that may make one more exception of a series, by its row: that of an occurrence
+// which has one already is changed.
+func fillsException(ctx context.Context, s *Config, c call) error {
+	err := s.limiter.Room(ctx, c.user, withReminders(c, limit.Exceptions)...)
+	var full *limit.QuotaError
+	if !errors.As(err, &full) || full.Name != limit.Exceptions {
+		return err
+	}
+	id := entity.InstanceID(c.path[product.AttrMasterID], c.path[memberDate])
+	if !isOccurrence(id) {
+		return nil // the operation refuses it
+	}
+	row, failed := table.Find(ctx, s.Limits.Store, entity.ItemKey(c.user, entity.Ref{Type: entity.TypeInstance, ID: id}))
+	switch {
+	case failed != nil:
+		return failed
+	case row != nil:
+		return fillsReminders(ctx, s, c)
+	}
+	return err
+}
+
+func isOccurrence(id string) bool {
+	_, _, err := entity.ParseInstanceID(id)
+	return err == nil
 }
 
 // fillsSeries judges an operation that makes one more series.
 func fillsSeries(ctx context.Context, s *Config, c call) error {
-	if err := s.limiter.Room(ctx, c.user, limit.Content); err != nil {
+	if err := s.limiter.Room(ctx, c.user, withReminders(c, limit.Content, limit.Gone)...); err != nil {
 		return err
 	}
 	return s.limiter.Count(ctx, c.user, limit.Series, table.Query{

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/api"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/metering"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
@@ -233,4 +234,97 @@ func TestFillsTree_allowsALargeTreeFewer(t *testing.T) {
 	b.Equal(http.StatusCreated, res.Code, "%s", res.Body)
 	b.Contains(res.Header().Get("RateLimit"), `"user";r=`, "what costs more than 20 points is always counted")
 	b.full(commit(res.doc["revId"].(string), 501), "history-full", limit.LargeTreeRevisions, 2, 2)
+}
+
+// recount sets ann's counts, as a verification would.
+func (b *fixture) recount(c limit.Counts) {
+	b.t.Helper()
+	b.NoError(b.store.Put(b.t.Context(), table.Put{Item: c.Row(metering.CountKey("ann"), noon)}))
+}
+
+// Each create leaves an id for good, whatever it makes.
+func TestFillsContent_refusesCreatesOfOneWhoHasManyIDsThatAreGone(t *testing.T) {
+	t.Parallel()
+	b := limited(t, always, map[string]int{limit.Gone: 10})
+	note := b.do(request{method: "POST", path: "/v1/notes", body: `{"title":"x"}`}).doc["noteId"].(string)
+	b.recount(limit.Counts{Gone: 10})
+	b.advance(time.Minute)
+	for path, body := range map[string]string{
+		"/v1/events": `{"title":"x",` + span + `}`, "/v1/tasks": `{"title":"x"}`, "/v1/notes": `{"title":"x"}`,
+		"/v1/reminders": `{"title":"x","triggerUtc":"2026-03-10T09:00:00Z","tzid":"UTC"}`,
+		"/v1/series":    `{"title":"x",` + span + `,"rrule":"FREQ=DAILY"}`,
+	} {
+		b.full(b.do(request{method: "POST", path: path, body: body}), "quota-reached", limit.Gone, 10, 10)
+		b.Equal(http.StatusCreated, b.do(request{method: "POST", path: path, body: body, user: "bob"}).Code)
+	}
+	b.Equal(http.StatusOK, b.do(request{method: "PATCH", path: "/v1/notes/" + note, body: `{"title":"y"}`,
+		header: map[string]string{"If-Match": `"1"`}}).Code, "what is there can be changed")
+	b.Equal(http.StatusNoContent, b.do(request{method: "DELETE", path: "/v1/notes/" + note,
+		header: map[string]string{"If-Match": `"2"`}}).Code, "a deletion is never refused")
+	b.recount(limit.Counts{Gone: 9})
+	b.advance(time.Minute)
+	b.Equal(http.StatusCreated, b.do(request{method: "POST", path: "/v1/notes", body: `{"title":"x"}`}).Code)
+}
+
+func TestFillsReminders_refusesWhatBringsOne(t *testing.T) {
+	t.Parallel()
+	b := limited(t, always, map[string]int{limit.Schedules: 10})
+	event := func(more string) response {
+		return b.do(request{method: "POST", path: "/v1/events", body: `{"title":"x",` + span + more + `}`})
+	}
+	id := event("").doc["eventId"].(string)
+	patch := func(body, version string) response {
+		return b.do(request{method: "PATCH", path: "/v1/events/" + id, body: body,
+			header: map[string]string{"If-Match": `"` + version + `"`}})
+	}
+	b.recount(limit.Counts{Schedules: 12})
+	b.advance(time.Minute)
+	b.full(event(`,"reminderMinutes":[10]`), "quota-reached", limit.Schedules, 10, 12)
+	b.full(b.do(request{method: "POST", path: "/v1/reminders",
+		body: `{"title":"x","triggerUtc":"2026-03-10T09:00:00Z","tzid":"UTC"}`}), "quota-reached", limit.Schedules, 10, 12)
+	b.full(patch(`{"reminderMinutes":[10]}`, "1"), "quota-reached", limit.Schedules, 10, 12)
+	b.Equal(http.StatusOK, patch(`{"title":"y"}`, "1").Code)
+	b.Equal(http.StatusOK, patch(`{"reminderMinutes":[]}`, "2").Code)
+	b.Equal(http.StatusCreated, event(`,"reminderMinutes":[]`).Code)
+	b.recount(limit.Counts{Schedules: 9})
+	b.advance(time.Minute)
+	b.Equal(http.StatusOK, patch(`{"reminderMinutes":[10]}`, "2").Code, "the title was the last change")
+}
+
+func TestFillsException_refusesAnotherOneAndNoChangeOfOne(t *testing.T) {
+	t.Parallel()
+	b := limited(t, always, map[string]int{limit.Exceptions: 10})
+	made := b.do(request{method: "POST", path: "/v1/series", body: `{"title":"x",` + span + `,"rrule":"FREQ=DAILY"}`})
+	at := "/v1/series/" + made.doc["masterId"].(string) + "/instances/"
+	do := func(method, date, body, version string) response {
+		return b.do(request{method: method, path: at + date, body: body,
+			header: map[string]string{"If-Match": `"` + version + `"`}})
+	}
+	b.Equal(http.StatusOK, do("PUT", "20260311", `{"title":"y"}`, "1").Code)
+	b.recount(limit.Counts{Exceptions: 10})
+	b.advance(time.Minute)
+	b.full(do("PUT", "20260312", `{"title":"y"}`, "1"), "quota-reached", limit.Exceptions, 10, 10)
+	b.full(do("DELETE", "20260312", "", "1"), "quota-reached", limit.Exceptions, 10, 10)
+	b.Equal(http.StatusOK, do("PUT", "20260311", `{"title":"z"}`, "2").Code, "it is there")
+	b.Equal(http.StatusOK, do("PUT", "20260311", `{}`, "3").Code, "undoing is never refused")
+	b.NotEqual(http.StatusConflict, do("PUT", "no-date", `{"title":"y"}`, "1").Code)
+	b.recount(limit.Counts{Exceptions: 9})
+	b.advance(time.Minute)
+	b.Equal(http.StatusOK, do("PUT", "20260312", `{"title":"y"}`, "1").Code)
+}
+
+func TestAdmitImport_judgesWhatAnImportMayBring(t *testing.T) {
+	t.Parallel()
+	b := limited(t, always, map[string]int{limit.Exceptions: 10, limit.Gone: 10, limit.Schedules: 10})
+	for quota, counts := range map[string]limit.Counts{
+		limit.Exceptions: {Exceptions: 10}, limit.Gone: {Gone: 10}, limit.Schedules: {Schedules: 10},
+	} {
+		b.recount(counts)
+		b.advance(time.Minute)
+		b.full(b.do(request{
+			method: "POST", path: "/v1/calendar/import", header: map[string]string{"Content-Type": "text/calendar"},
+			body: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\nBEGIN:VEVENT\r\nUID:1@example.com\r\n" +
+				"DTSTAMP:20260301T120000Z\r\nDTSTART:20260310T090000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		}), "quota-reached", quota, 10, 10)
+	}
 }

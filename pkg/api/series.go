@@ -141,7 +141,7 @@ func seriesOperations(t *entity.Type) []*operation {
 				"takes the days that the rule names along, unless the patch has a rule. " +
 				"Exceptions stay as long as their dates are occurrences.",
 			body:    &body{schema: schemaRef(entityNoun(t) + "Patch"), required: true, patch: true, example: examplePatch(t)},
-			answers: changed, finds: true,
+			answers: changed, finds: true, fills: fillsChanged(t),
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.UpdateSeries{ID: id(c), Patch: c.doc})
 			},
@@ -205,6 +205,7 @@ func instanceOperations(t *entity.Type) []*operation {
 				example: map[string]any{entity.AttrTitle: "Another text"},
 			},
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
+			fills: fillsException,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.PutInstance{
 					MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate], Fields: c.doc,
@@ -217,6 +218,7 @@ func instanceOperations(t *entity.Type) []*operation {
 			summary: "Cancel one occurrence",
 			detail:  "It stays readable, with the status CANCELLED, and is in no agenda. If-Match as for putInstance.",
 			answers: changed, finds: true, conflicts: "The series has as many exceptions as it may have.",
+			fills: fillsException,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				return s.do(ctx, c, command.CancelInstance{MasterID: c.path[product.AttrMasterID], Date: c.path[memberDate]})
 			},

@@ -149,6 +149,7 @@ func splitSeries(t *entity.Type) func(context.Context, *Config, call) (answer, e
 		if err != nil {
 			return answer{}, err
 		}
+		c.spending.walk(res.Walked)
 		if res.Deleted {
 			return answer{status: http.StatusNoContent, made: res.Version, replayed: res.Replayed}, nil
 		}

@@ -248,14 +248,9 @@ func (c call) hasRoom(ctx context.Context, o occurrence) error {
 		return nil
 	}
 	masterID := o.series.ID()
-	rows, err := c.store.Count(ctx, table.Query{
-		Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)},
-	})
-	if err != nil {
-		return fmt.Errorf("count the instances of %s: %w", masterID, err)
-	}
-	if rows < MaxExceptions {
-		return nil
+	rows, err := c.countInstances(ctx, masterID)
+	if err != nil || rows < MaxExceptions {
+		return err
 	}
 	all, err := c.instances(ctx, masterID)
 	if err != nil {

@@ -51,6 +51,17 @@ func (c call) instances(ctx context.Context, masterID string) ([]item.Item, erro
 	return rows, nil
 }
 
+// countInstances counts those rows, which costs less than reading them.
+func (c call) countInstances(ctx context.Context, masterID string) (int, error) {
+	n, err := c.store.Count(ctx, table.Query{
+		Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.InstancePrefix(masterID)},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count the instances of %s: %w", masterID, err)
+	}
+	return n, nil
+}
+
 // open returns a series for questions about dates, which do not depend on a reader's zone.
 func open(master item.Item, instances ...item.Item) (*series.Series, error) {
 	return series.New(master, time.UTC, instances...)

@@ -103,6 +103,9 @@ type Result struct {
 	// Removal is the version of the entity's removal by the command, also if the request is a replay; 0 if it removed
 	// nothing.
 	Removal int64
+	// Walked is the number of a series' exceptions, undone ones too, if the command changed what affects them: the change
+	// sets off a walk over them.
+	Walked int
 	// Replayed says that the command had been carried out before under the same idempotency key.
 	Replayed bool
 }

@@ -83,6 +83,8 @@ type splitting struct {
 	patch   item.Item // the changes, parsed
 	broken  []entity.FieldError
 	id      string // of the new series
+	// walked is the number of the old series' exceptions.
+	walked int
 	// wasTaken says that the new series was found before the split.
 	wasTaken bool
 }
@@ -140,7 +142,9 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err := w.strip(ctx, p.left); err != nil {
 		return Result{}, unfinished(err)
 	}
-	return Result{Type: e.typ, Ref: ref, Item: p.following, Version: made.ended, Ended: p.ended, Created: true}, nil
+	return Result{
+		Type: e.typ, Ref: ref, Item: p.following, Version: made.ended, Ended: p.ended, Created: true, Walked: w.walked,
+	}, nil
 }
 
 // taken interprets an existing new series. The two rows are not read at one instant, so a twin may have made it; the
@@ -167,6 +171,7 @@ func (w *splitting) exceptions(ctx context.Context, master item.Item) (*series.S
 	if err != nil {
 		return nil, err
 	}
+	w.walked = len(rows)
 	s, err := open(master, rows...)
 	if err != nil {
 		return nil, err

@@ -134,20 +134,25 @@ func recurrenceFields() []string {
 // the commit, because the new shape of the series might show them again.
 func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 	var lost []item.Item
-	e.guard = func(ctx context.Context, stored, after item.Item) ([]table.Test, error) {
-		lost = nil
-		if !slices.ContainsFunc(recurrenceFields(),
-			func(name string) bool { return !item.Equal(stored[name], after[name]) }) {
-			return nil, nil
+	walked := 0
+	e.guard = func(ctx context.Context, stored, after item.Item) (tests []table.Test, err error) {
+		lost, walked = nil, 0
+		differs := func(name string) bool { return !item.Equal(stored[name], after[name]) }
+		hasExceptions := stored.Bool(product.AttrHasExceptions)
+		switch {
+		case slices.ContainsFunc(recurrenceFields(), differs):
+			if hasExceptions {
+				lost, walked, err = c.lost(ctx, stored, after)
+			}
+			return []table.Test{exceptionsAt(stored)}, err
+		case hasExceptions && differs(entity.AttrStatus):
+			walked, err = c.countInstances(ctx, e.ref.ID)
 		}
-		var err error
-		if stored.Bool(product.AttrHasExceptions) {
-			lost, err = c.lost(ctx, stored, after)
-		}
-		return []table.Test{exceptionsAt(stored)}, err
+		return nil, err
 	}
 	res, err := c.edit(ctx, e)
 	if err == nil && !res.Replayed {
+		res.Walked = walked
 		if err := c.strip(ctx, lost); err != nil {
 			return Result{}, unfinished(err)
 		}
@@ -155,25 +160,25 @@ func (c call) reshape(ctx context.Context, e edit) (Result, error) {
 	return c.finish(ctx, e.ref.ID, res, err)
 }
 
-// lost undoes the exceptions that are idle in the present series, and returns those that will be idle after the
-// change.
-func (c call) lost(ctx context.Context, before, after item.Item) ([]item.Item, error) {
+// lost undoes the exceptions that are idle in the present series. It returns those that will be idle after the change,
+// and the number of all.
+func (c call) lost(ctx context.Context, before, after item.Item) (idle []item.Item, all int, err error) {
 	rows, err := c.instances(ctx, before.Str(product.AttrMasterID))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	s, err := open(before, rows...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := c.strip(ctx, s.Idle()); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	changed, err := open(after, exceptionRows(s)...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return changed.Idle(), nil
+	return changed.Idle(), len(rows), nil
 }
 
 // exceptionRows returns the valid exceptions of a series.

@@ -42,6 +42,8 @@ type Keys struct {
 	Rate func(user, policy string) item.Key
 	// Meta returns the key of the row with the statistics.
 	Meta func(user string) item.Key
+	// Count returns the key of the row with the [Counts].
+	Count func(user string) item.Key
 }
 
 // Limiter judges requests. A nil Limiter has no limits. It is safe for concurrent use.

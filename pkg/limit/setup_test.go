@@ -16,7 +16,11 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-func keys() limit.Keys { return limit.Keys{Rate: metering.RateKey, Meta: entity.MetaKey} }
+func keys() limit.Keys {
+	return limit.Keys{
+		Rate: metering.RateKey, Meta: entity.MetaKey, Count: metering.CountKey,
+	}
+}
 
 // fixture is a table with the instances that share it.
 type fixture struct {

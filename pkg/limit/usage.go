@@ -47,9 +47,9 @@ func (l *Limiter) Check(name string, used int) error {
 // usage counts what an instance knows that a user has, by the quota's name.
 type usage map[string]int
 
-// Room returns a [*QuotaError] if one of the quotas has no room for another one, as far as the statistics say. One use
-// in ten asks, by the instance's own random number; each asks that follows an answer of 80 percent or more. A refusal,
-// and room where less than 80 percent are used, are kept for a minute.
+// Room returns a [*QuotaError] if one of the quotas has no room for another one, as far as the statistics and the
+// [Counts] say. One use in ten asks, by the instance's own random number; each asks that follows an answer of 80
+// percent or more. A refusal, and room where less than 80 percent are used, are kept for a minute.
 func (l *Limiter) Room(ctx context.Context, user string, names ...string) error {
 	return l.checkRoom(place{user: user}, names, func() (usage, error) { return l.read(ctx, user) })
 }
@@ -116,16 +116,21 @@ func (l *Limiter) Near(meta item.Item) []Quota {
 	return near
 }
 
-// read returns the user's totals as of a moment ago.
+// read returns the user's totals as of a moment ago, and the counts.
 func (l *Limiter) read(ctx context.Context, user string) (usage, error) {
-	rows, err := l.Store.Peek(ctx, []item.Key{l.keys.Meta(user)})
+	rows, err := l.Store.Peek(ctx, []item.Key{l.keys.Meta(user), l.keys.Count(user)})
 	if err != nil {
 		return nil, fmt.Errorf("read the totals: %w", err)
 	}
-	if len(rows) == 0 {
-		return usage{}, nil
+	used := usage{}
+	for _, row := range rows {
+		some := usageOf(row)
+		if row.Key() == l.keys.Count(user) {
+			some = CountsOf(row).usage()
+		}
+		maps.Copy(used, some)
 	}
-	return usageOf(rows[0]), nil
+	return used, nil
 }
 
 // usageOf returns the totals that the statistics keep.

@@ -71,13 +71,14 @@ type Suite string
 
 // The suites. OnAWS is for what only AWS makes.
 const (
-	Simulation Suite = "internal/simulate"
-	Functions  Suite = "functions/e2e"
-	Histories  Suite = "pkg/revision"
-	Erasures   Suite = "pkg/account"
-	Transfers  Suite = "pkg/transfer"
-	Demo       Suite = "nexus demo"
-	OnAWS      Suite = "AWS"
+	Simulation    Suite = "internal/simulate"
+	Functions     Suite = "functions/e2e"
+	Histories     Suite = "pkg/revision"
+	Erasures      Suite = "pkg/account"
+	Transfers     Suite = "pkg/transfer"
+	Verifications Suite = "pkg/verify"
+	Demo          Suite = "nexus demo"
+	OnAWS         Suite = "AWS"
 )
 
 // Line is one kind of data.
@@ -147,6 +148,7 @@ func derived() []Line {
 		row("ZONE#<USER_META version>", "how far a change of time zone has come", None, Simulation),
 		row("SERIES#<masterId>#<version>", "how far a change of a series has come", None, Simulation),
 		row("RATE#<policy>", "how much of a rate is used", None, Demo),
+		row("COUNT#u", "how many exceptions, ids that are gone and open schedules there are", None, Verifications),
 		row("FEED#u", "the digest of the calendar address's secret", None, Demo),
 		row("CHANGE#open", "that an app is open", None, Functions),
 		row("CHANGE#<n>", "which things have changed, by their ids", None, Simulation),

@@ -42,8 +42,8 @@ func TestLines_areComplete(t *testing.T) {
 		}, line.Erasure, line)
 		require.Equal(t, line.Erasure == register.ByWaiting, line.Until != "", line)
 		require.Contains(t, []register.Suite{
-			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Transfers, register.Demo,
-			register.OnAWS,
+			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Transfers,
+			register.Verifications, register.Demo, register.OnAWS,
 		}, line.Suite, line)
 	}
 }

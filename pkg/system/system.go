@@ -211,7 +211,7 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 	cfg := verify.Config{
 		Store: store, Walker: p.Walker, Registry: s.registry, Projections: projections,
 		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
-		Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
+		Limits: p.Limits, Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
 	}
 	if p.Random != nil {
 		cfg.Changes = s.newChanges(store)

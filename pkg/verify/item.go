@@ -75,10 +75,11 @@ func (r *run) items(ctx context.Context, user string) error {
 			if err := r.expect(ctx, g); err != nil {
 				return err
 			}
-			differences, err := r.check(ctx, g)
+			differences, schedules, err := r.check(ctx, g)
 			if err != nil {
 				return err
 			}
+			r.counted.count(r, g, schedules)
 			return r.suspect(ctx, g, differences)
 		})
 		if err != nil {
@@ -184,9 +185,8 @@ func (r *run) evidence(g group, of int) projection.Evidence {
 	}
 }
 
-// check returns the differences in a group.
-func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
-	var out []Difference
+// check returns the differences in a group, and how many schedules its item requires.
+func (r *run) check(ctx context.Context, g group) (out []Difference, schedules int, err error) {
 	add := func(kind Kind, key, is, want string) {
 		out = append(out, Difference{Kind: kind, User: g.user, Key: key, Is: is, ShouldBe: want})
 	}
@@ -206,7 +206,7 @@ func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 		Cold: first(r.other(g, familyCold)), Gone: gone, Timers: r.other(g, familyTimer),
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, f := range faults {
 		add(Archive, f.Place, f.Is, f.Want)
@@ -219,31 +219,30 @@ func (r *run) check(ctx context.Context, g group) ([]Difference, error) {
 	}
 	left, err := r.checkException(ctx, g)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out = append(out, left...)
-	scheduled, err := r.checkSchedules(ctx, g)
-	return append(out, scheduled...), err
+	scheduled, schedules, err := r.checkSchedules(ctx, g)
+	return append(out, scheduled...), schedules, err
 }
 
-// checkSchedules compares the schedules and deliveries with those that the item requires.
-func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error) {
+// checkSchedules compares the schedules and deliveries with those that the item requires, and counts the schedules.
+func (r *run) checkSchedules(ctx context.Context, g group) (out []Difference, schedules int, err error) {
 	if r.Reminders == nil || g.item == nil || !reminders.Has(g.typ) || len(g.typ.Dues(g.item)) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	wanted, late, err := r.Reminders.Wanted(ctx, g.user, g.typ, g.id)
 	if err != nil {
 		if port.IsOutage(err) {
-			return nil, err
+			return nil, 0, err
 		}
 		return []Difference{{Kind: Schedule, User: g.user, Key: g.item.Key().String(), Is: err.Error(),
-			ShouldBe: "an item whose reminders can be reckoned"}}, nil
+			ShouldBe: "an item whose reminders can be reckoned"}}, 0, nil
 	}
-	var out []Difference
 	for _, subject := range late {
 		comes, err := r.isComing(ctx, subject)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if !comes {
 			out = append(out, Difference{
@@ -255,13 +254,13 @@ func (r *run) checkSchedules(ctx context.Context, g group) ([]Difference, error)
 	for _, w := range wanted {
 		d, err := r.checkSchedule(ctx, g, w)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if d != nil {
 			out = append(out, *d)
 		}
 	}
-	return out, nil
+	return out, len(wanted), nil
 }
 
 // isComing reports whether the scheduler still has the late reminder, and may be calling it at this moment.

@@ -120,7 +120,8 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 // recheck checks an item or, for a suspect about a schedule, that schedule alone: the item is checked separately.
 func (r *run) recheck(ctx context.Context, s suspect, g group) ([]Difference, error) {
 	if s.schedule == "" {
-		return r.check(ctx, g)
+		differences, _, err := r.check(ctx, g)
+		return differences, err
 	}
 	d, _, err := r.checkStray(ctx, s.schedule)
 	if d == nil {

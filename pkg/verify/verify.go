@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/projection"
 	"nexus/pkg/reminders"
 	"nexus/pkg/revision"
@@ -40,6 +41,7 @@ const (
 	Change     Kind = "change"   // what a change log does not name; a damaged row of one
 	Plan       Kind = "plan"     // a plan whose day has no row
 	Erased     Kind = "erased"   // rows or schedules of an erased account
+	Count      Kind = "count"    // counts by which quotas are judged, and that are far from what there is
 )
 
 // Difference is one deviation from what the items require.
@@ -103,6 +105,9 @@ type Config struct {
 	// refused in a table that has had such an account; optional. Forget erases what is left of an erased one; optional.
 	Accounts *account.Fence
 	Forget   func(ctx context.Context, user string) error
+	// Limits are the limits of each user, of which a hundredth is what a count may be wrong by; those of [limit.Default]
+	// if nil.
+	Limits   limit.Numbers
 	Now      func() time.Time
 	NewOwner func() string // unique names of repairs
 	// Grace is the pause between the two reads of a possible difference, longer than the usual delay of the stream; Wait
@@ -127,6 +132,9 @@ func New(c Config) *Verifier {
 		panic("verify: incomplete configuration")
 	}
 	v := &Verifier{Config: c}
+	if v.Limits == nil {
+		v.Limits = limit.Default()
+	}
 	for _, p := range c.Projections {
 		v.consumers = append(v.consumers, projection.NewConsumer(p, c.Store, c.Now))
 	}
@@ -171,6 +179,7 @@ type run struct {
 	// without interfering writes.
 	rebuild, recounted map[int]bool
 	master             knownMaster
+	counted            counting // of this pass over the current user
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -260,7 +269,7 @@ func (r *run) user(ctx context.Context, user string) error {
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild, r.expected = map[int]bool{}, nil
 	for _, step := range []func(context.Context, string) error{
-		r.items, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.changes, r.sums,
+		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.changes, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify %s: %w", entity.UserPK(user), err)

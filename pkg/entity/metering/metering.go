@@ -9,12 +9,20 @@ import (
 	"nexus/pkg/item"
 )
 
-// RowRate is the prefix of the sort keys of rates.
-const RowRate = "RATE"
+// The prefixes of the sort keys of rates and of counts.
+const (
+	RowRate  = "RATE"
+	RowCount = "COUNT"
+)
 
 // RateKey returns the key of the row that meters the user's use of a policy.
 func RateKey(user, policy string) item.Key {
 	return item.Key{
 		PK: entity.UserPK(user), SK: entity.SortKey{Prefix: RowRate, Components: []string{policy}}.String(),
 	}
+}
+
+// CountKey returns the key of the row with the counts of what no total of the user has.
+func CountKey(user string) item.Key {
+	return item.Key{PK: entity.UserPK(user), SK: entity.SortKey{Prefix: RowCount, Components: []string{user}}.String()}
 }

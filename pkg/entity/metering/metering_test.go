@@ -19,3 +19,12 @@ func TestRateKey_isParsedAgain(t *testing.T) {
 	require.Equal(t, entity.SortKey{Prefix: "RATE", Components: []string{"user"}}, parsed)
 	require.Panics(t, func() { metering.RateKey("ann", "a#b") })
 }
+
+func TestCountKey_isParsedAgain(t *testing.T) {
+	t.Parallel()
+	key := metering.CountKey("ann")
+	require.Equal(t, item.Key{PK: "USER#ann", SK: "COUNT#ann"}, key)
+	parsed, err := entity.ParseSortKey(key.SK)
+	require.NoError(t, err)
+	require.Equal(t, entity.SortKey{Prefix: "COUNT", Components: []string{"ann"}}, parsed)
+}
