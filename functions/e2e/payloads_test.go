@@ -80,6 +80,9 @@ func drives() map[string]func(*fixture, env.Function, string) {
 			reading := w.moved(present.Add(20 * time.Hour)).Add(-5*time.Hour - 30*time.Minute) // in India
 			w.requireSchedules(map[string]time.Time{reminders.ScheduleName(user, floatingID, 0): reading})
 		},
+		"account-scheduled": func(w *fixture, f env.Function, name string) {
+			require.JSONEq(w, `{}`, string(w.start(f).succeed(w.payload(name))), "nobody has left")
+		},
 		"notify-reminder-due": func(w *fixture, f env.Function, name string) {
 			payload, _ := w.becomeDue()
 			fn := w.start(f)

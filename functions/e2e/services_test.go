@@ -75,6 +75,8 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amzn-ErrorType", "AccessDeniedException")
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, `{"__type":"AccessDeniedException","message":"not now"}`)
+	case r.URL.Path == "/schedules":
+		s.listSchedules(w, r)
 	case isSchedule:
 		s.schedule(w, r, name, body)
 	case r.Header.Get("X-Amz-Target") == "AWSEvents.PutEvents":
@@ -140,6 +142,14 @@ func (s *services) hint(w http.ResponseWriter, body []byte) {
 }
 
 func (s *services) object(w http.ResponseWriter, r *http.Request, name, body string) {
+	if bucket, key, _ := strings.Cut(name, "/"); key == "" {
+		if r.Method == http.MethodPost {
+			s.deleteVersions(w, bucket, body)
+		} else {
+			s.list(w, r, bucket)
+		}
+		return
+	}
 	switch r.Method {
 	case http.MethodPut:
 		s.objects[name] = body

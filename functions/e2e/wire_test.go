@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/xml"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -93,6 +94,10 @@ func needs(c wiretest.Call) []need {
 	case "dynamodb":
 		return tableNeeds(c, action)
 	case "s3":
+		switch c.Operation {
+		case "DeleteObjects", "ListObjectVersions", "ListObjectsV2", "ListMultipartUploads":
+			return bucketNeeds(c)
+		}
 		variable := map[any]string{archive: env.ArchiveBucket, parking: env.ParkingBucket}[c.Input["Bucket"]]
 		name, _ := c.Input["Key"].(string)
 		return []need{{action: action, variable: variable, within: name}}
@@ -105,10 +110,43 @@ func needs(c wiretest.Call) []need {
 		namespace, _, _ := strings.Cut(strings.TrimPrefix(channel, "/"), "/")
 		return []need{{action: access.EventPublish, variable: env.HintsHost, within: "channelNamespace/" + namespace}}
 	}
+	if action == access.ListSchedules {
+		return []need{{action: action}}
+	}
 	name, _ := c.Input["Name"].(string)
 	out := []need{{action: action, variable: env.ScheduleGroup, within: name}}
 	if c.Input["Target"] != nil {
 		out = append(out, need{action: access.PassRole, variable: env.ScheduleRoleARN})
+	}
+	return out
+}
+
+// bucketNeeds: a list asks for a right to the bucket, and a deletion for one to each version that it names.
+func bucketNeeds(c wiretest.Call) []need {
+	variable := map[any]string{archive: env.ArchiveBucket, parking: env.ParkingBucket}[c.Input["Bucket"]]
+	switch c.Operation {
+	case "ListObjectsV2":
+		return []need{{action: access.ListBucket, variable: variable}}
+	case "ListObjectVersions":
+		return []need{{action: access.ListBucketVersions, variable: variable}}
+	}
+	if c.Operation == "ListMultipartUploads" {
+		return []need{{action: access.ListUploads, variable: variable}}
+	}
+	body, _ := c.Input["Body"].([]byte)
+	var in struct {
+		Object []struct{ Key, VersionId string }
+	}
+	if err := xml.Unmarshal(body, &in); err != nil {
+		return []need{{action: "s3:" + err.Error()}}
+	}
+	var out []need
+	for _, object := range in.Object {
+		n := need{action: access.DeleteObject, variable: variable, within: object.Key}
+		if object.VersionId != "" {
+			n.action = access.DeleteObjectVersion
+		}
+		out = append(out, n)
 	}
 	return out
 }

@@ -95,7 +95,7 @@ func TestLog_isKeptAsLongAsTheStageSays(t *testing.T) {
 func TestAddReminding_keepsACallThatNotifyCouldNotAnswer(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		config := t.one("AWS::Lambda::EventInvokeConfig")
+		config := t.named("Notify/EventInvokeConfig", "AWS::Lambda::EventInvokeConfig")
 		require.Equal(t, t.function(env.Notify).ref(), config.text("FunctionName"))
 		require.Equal(t, t.named("Failed", "AWS::SQS::Queue").attribute("Arn"),
 			config.text("DestinationConfig", "OnFailure", "Destination"))

@@ -41,7 +41,8 @@ func (d *deployment) graphs() []graph {
 			"InvocationThrottleCount", "InvocationDroppedCount")},
 
 		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits),
-			d.byFunction([]env.Function{env.Command, env.Query, env.Notify, env.Walk}, metric.ReadUnits, metric.WriteUnits)...)},
+			d.byFunction([]env.Function{env.Command, env.Query, env.Notify, env.Walk, env.Account}, metric.ReadUnits,
+				metric.WriteUnits)...)},
 		{"Units of the table", d.tableLines(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
 		{"Requests refused for now, or for a condition", d.tableLines(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents",
 			"ConditionalCheckFailedRequests", "TransactionConflict")},
@@ -56,6 +57,8 @@ func (d *deployment) graphs() []graph {
 				d.lambdaLines(alarm.Sum, "Throttles", env.Functions())...)},
 		{"Time of an invocation, ms", d.lambdaLines(slowest, "Duration", env.Functions())},
 
+		{"Accounts to be erased since a day",
+			[]line{ours(metric.ByFunction, string(env.Account), metric.ErasuresOverdue, alarm.Maximum)}},
 		{"Bytes stored", []line{ours(metric.ByFunction, string(env.Projections), metric.TableBytes, alarm.Maximum)}},
 	}
 }

@@ -36,6 +36,9 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the "+
 			"group.",
 		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/\*$/`)})
+	if f == env.Account {
+		suppress(role, "AwsSolutions-IAM5", "A list of schedules is on everything or on nothing.", "Resource::*")
+	}
 	if d.isTraced(f) {
 		suppress(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are on everything or on nothing.",
 			"Resource::*")
@@ -48,6 +51,8 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	var resources []string
 	var conditions map[string]any
 	switch g.Variable {
+	case "":
+		resources = []string{"*"}
 	case env.TableName:
 		resource := *d.table.TableArn()
 		if g.Index != table.Base {

@@ -89,6 +89,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 	}
 	d.addReaders()
 	d.addWalking()
+	d.addAccounts()
 	d.addAPI()
 	d.addTenants()
 	d.addAlarms()

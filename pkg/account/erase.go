@@ -35,6 +35,8 @@ var (
 	ErrOvertaken = errors.New("another worker has taken the erasure over")
 	// ErrForm says that rows or schedules may have an older form, in which an erasure would not find them.
 	ErrForm = errors.New("no whole verify --repair has found all rows and schedules in the present form")
+	// ErrLater says that a later call goes on with the erasure: see [EraserConfig.InCalls].
+	ErrLater = errors.New("a later call goes on with the erasure")
 	// ErrNotDue says that the account is to be erased later.
 	ErrNotDue = errors.New("the erasure is not due")
 )
@@ -59,6 +61,9 @@ type EraserConfig struct {
 	// 0 is none.
 	Patience, EdgeTime time.Duration
 	Rate               int
+	// InCalls says that a call ends with [ErrLater] where it would have to wait for minutes. A call that comes
+	// [abandoned] later goes on.
+	InCalls bool
 	// WaitForOthers, if set, returns when everything has ended that had begun before the call.
 	WaitForOthers func(context.Context) error
 	// Forget, if set, removes what only the local platform keeps of a user, and returns how much it removed.
@@ -85,7 +90,7 @@ func NewEraser(c EraserConfig) *Eraser {
 // An error of one does not keep it from the next.
 func (e *Eraser) Run(ctx context.Context) (finished int, err error) {
 	var errs []error
-	for it, err := range table.Rows(ctx, e.Store, e.due(), 0) {
+	for it, err := range table.Rows(ctx, e.Store, e.due(e.Now()), 0) {
 		if err != nil {
 			return finished, fmt.Errorf("read the erasures that are due: %w", err)
 		}
@@ -97,7 +102,7 @@ func (e *Eraser) Run(ctx context.Context) (finished int, err error) {
 		switch {
 		case err == nil:
 			finished++
-		case errors.Is(err, ErrNotDue), errors.Is(err, ErrOvertaken):
+		case errors.Is(err, ErrNotDue), errors.Is(err, ErrLater), errors.Is(err, ErrOvertaken):
 		default:
 			errs = append(errs, fmt.Errorf("account %.8s…: %w", name, err))
 		}
@@ -110,17 +115,31 @@ func (e *Eraser) Run(ctx context.Context) (finished int, err error) {
 
 // IsAnyDue reports whether an account is to be erased now.
 func (e *Eraser) IsAnyDue(ctx context.Context) (bool, error) {
-	page, err := e.Store.Query(ctx, e.due())
+	page, err := e.Store.Query(ctx, e.due(e.Now()))
 	if err != nil {
 		return false, fmt.Errorf("read the erasures that are due: %w", err)
 	}
 	return len(page.Items) > 0, nil
 }
 
-// due selects the accounts to be erased whose instant has come.
-func (e *Eraser) due() table.Query {
+// overdueAfter is how long after its instant an erasure that has not ended is overdue.
+const overdueAfter = 24 * time.Hour
+
+// Overdue counts the accounts that were to be erased more than a day ago.
+func (e *Eraser) Overdue(ctx context.Context) (n int, err error) {
+	for _, err := range table.Rows(ctx, e.Store, e.due(e.Now().Add(-overdueAfter)), 0) {
+		if err != nil {
+			return 0, fmt.Errorf("read the erasures that are overdue: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// due selects the accounts to be erased whose instant had come then.
+func (e *Eraser) due(then time.Time) table.Query {
 	return table.Query{
-		Index: table.StateView, Partition: departure.StatePK(), Range: table.Range{To: item.FormatInstant(e.Now())},
+		Index: table.StateView, Partition: departure.StatePK(), Range: table.Range{To: item.FormatInstant(then)},
 	}
 }
 

@@ -99,9 +99,12 @@ func (w *worker) run(ctx context.Context) error {
 	return w.finish(ctx)
 }
 
-// waitUntil waits, a minute at a time, and keeps the worker's place. The next call goes on if this one has no time.
+// waitUntil waits, a minute at a time, and keeps the worker's place.
 func (w *worker) waitUntil(ctx context.Context, end time.Time) error {
 	for left := end.Sub(w.Now()); left > 0; left = end.Sub(w.Now()) {
+		if w.InCalls {
+			return ErrLater
+		}
 		if err := w.Wait(ctx, min(left, time.Minute)); err != nil {
 			return err
 		}

@@ -58,11 +58,11 @@ func (a *API) askFence(ctx context.Context, user string, o *operation) error {
 }
 
 // isGone reports whether the account of a user who is not the client is gone.
-func (c *Config) isGone(ctx context.Context, user string) (bool, error) {
-	if c.Fence == nil {
+func (s *Config) isGone(ctx context.Context, user string) (bool, error) {
+	if s.Fence == nil {
 		return false, nil
 	}
-	state, err := c.Fence.State(ctx, user)
+	state, err := s.Fence.State(ctx, user)
 	return state.IsGone(), err
 }
 

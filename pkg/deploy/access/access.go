@@ -7,6 +7,7 @@
 package access
 
 import (
+	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
@@ -20,7 +21,8 @@ import (
 
 // Grant is a set of actions on one thing.
 type Grant struct {
-	// Variable identifies the thing: the variable in which the function has its name.
+	// Variable identifies the thing: the variable in which the function has its name. Empty for an action that knows no
+	// resources.
 	Variable string
 	// Index, of the table, replaces the table as the subject of the grant.
 	Index table.Index
@@ -56,13 +58,21 @@ const (
 	PutObject    = "s3:PutObject"
 	DeleteObject = "s3:DeleteObject"
 	// ListBucket lets S3 report a missing object as missing; without it S3 answers forbidden.
-	ListBucket     = "s3:ListBucket"
+	ListBucket = "s3:ListBucket"
+	// ListBucketVersions and DeleteObjectVersion are the rights to remove what a versioned bucket keeps.
+	ListBucketVersions  = "s3:ListBucketVersions"
+	DeleteObjectVersion = "s3:DeleteObjectVersion"
+	// ListUploads and AbortUpload are the rights to remove what an interrupted upload left.
+	ListUploads    = "s3:ListBucketMultipartUploads"
+	AbortUpload    = "s3:AbortMultipartUpload"
 	PutEvents      = "events:PutEvents"
 	CreateSchedule = "scheduler:CreateSchedule"
 	UpdateSchedule = "scheduler:UpdateSchedule"
 	DeleteSchedule = "scheduler:DeleteSchedule"
-	PassRole       = "iam:PassRole"
-	SendMessage    = "sqs:SendMessage"
+	// ListSchedules is on everything or on nothing (Service Authorization Reference, "Amazon EventBridge Scheduler").
+	ListSchedules = "scheduler:ListSchedules"
+	PassRole      = "iam:PassRole"
+	SendMessage   = "sqs:SendMessage"
 	// EventPublish is the right to publish in a namespace of an event API.
 	EventPublish = "appsync:EventPublish"
 )
@@ -80,6 +90,11 @@ func Grants(f env.Function) []Grant {
 			rows(snapshots(), BatchWriteItem), // rows written before a commit that is too large for one transaction
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: copies()},
 			{Variable: env.ArchiveBucket, Actions: []string{ListBucket}},
+			// An account leaves and returns: its row, with the check of the pepper, and the object of the request.
+			rows([]string{departure.AllStatePKs()}, GetItem, PutItem, DeleteItem),
+			rows([]string{departure.PepperKey().PK}, PutItem),
+			{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: requests()},
+			{Variable: env.ArchiveBucket, Actions: []string{GetObject, PutObject}, Within: []string{account.PepperObject}},
 		}
 	case env.Query:
 		return []Grant{
@@ -111,6 +126,8 @@ func Grants(f env.Function) []Grant {
 	case env.Walk:
 		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
+	case env.Account:
+		return erasing()
 	case env.Notify:
 		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
@@ -137,6 +154,29 @@ func all() []string   { return append(items(), snapshots()...) }
 
 // snapshots returns the partitions of the repositories.
 func snapshots() []string { return []string{repository.UserPK(anything)} }
+
+// erasing returns the rights of the function that erases accounts: all rows, objects and schedules of all users.
+func erasing() []Grant {
+	states, purge := departure.AllStatePKs(), []string{GetObject, DeleteObject, DeleteObjectVersion, AbortUpload}
+	list := []string{ListBucket, ListBucketVersions, ListUploads}
+	return []Grant{
+		rows(all(), GetItem, Query, DeleteItem),
+		rows([]string{states}, GetItem, PutItem, UpdateItem),
+		rows([]string{departure.FormKey().PK}, GetItem),
+		index(table.StateView, []string{departure.StatePK()}),
+		{Variable: env.ArchiveBucket, Actions: purge, Within: append(copies(), requests()...)},
+		{Variable: env.ArchiveBucket, Actions: []string{PutObject}, Within: []string{account.ErasedPrefix + anything}},
+		{Variable: env.ArchiveBucket, Actions: list},
+		{Variable: env.ParkingBucket, Actions: purge, Within: []string{consume.ParkedPrefix + anything}},
+		{Variable: env.ParkingBucket, Actions: list},
+		{Variable: env.BusName, Actions: []string{PutEvents}},
+		{Variable: env.ScheduleGroup, Actions: []string{DeleteSchedule}, Within: []string{anything}},
+		{Actions: []string{ListSchedules}},
+	}
+}
+
+// requests are the objects of requests for an erasure.
+func requests() []string { return []string{account.LeavingPrefix + anything} }
 
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 

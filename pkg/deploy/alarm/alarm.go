@@ -128,7 +128,11 @@ func All(table []readers.Reader) []Alarm {
 			})
 		}
 	}
-	out = append(out, reminderAlarms()...)
+	out = append(append(out, reminderAlarms()...), Alarm{
+		Name: "nexus-erase-overdue", Namespace: metric.Namespace, Metric: metric.ErasuresOverdue,
+		Of: []Subject{{metric.ByFunction, string(env.Account)}}, Statistic: Maximum, Above: 0, Period: steady, Periods: 3,
+		Says: "An account should have been erased a day ago, and is not: the law asks for it.",
+	})
 	for _, f := range env.Functions() {
 		out = append(out, functionAlarms(f)...)
 	}

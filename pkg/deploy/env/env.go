@@ -19,10 +19,13 @@ const (
 	Effects     Function = "effects"
 	Notify      Function = "notify"
 	Walk        Function = "walk"
+	Account     Function = "account"
 )
 
 // Functions returns all of them.
-func Functions() []Function { return []Function{Command, Query, Projections, Effects, Notify, Walk} }
+func Functions() []Function {
+	return []Function{Command, Query, Projections, Effects, Notify, Walk, Account}
+}
 
 // Variables that the deployment sets.
 const (
@@ -108,6 +111,8 @@ func (f Function) Variables() []string {
 		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL), schedule...)
 	case Walk:
 		names = append(append(names, BusName, WalkQueueURL), schedule...)
+	case Account:
+		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
 	case Notify:
 		names = append(append(names, BusName), schedule...)
 	}

@@ -21,7 +21,7 @@ type gathered struct {
 // urgent reports whether an alarm is set on the metric (pkg/deploy/alarm).
 func urgent(name string) bool {
 	switch name {
-	case RecordsParked, RecordsUnfinished, ServerErrors, RemindersMissed, RemindersLate, TableBytes:
+	case RecordsParked, RecordsUnfinished, ServerErrors, RemindersMissed, RemindersLate, TableBytes, ErasuresOverdue:
 		return true
 	}
 	return false

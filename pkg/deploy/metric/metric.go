@@ -65,6 +65,9 @@ const (
 	RemindersDropped   = "RemindersDropped"
 )
 
+// ErasuresOverdue is the number of accounts that should have been erased a day ago: a metric of the function account.
+const ErasuresOverdue = "ErasuresOverdue"
+
 // TableBytes is the size of the table and its indexes, a metric of the function that reads it.
 const TableBytes = "TableBytes"
 
@@ -83,7 +86,7 @@ func Names(dimension string) []string {
 			ChangesAppended, HintsSent, HintsDropped)
 	case ByFunction:
 		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed,
-			RemindersDropped, TableBytes)
+			RemindersDropped, TableBytes, ErasuresOverdue)
 	}
 	slices.Sort(names)
 	return names

@@ -27,6 +27,9 @@ type Size struct {
 // with what users wait for, and a walk may take minutes.
 const WalksAtOnce = 5
 
+// AccountEvery is the time between two calls of account.
+const AccountEvery = 5 * time.Minute
+
 // For returns the function's size.
 func For(f env.Function) Size {
 	switch f {
@@ -47,6 +50,10 @@ func For(f env.Function) Size {
 		// As effects, for 20 seconds of work and the page that is open then. The mapping runs [WalksAtOnce]; the reserve
 		// leaves room for a deployment.
 		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 2 * WalksAtOnce}
+	case env.Account:
+		// Nobody waits for it, and whole accounts pass through its memory. Lambda's longest time: what is left is the next
+		// call's. The reserve is more than the calls of one such time.
+		return Size{MemoryMB: 1024, Timeout: 15 * time.Minute, Reserved: 5}
 	case env.Notify:
 		// One reminder, some calls. Reminders are due together, at full hours. The reserve bounds what they take from all
 		// other functions, and Lambda's queue delivers the waiting ones seconds later.
