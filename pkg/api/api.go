@@ -60,6 +60,8 @@ type Config struct {
 	Fence Fence
 	// Accounts lets accounts leave and return; nil for a system without.
 	Accounts Accounts
+	// Exports are those that users ask for; nil for a system without.
+	Exports Exports
 	// SignedInAt returns when the user who sent the request signed in, zero if the token does not say; nil for never.
 	SignedInAt func(*http.Request) time.Time
 	// Now measures the duration of a request and the age of a sign-in; nothing else depends on it.

@@ -231,6 +231,8 @@ func (d driver) pathValue(tag, name string) string {
 		return "20260302" // the first occurrence of the example's series
 	case "id":
 		return d.expired()
+	case "exportId":
+		return d.want(202, askExport()).text("exportId")
 	case "address":
 		address := d.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}).text("path")
 		return strings.TrimPrefix(address, "/feed/")

@@ -231,7 +231,7 @@ func (o *operation) responses() object {
 		if o.showsCalendar() {
 			headers = append(headers, headerRef("Last-Modified"), headerRef(headerParts), headerRef(headerSince))
 		}
-		if d.status == http.StatusCreated {
+		if d.status == http.StatusCreated || d.located {
 			headers = append(headers, headerRef("Location"))
 		}
 		if o.writes && o.id != batchID {

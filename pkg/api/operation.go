@@ -90,12 +90,13 @@ func (b *body) sample() any {
 
 // documented is a successful answer in the document.
 type documented struct {
-	status int
-	doc    string
-	schema any // JSON Schema; nil for no body
-	entity bool
-	traced bool   // it may name a write without being the written entity
-	media  string // the type of a text that is no JSON; "" for JSON
+	status  int
+	doc     string
+	schema  any // JSON Schema; nil for no body
+	entity  bool
+	located bool   // it names a path, as each 201 does
+	traced  bool   // it may name a write without being the written entity
+	media   string // the type of a text that is no JSON; "" for JSON
 }
 
 // call is one request to an operation, single or in a batch.
@@ -190,7 +191,7 @@ func operations(r *entity.Registry) []*operation {
 	table = append(table, agendaOperation(r))
 	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
-	table = append(append(table, meOperations(r)...), accountOperations()...)
+	table = append(append(table, meOperations(r)...), slices.Concat(accountOperations(), exportOperations(r))...)
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
 	table = append(table, planOperations()...)

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/query"
 	"nexus/pkg/revision"
 	"nexus/pkg/table"
+	"nexus/pkg/transfer"
 )
 
 // problemOf turns an error of the write or the read side into its answer. Any other error is internal: only the log
@@ -119,6 +120,7 @@ func problemOfSentinel(err error) *Problem {
 		{command.ErrInProgress, stateConflict, "The request is still being carried out."},
 		{entity.ErrID, malformed, "Malformed identifier."},
 		{calendar.ErrNoFeed, notFound, "There is no such resource."},
+		{transfer.ErrNoJob, notFound, "There is no such export."},
 	} {
 		if errors.Is(err, known.err) {
 			return refuse(known.kind, "%s", known.detail)

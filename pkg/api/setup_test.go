@@ -36,6 +36,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/transfer"
 	"nexus/pkg/watch"
 )
 
@@ -110,6 +111,9 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 		},
 		Accounts: account.New(account.Config{
 			Store: b.store, Objects: b.copies, Pepper: peppertest.Fixed(t), Now: b.clock,
+		}),
+		Exports: transfer.NewJobs(transfer.JobsConfig{
+			Store: b.store, Now: b.clock, NewID: b.newID, Objects: b.copies, Links: links{b},
 		}),
 		SignedInAt: func(*http.Request) time.Time { return b.clock() },
 		Now:        b.clock,

@@ -187,7 +187,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Bus: observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
-		Pepper: p.pepper, Erasing: p.erasing(),
+		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(),
 	}, p.options.Projections...)
 	if err != nil {
 		return nil, err

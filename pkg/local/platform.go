@@ -45,7 +45,9 @@ type Platform struct {
 	backend   *backend
 	rows      *expiries
 	bus       *buslocal.Bus
-	blobs     blob.Purger
+	blobs     blob.Streamer
+	exports   exportDriver
+	exporter  sync.Mutex // held while exports are carried out
 	scheduler *schedulelocal.Scheduler
 	hub       *hub
 	hints     *hints
@@ -104,7 +106,7 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 	if options.Expose {
 		p.token = exposedToken()
 	}
-	p.hints = p.newHints()
+	p.hints, p.exports = p.newHints(), p.newExports()
 	if err := p.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the local platform: %w", err), p.Stop(context.WithoutCancel(ctx)))
 	}
@@ -161,6 +163,7 @@ func (p *Platform) run(listener net.Listener) {
 	p.work.Go(func() { p.schedules.run(ctx) })
 	p.work.Go(func() { p.eraseDue(ctx) })
 	p.work.Go(func() { p.walks.run(ctx) })
+	p.work.Go(func() { p.runExports(ctx) })
 	if p.backend.sweep != nil {
 		p.work.Go(func() { p.sweeps.run(ctx) })
 		p.work.Go(func() { p.walkRows(ctx) })

@@ -24,6 +24,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle(pushlocal.Path, p.hints.service)
+	mux.Handle("GET "+linksPath+"{name...}", p.others.counting(http.HandlerFunc(p.exports.links.getFile)))
 	mux.Handle("/", p.others.counting(surface))
 	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
 }

@@ -220,8 +220,6 @@ func elsewhere() []Line {
 			"35 days, and 1 of a version that is not current"),
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
 			Simulation},
-		{Scheduler, "export-<11 of the user's digest>-<id>", false, "user and job, no text", ByName, None, ByList, "",
-			Transfers},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
 		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,

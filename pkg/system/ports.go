@@ -87,11 +87,25 @@ type Ports struct {
 	// Erasing holds what the erasure of accounts needs besides; without it none is erased.
 	Erasing *Erasing
 
+	// Exports holds what the exports that users ask for need besides; without it there are none.
+	Exports *Exports
+
 	// Wait makes the pause of a verification between its two reads of a difference; Grace is its length.
 	Wait   func(ctx context.Context, d time.Duration) error
 	Grace  time.Duration
 	Walker table.Walker    // without it, a verification covers one named user only
 	Lister schedule.Lister // without it, a verification checks no schedule
+}
+
+// Exports holds the ports of exports alone. All are required but Wake.
+type Exports struct {
+	// Objects is the archive bucket, and Links makes addresses of its objects.
+	Objects blob.Streamer
+	Links   blob.Linker
+	// Abandoned is [transfer.Abandoned], except where no more than one worker lives.
+	Abandoned time.Duration
+	// Wake, if set, tells the worker of a new job.
+	Wake func()
 }
 
 // Erasing holds the ports of the erasure alone. Those without a remark are required.

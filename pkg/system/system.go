@@ -56,6 +56,8 @@ type System struct {
 	Values   *values.Service     // needs NewRevisionID
 	Plans    *plan.Service       // needs NewRevisionID
 	Transfer *transfer.Service   // needs NewRevisionID, Random, Pause and Copies
+	Exports  *transfer.Jobs      // needs Exports and what Transfer needs
+	Exporter *transfer.Worker    // likewise
 	Notifier *reminders.Notifier // needs Scheduler and Bus
 	Walker   *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
 	Verifier *verify.Verifier    // needs NewID and Wait
@@ -128,7 +130,23 @@ func (s *System) addServices(store table.Store) {
 	}
 	if p.NewRevisionID != nil && p.Random != nil && p.Copies != nil && p.Pause != nil {
 		s.Transfer = s.guarded().newTransfer()
+		s.addExports(store)
 	}
+}
+
+// addExports builds the exports that users ask for, and the worker that carries them out.
+func (s *System) addExports(store table.Store) {
+	p := &s.ports
+	if p.Exports == nil || p.NewID == nil {
+		return
+	}
+	s.Exports = transfer.NewJobs(transfer.JobsConfig{
+		Store: store, Now: p.Now, NewID: p.NewID, Limits: p.Limits, Objects: p.Exports.Objects, Links: p.Exports.Links,
+		Wake: p.Exports.Wake,
+	})
+	s.Exporter = transfer.NewWorker(transfer.WorkerConfig{
+		Service: s.Transfer, Objects: p.Exports.Objects, NewID: p.NewID, Abandoned: p.Exports.Abandoned,
+	})
 }
 
 // newTransfer builds what exports and imports accounts, on services of its own.
@@ -331,6 +349,9 @@ func (s *System) API(c api.Config) http.Handler {
 	}
 	if s.Accounts != nil {
 		c.Accounts = s.Accounts
+	}
+	if s.Exports != nil {
+		c.Exports = s.Exports
 	}
 	if p := &s.ports; p.Limits != nil {
 		c.Limits = limit.Config{Store: p.Store(PartLimits), Now: p.Now, Draw: p.Draw, Numbers: p.Limits}

@@ -195,7 +195,7 @@ func (r *run) checkEmpty(ctx context.Context) error {
 // and no revision of anything.
 func (r *run) isEmpty(ctx context.Context) (bool, error) {
 	prefixes := []string{entity.GonePrefix(), entity.ColdPrefix(), entity.ItemPrefix(entity.RowLedger)}
-	for _, t := range r.types() {
+	for _, t := range types(r.Registry) {
 		prefixes = append(prefixes, entity.ItemPrefix(t.Name))
 	}
 	questions := []table.Query{

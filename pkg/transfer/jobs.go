@@ -39,8 +39,8 @@ type JobsConfig struct {
 	Objects blob.Purger
 	// Links makes the addresses of files; to read a job.
 	Links blob.Linker
-	// Wake, if set, asks for a worker at once. Without it, and if it fails, the next call of a worker takes the job up.
-	Wake func(ctx context.Context, user, id string) error
+	// Wake, if set, tells a worker in the same process of a new job. Without it the next call of one takes the job up.
+	Wake func()
 }
 
 // Jobs are the exports that users ask for. It is safe for concurrent use.
@@ -60,8 +60,7 @@ func NewJobs(c JobsConfig) *Jobs {
 	return &Jobs{c}
 }
 
-// Request puts a new job. The error is a [*limit.QuotaError] if one is open, or if the day has had its number. What
-// wakes a worker may fail after the job was put: the error of that is returned with the job.
+// Request puts a new job. The error is a [*limit.QuotaError] if one is open, or if the day has had its number.
 func (j *Jobs) Request(ctx context.Context, user string) (Job, error) {
 	if err := entity.CheckUserID(user); err != nil {
 		return Job{}, fmt.Errorf("user: %w", err)
@@ -82,10 +81,10 @@ func (j *Jobs) Request(ctx context.Context, user string) (Job, error) {
 		case err != nil && failed == nil:
 			return Job{}, fmt.Errorf("request an export: %w", err)
 		}
-		made, err := readJob(row)
-		if err == nil && j.Wake != nil {
-			err = j.Wake(ctx, user, made.ID)
+		if j.Wake != nil {
+			j.Wake()
 		}
+		made, err := readJob(row)
 		return made.Job, err
 	}
 	return Job{}, fmt.Errorf("request an export: %w", table.ErrConflict)
@@ -146,8 +145,11 @@ func (j *Jobs) Get(ctx context.Context, user, id string) (Job, error) {
 	return r.Job, nil
 }
 
-// Link returns an address of the file of a job that has one, and until when it serves.
+// Link returns an address of the file of a job, and until when it serves; an empty one if there is no file.
 func (j *Jobs) Link(ctx context.Context, user string, of Job) (address string, until time.Time, err error) {
+	if !of.HasFile(j.Now()) {
+		return "", time.Time{}, nil
+	}
 	return j.Links.Link(ctx, fileName(user, of.ID), linkedFile, min(LinkLifetime, of.FileEndsAt().Sub(j.Now())))
 }
 

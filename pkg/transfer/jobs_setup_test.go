@@ -12,7 +12,6 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/limit"
 	"nexus/pkg/register"
-	schedulememory "nexus/pkg/schedule/memory"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/transfer"
 )
@@ -20,16 +19,15 @@ import (
 // jobFixture is a deployment with exports that users ask for. Each call of a port is a step, counted before and after.
 type jobFixture struct {
 	*fixture
-	jobs      *transfer.Jobs
-	objects   *blobmemory.Store
-	scheduler *schedulememory.Scheduler
-	seen      register.Walk // of the names of all objects and schedules
-	ids       int
-	steps     int
-	dieAt     int            // the step at which the process dies; 0 for never
-	watching  func(step int) // called at each step
-	gone      error          // what the fence answers
-	asked     int            // calls of the fence
+	jobs     *transfer.Jobs
+	objects  *blobmemory.Store
+	seen     register.Walk // of the names of all objects
+	ids      int
+	steps    int
+	dieAt    int            // the step at which the process dies; 0 for never
+	watching func(step int) // called at each step
+	gone     error          // what the fence answers
+	asked    int            // calls of the fence
 }
 
 func newJobFixture(t *testing.T) *jobFixture {
@@ -42,17 +40,13 @@ func newJobFixture(t *testing.T) *jobFixture {
 		}
 		return f.step()
 	})
-	f.scheduler = schedulememory.New(func(_, name string, _ bool) error {
-		f.seen.Name(register.Scheduler, name)
-		return f.step()
-	})
 	f.Fence = func(context.Context, string) error {
 		f.asked++
 		return f.gone
 	}
 	f.Limits = limit.Default()
 	f.jobs = transfer.NewJobs(transfer.JobsConfig{
-		Store: f.rows, Now: f.clock, NewID: f.newID, Limits: f.Limits, Objects: f.objects, Wake: f.waker().Wake,
+		Store: f.rows, Now: f.clock, NewID: f.newID, Limits: f.Limits, Objects: f.objects,
 	})
 	return f
 }
@@ -60,12 +54,6 @@ func newJobFixture(t *testing.T) *jobFixture {
 func (f *jobFixture) newID() string {
 	f.ids++
 	return fmt.Sprint("id ", f.ids)
-}
-
-func (f *jobFixture) waker() transfer.Waker {
-	return transfer.Waker{
-		Scheduler: f.scheduler, Now: f.clock, UserPart: func(user string) string { return (user + "-----------")[:11] },
-	}
 }
 
 func (f *jobFixture) step() error {
@@ -84,7 +72,7 @@ func (f *jobFixture) step() error {
 
 func (f *jobFixture) newWorker() *transfer.Worker {
 	return transfer.NewWorker(transfer.WorkerConfig{
-		Service: f.Service, Objects: f.objects, NewID: f.newID, Wake: f.waker().Wake, Forget: f.waker().Forget,
+		Service: f.Service, Objects: f.objects, NewID: f.newID,
 		Abandoned: transfer.Abandoned,
 	})
 }

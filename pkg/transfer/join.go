@@ -67,10 +67,19 @@ func (s *Service) Join(
 	return j.manifest, s.fence(ctx, user)
 }
 
+// CountNames returns the names of all counts of a manifest: the types of entities, and the other things.
+func CountNames(r *entity.Registry) []string {
+	var names []string
+	for _, t := range types(r) {
+		names = append(names, t.Name)
+	}
+	return append(names, countArchived, countGone, countValues, countPlans, countRevisions)
+}
+
 func (s *Service) noCounts() map[string]int {
-	counts := map[string]int{countArchived: 0, countGone: 0, countValues: 0, countPlans: 0, countRevisions: 0}
-	for _, t := range s.types() {
-		counts[t.Name] = 0
+	counts := map[string]int{}
+	for _, name := range CountNames(s.Registry) {
+		counts[name] = 0
 	}
 	return counts
 }

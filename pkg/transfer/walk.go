@@ -38,8 +38,8 @@ const (
 )
 
 // types returns the types of which a user has many, in the order of the file: exceptions come after series.
-func (s *Service) types() []*entity.Type {
-	return slices.DeleteFunc(slices.Clone(s.Registry.Types()), func(t *entity.Type) bool { return !t.HasCollection() })
+func types(r *entity.Registry) []*entity.Type {
+	return slices.DeleteFunc(slices.Clone(r.Types()), func(t *entity.Type) bool { return !t.HasCollection() })
 }
 
 // page reads the rows of a user's partition with the prefix behind a sort key.
@@ -80,7 +80,7 @@ func (s *Service) each(
 
 // walkItems reads the entities, type by type, in the order of their sort keys.
 func (s *Service) walkItems(ctx context.Context, w *walk, after string) (string, error) {
-	types := s.types()
+	types := types(s.Registry)
 	if after != "" {
 		first := slices.IndexFunc(types, func(t *entity.Type) bool {
 			return strings.HasPrefix(after, entity.ItemPrefix(t.Name))

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	departing "nexus/pkg/account"
 	"nexus/pkg/blob"
-	"nexus/pkg/entity"
 	"nexus/pkg/entity/account"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
@@ -27,9 +25,6 @@ const (
 	maxJobTries = 6
 )
 
-// ErrPayload says that a call is none of a job.
-var ErrPayload = errors.New("the payload is no call of an export")
-
 // WorkerConfig holds the dependencies of a [Worker]. Those without a remark are required.
 type WorkerConfig struct {
 	*Service
@@ -37,9 +32,6 @@ type WorkerConfig struct {
 	Objects blob.Streamer
 	// NewID returns a name for a worker that no other has.
 	NewID func() string
-	// Wake and Forget ask for the next call of a job that this one has no time for, and end what was asked for; both may
-	// be nil, as in [JobsConfig].
-	Wake, Forget func(ctx context.Context, user, id string) error
 	// Abandoned is the constant of this name, except where no more than one worker lives: there it may be 0.
 	Abandoned time.Duration
 }
@@ -81,15 +73,6 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Handle works on the job that a schedule's call names.
-func (w *Worker) Handle(ctx context.Context, payload []byte) error {
-	var call Call
-	if err := json.Unmarshal(payload, &call); err != nil || entity.CheckUserID(call.UserID) != nil {
-		return ErrPayload
-	}
-	return w.Work(ctx, call.UserID, call.ExportID)
 }
 
 // Work does what there is to do of one job.
@@ -221,13 +204,8 @@ func (t *task) put(ctx context.Context, set item.Item, remove []string) error {
 	return nil
 }
 
-// release leaves the job to the next call, and asks for it.
-func (t *task) release(ctx context.Context) error {
-	if err := t.move(ctx, *t.cursor, Waiting); err != nil || t.Wake == nil {
-		return err
-	}
-	return t.Wake(ctx, t.user, t.ID)
-}
+// release leaves the job to the next call.
+func (t *task) release(ctx context.Context) error { return t.move(ctx, *t.cursor, Waiting) }
 
 // finish makes the file of the parts, ends the job, and removes the parts.
 func (t *task) finish(ctx context.Context) error {
@@ -263,12 +241,10 @@ func (t *task) fail(ctx context.Context, reason string) error {
 	return t.clear(ctx, folder(t.user, t.ID))
 }
 
-// clear removes the objects of a job that has ended, and the schedule.
+// clear removes objects of a job that has ended.
 func (t *task) clear(ctx context.Context, folder string) error {
-	if _, err := t.Objects.Purge(ctx, folder); err != nil || t.Forget == nil {
-		return err
-	}
-	return t.Forget(ctx, t.user, t.ID)
+	_, err := t.Objects.Purge(ctx, folder)
+	return err
 }
 
 // tidy removes once more what is left of a job that has ended: nothing that worked on it is alive. It is the last thing

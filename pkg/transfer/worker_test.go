@@ -26,9 +26,7 @@ func TestWorker_makesTheFileOfAJob(t *testing.T) {
 	id := f.request("ann")
 	require.Equal(t, "000001", id)
 	f.now = f.now.Add(time.Minute)
-	calls := f.scheduler.Entries()
-	require.Len(t, calls, 1)
-	require.NoError(t, f.newWorker().Handle(t.Context(), calls[0].Payload))
+	require.NoError(t, f.newWorker().Run(t.Context()))
 	job := f.job("ann", id)
 	require.Equal(t, transfer.Done, job.State)
 	require.Equal(t, content(t, want), content(t, f.file("ann", id)))
@@ -37,7 +35,6 @@ func TestWorker_makesTheFileOfAJob(t *testing.T) {
 	require.Equal(t, 3, job.Counts["TASK"]+job.Counts["archived"])
 	require.NotZero(t, job.Lines)
 	require.Equal(t, []string{"exports/ann/000001/account.zip"}, f.objectsOf("ann"), "the parts are removed")
-	require.Empty(t, f.scheduler.Entries())
 	require.Empty(t, f.objectsOf("bob"))
 	for _, row := range f.dump() {
 		key, _, _ := strings.Cut(row, " ")
@@ -91,7 +88,6 @@ func TestWorker_endsTheSameWhereverItsProcessDies(t *testing.T) {
 		require.NoError(t, f.jobs.Delete(t.Context(), "ann", id))
 		f.later()
 		require.Empty(t, f.listed(), "step %d", step)
-		require.Empty(t, f.scheduler.Entries(), "step %d", step)
 		require.LessOrEqual(t, len(f.objectsOf("ann")), 1, "step %d: %v", step, f.objectsOf("ann"))
 	}
 }
@@ -175,10 +171,8 @@ func TestWorker_goesOnInItsNextCall(t *testing.T) {
 	calls := 0
 	for ; f.job("ann", id).State != transfer.Done; calls++ {
 		require.Less(t, calls, 20)
-		due := f.scheduler.Entries()
-		require.NotEmpty(t, due)
 		ctx, cancel := context.WithDeadline(t.Context(), f.now.Add(11*time.Minute))
-		require.NoError(t, f.newWorker().Handle(ctx, due[0].Payload))
+		require.NoError(t, f.newWorker().Run(ctx))
 		cancel()
 	}
 	require.Greater(t, calls, 1)
@@ -221,15 +215,4 @@ func TestWorker_failsAJobThatTookLongerThanADay(t *testing.T) {
 	f.now = f.now.Add(25 * time.Hour)
 	require.NoError(t, f.newWorker().Run(t.Context()))
 	require.Equal(t, transfer.Failed, f.job("ann", id).State)
-}
-
-func TestWorker_refusesACallOfAnother(t *testing.T) {
-	t.Parallel()
-	f := newJobFixture(t)
-	for _, payload := range []string{"", "{}", `{"userId":"a#b","exportId":"000001"}`} {
-		require.ErrorIs(t, f.newWorker().Handle(t.Context(), []byte(payload)), transfer.ErrPayload)
-	}
-	for _, payload := range []string{`{"userId":"ann","exportId":"1"}`, `{"userId":"ann","exportId":"000001"}`} {
-		require.NoError(t, f.newWorker().Handle(t.Context(), []byte(payload)))
-	}
 }
