@@ -96,3 +96,60 @@ func TestNotifier_leavesTheNextTriggerAloneAfterAnEarlySnooze(t *testing.T) {
 		}
 	}
 }
+
+// An exception decides about an occurrence as long as its delivery is not there. So a call that has looked before the
+// exception was made delivers nothing of an occurrence that its user has cancelled.
+func TestNotifier_deliversNothingOfAnOccurrenceThatIsCancelledWhileItLooks(t *testing.T) {
+	t.Parallel()
+	for meddleAt, isWithin, before := 1, true, 0; isWithin; meddleAt++ {
+		require.Less(t, meddleAt, 200)
+		w := setup(t)
+		w.create("mst_1", fmt.Sprintf(dailyAt, "0"))
+		w.runUntilIdle()
+		w.to(noon.Add(2 * time.Hour)) // two in the afternoon of the first day
+		calls := w.scheduler.due(w.now)
+		require.Len(t, calls, 1)
+		isWithin = false
+		isDecided := false
+		w.fault.steps, w.fault.at, w.fault.die = 0, meddleAt, false
+		w.fault.meddle = func() {
+			isWithin = true
+			isDecided = len(w.rows(entity.DeliveryPrefix("mst_1"))) > 0
+			w.fault.at = 0
+			w.cancel("mst_1", "20251201")
+		}
+		w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
+		w.fault.at = 0
+		if isWithin && !isDecided {
+			before++
+			require.Empty(t, w.published(), "cancelled before step %d", meddleAt)
+		}
+		require.True(t, isWithin || before > 1, "the exception came before the delivery at some step")
+	}
+}
+
+// A process stands still in the middle of a call until the next occurrence is due, too. The trigger passes the delivered
+// occurrence and not the clock: the other one is delivered as well.
+func TestNotifier_passesTheDeliveredOccurrenceAlone(t *testing.T) {
+	t.Parallel()
+	for step, stands := 1, true; stands; step++ {
+		require.Less(t, step, 200)
+		w := setup(t)
+		w.create("rem_1", fmt.Sprintf(dailyRem, ""))
+		w.runUntilIdle()
+		w.to(noon.Add(time.Hour))
+		calls := w.scheduler.due(w.now)
+		require.Len(t, calls, 1)
+		stands = false
+		w.fault.steps, w.fault.at, w.fault.die = 0, step, false
+		w.fault.meddle = func() {
+			stands = true
+			w.now = noon.Add(25 * time.Hour)
+		}
+		w.repeat(func(ctx context.Context) error { return w.notifier.Handle(ctx, calls[0]) })
+		w.fault.at = 0
+		w.to(noon.Add(25 * time.Hour))
+		w.runUntilIdle()
+		require.Subset(t, w.published(), []string{"rem_1 -0 01T13:00", "rem_1 -0 02T13:00"}, "it stands at step %d", step)
+	}
+}
