@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -64,8 +65,8 @@ func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 		return wrongUsage("either --dev or --endpoint is needed")
 	case c.User == "" && !c.Due && !c.Again:
 		return wrongUsage("either --user, --due or --again is needed")
-	case c.Dev != "" && (c.Due || c.Again || c.DryRun):
-		return wrongUsage("--due, --again and --dry-run need --endpoint")
+	case c.Dev != "" && (c.Due || c.DryRun):
+		return wrongUsage("--due and --dry-run need --endpoint")
 	case (c.Now || c.DryRun) && c.User == "", c.Now && c.DryRun:
 		return wrongUsage("--now and --dry-run go with --user, one of them")
 	}
@@ -182,7 +183,11 @@ func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walke
 
 // inProcess has a running system erase.
 func (c *eraseCommand) inProcess(ctx context.Context, out outputs) error {
-	body, err := json.Marshal(map[string]any{"user": c.User, "now": c.Now})
+	request := map[string]any{"user": c.User, "now": c.Now}
+	if c.Again {
+		request = map[string]any{"again": true}
+	}
+	body, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
@@ -191,6 +196,10 @@ func (c *eraseCommand) inProcess(ctx context.Context, out outputs) error {
 		return err
 	}
 	defer response.Body.Close()
+	if c.Again {
+		_, err := io.Copy(out.results, response.Body)
+		return err
+	}
 	var erased local.Erased
 	if err := json.NewDecoder(response.Body).Decode(&erased); err != nil {
 		return fmt.Errorf("read the answer: %w", err)

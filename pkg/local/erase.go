@@ -83,14 +83,23 @@ type Erased struct {
 	EraseAt *time.Time    `json:"eraseAt,omitempty"`
 }
 
-// postErase requests the erasure of an account or, with now, erases it and answers when nothing is left.
+// postErase requests the erasure of an account or, with now, erases it and answers when nothing is left. With again it
+// erases again whom an older copy of the data has brought back.
 func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		User string `json:"user"`
-		Now  bool   `json:"now"`
+		User  string `json:"user"`
+		Now   bool   `json:"now"`
+		Again bool   `json:"again"`
 	}
 	if err := readBody(r, &body); err != nil {
 		return err
+	}
+	if body.Again {
+		if body.User != "" || body.Now {
+			return refusal(http.StatusUnprocessableEntity, "again: stands alone")
+		}
+		goOn(w)
+		return p.eraseAgain(w, r)
 	}
 	if err := entity.CheckUserID(body.User); err != nil {
 		return refusal(http.StatusUnprocessableEntity, "user: %v", err)
@@ -108,6 +117,16 @@ func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 		out.EraseAt = &eraseAt
 	}
 	return answer(w, out)
+}
+
+func (p *Platform) eraseAgain(w http.ResponseWriter, r *http.Request) error {
+	p.erasures.Lock() // one at a time
+	defer p.erasures.Unlock()
+	again, err := p.system.Eraser.Again(r.Context(), p.backend.walker)
+	if err != nil {
+		return err
+	}
+	return answer(w, again)
 }
 
 func (p *Platform) leave(ctx context.Context, user string, now bool) error {

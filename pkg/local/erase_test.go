@@ -57,7 +57,7 @@ func (s *system) live(user string) {
 }
 
 // found returns the files below a directory that have one of the texts.
-func found(t *testing.T, dir string, texts ...string) (names []string) {
+func found(t testing.TB, dir string, texts ...string) (names []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -137,7 +137,7 @@ func TestPlatform_leavesNothingOfAnErasedUser(t *testing.T) {
 }
 
 // withoutStream returns a folder with a compacted copy of the engine's file, from which the stream is taken out.
-func withoutStream(t *testing.T, dir string) string {
+func withoutStream(t testing.TB, dir string) string {
 	t.Helper()
 	copied := t.TempDir()
 	content, err := os.ReadFile(filepath.Join(dir, "engine", "dynamodb.sqlite"))

@@ -201,7 +201,8 @@ func checkReminder(wrong *entity.Faults, it item.Item) {
 		wrong.Require(it, product.AttrSnoozeState, "a snoozed reminder has it")
 	}
 	trigger, _ := it.Time(product.AttrTriggerUtc)
-	if !it.Has(product.AttrRRule) {
+	// The first trigger is as its user set it: an hour that occurs twice may be the second, which no rule means.
+	if !it.Has(product.AttrRRule) || item.Equal(it[product.AttrTriggerUtc], it[product.AttrFirstTriggerUtc]) {
 		return
 	}
 	triggers, err := product.CompileReminder(it)

@@ -89,6 +89,17 @@ func TestImport_ofARequestedInstantIsThatOfTheImport(t *testing.T) {
 	require.Equal(t, 9, asked)
 }
 
+// An hour occurs twice, and a reminder counts from the second. No rule means that hour, but its user set it.
+func TestImport_takesAFirstTriggerInTheSecondOfTwoHours(t *testing.T) {
+	t.Parallel()
+	here, there := newFixture(t), newFixture(t)
+	here.do("ann", -1, command.Create{Type: product.Reminder(), Fields: fields{
+		"title": "Ring", "triggerUtc": "2026-10-25T01:42:00Z", "tzid": "Europe/London", "rrule": "FREQ=WEEKLY",
+	}})
+	_, err := there.take("zoe", here.export("ann"))
+	require.NoError(t, err)
+}
+
 func TestImport_needsAnEmptyAccount(t *testing.T) {
 	t.Parallel()
 	here := newFixture(t)
