@@ -112,7 +112,8 @@ func (a *again) putPepper(ctx context.Context) error {
 	return err
 }
 
-// putRows puts the rows of the lists. That of an erased account replaces any but one of an erasure under way.
+// putRows puts the rows of the lists. That of an erased account replaces any but one of an erasure under way, which
+// [again.eraseAll] ends.
 func (a *again) putRows(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.lists)) {
 		of := a.lists[name]
@@ -122,7 +123,10 @@ func (a *again) putRows(ctx context.Context) error {
 		}
 		put, condition := erased(name, of.at), replaceable(a.Now())
 		switch {
-		case of.state == Leaving && is.state != Present, is.state == Erasing:
+		case is.state == Erasing:
+			a.users[name] = is.user // also one of whom nothing else is left
+			continue
+		case of.state == Leaving && is.state != Present:
 			continue
 		case of.state == Leaving:
 			put = requested(name, "", of.asked, of.at)
@@ -234,7 +238,8 @@ func (a *again) schedules(ctx context.Context) error {
 	return nil
 }
 
-// eraseAll erases the accounts that it found and whose instant has come, and gives the others' rows their users.
+// eraseAll erases the accounts that it found and whose instant has come, and gives the others' rows their users. An
+// erasure under way, which the restored table may have, too, is taken over and comes to its end.
 func (a *again) eraseAll(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.users)) {
 		isErased, err := a.eraseOne(ctx, name)
@@ -252,7 +257,13 @@ func (a *again) eraseAll(ctx context.Context) error {
 
 func (a *again) eraseOne(ctx context.Context, name string) (isErased bool, err error) {
 	of, user := a.lists[name], a.users[name]
-	if of.state == Erased {
+	is, err := findRow(ctx, a.Store, name, a.Now())
+	switch {
+	case err != nil:
+		return false, err
+	case is.state == Erasing:
+		return true, a.erase(ctx, name, true)
+	case of.state == Erased:
 		return true, a.Sweep(ctx, user)
 	}
 	_, err = a.Store.Update(ctx, table.Update{
@@ -266,31 +277,6 @@ func (a *again) eraseOne(ctx context.Context, name string) (isErased bool, err e
 		return false, nil
 	}
 	return true, a.erase(ctx, name, true)
-}
-
-// again makes passes over an account that is ERASED until one has found nothing. The row does not move.
-func (w *worker) again(ctx context.Context) error {
-	for found := 1; found > 0; {
-		found = 0
-		for step := 1; step <= lastStep; step++ {
-			n, err := w.do(ctx, step)
-			if found += n; err != nil {
-				return fmt.Errorf("step %d of the erasure: %w", step, err)
-			}
-		}
-	}
-	return nil
-}
-
-// Sweep erases what there is of a user whose account is ERASED, and nothing of any other.
-func (e *Eraser) Sweep(ctx context.Context, user string) error {
-	name := e.Pepper.Erasure(user)
-	is, err := findRow(ctx, e.Store, name, e.Now())
-	if err != nil || is.state != Erased {
-		return err
-	}
-	w := &worker{Eraser: e, row: row{name: name, user: user, state: Erased}, id: e.NewID(), isAgain: true}
-	return w.again(ctx)
 }
 
 // eachObject calls visit for the name of each object that begins with the prefix.

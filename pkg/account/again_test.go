@@ -55,6 +55,34 @@ func TestAgain_erasesWhomARestoreBroughtBack(t *testing.T) {
 	require.Equal(t, account.Present, w.state("ann"), "40 days of the erasure, not of the restore")
 }
 
+func TestAgain_endsAnErasureThatARestoreBroughtBack(t *testing.T) {
+	t.Parallel()
+	const never = 1 << 20
+	for what, dies := range map[string]func(w *fixture) bool{
+		"before the first row goes": func(w *fixture) bool { return w.steps > 10 },
+		"when ERASED is missing":    func(w *fixture) bool { return len(w.published()) > 0 },
+	} {
+		w := restored(t, func(w *fixture) {
+			require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
+			w.steps, w.dieAt = 0, never
+			w.watching = func() {
+				if w.dieAt == never && dies(w) {
+					w.dieAt = w.steps + 2
+				}
+			}
+			require.Error(t, w.eraser().Erase(t.Context(), "ann"))
+			w.dieAt, w.watching = 0, nil
+			require.Equal(t, account.Erasing, w.state("ann"), what)
+		}, func(w *fixture) { w.erased("ann") })
+		require.Equal(t, account.Erasing, w.state("ann"), what)
+		before := w.digest(neighbours...)
+		require.Equal(t, 1, w.again().Erased, what)
+		require.Empty(t, w.dataOf("ann"), what)
+		require.Equal(t, account.Erased, w.state("ann"), what)
+		require.Equal(t, before, w.digest(neighbours...), "law E3")
+	}
+}
+
 func TestAgain_goesByTheInstantAndNotByThePresence(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
