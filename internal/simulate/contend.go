@@ -146,7 +146,7 @@ func (h *history) aContendedItem() (contendedItem, bool) {
 		records = records[max(0, len(records)-recent):]
 	}
 	for range 8 {
-		if b, ok := itemOfRecord(records[h.luck.IntN(len(records))]); ok {
+		if b, ok := itemOfRecord(records[h.luck.IntN(len(records))]); ok && !h.isAway(b.user) {
 			return b, true
 		}
 	}

@@ -19,6 +19,9 @@ import (
 // damage does what no code here does: it changes or removes a user's derived rows. From then on nothing is checked
 // about the user until a repair is complete; consumers, commands and reminders continue.
 func (h *history) damage(user string) {
+	if h.isAway(user) {
+		return
+	}
 	s := h.oracle.users[user]
 	var err error
 	switch h.luck.IntN(18) {
@@ -51,7 +54,7 @@ func (h *history) damage(user string) {
 
 // damageSum writes wrong statistics.
 func (h *history) damageSum(s *userState) {
-	if !s.meta.Has(product.AttrStats) {
+	if !s.meta.Has(product.AttrStats) || h.isAway(s.user) {
 		return
 	}
 	wrong := s.meta.Map(product.AttrStats).Clone()
@@ -68,6 +71,9 @@ func (h *history) damageSum(s *userState) {
 
 // damageEnd puts a wrong end on one item, and runs a repair while its user continues to change the item.
 func (h *history) damageEnd(user string) {
+	if h.isAway(user) {
+		return
+	}
 	h.endAll()
 	s := h.oracle.users[user]
 	err := pick(h.luck, h.strayEnd, h.strayEnd, h.strayCold)(s)

@@ -91,6 +91,9 @@ func (h *history) published(e bus.Event) {
 	if !h.places.Name(register.Bus, e.Type) {
 		h.violate("I9", "", e.Type, "is an event that the register does not know")
 	}
+	if h.publishedOfAccount(e) {
+		return
+	}
 	if e.Type != reminders.DetailType {
 		h.announced(e)
 		return

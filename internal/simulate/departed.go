@@ -172,6 +172,9 @@ func (s *userState) departure(ref entity.Ref) archive.Departure {
 // spoilCopy loses or damages the copy of an item that is still there, and runs a repair while its user continues. It
 // then restores a copy that the repair did not reach, because after the item's end nothing could be done.
 func (h *history) spoilCopy(s *userState) {
+	if h.isAway(s.user) {
+		return
+	}
 	h.endAll()
 	h.absorb(nil)
 	id := h.conclude(s)

@@ -47,7 +47,7 @@ func (e errand) fits() bool { return e.store.brought == e.brought }
 // pull begins one request to the feed: the first page of a snapshot, the next one, or what has changed since the token.
 // It is nil if the device waits for an answer, or has to wait.
 func (h *history) pull(d *device) *worker {
-	if d.pulling != nil && (h.settling || !h.luck.one(4)) || h.now.Before(d.busyUntil) {
+	if d.pulling != nil && (h.settling || !h.luck.one(4)) || h.now.Before(d.busyUntil) || h.isGone(d.store.user) {
 		return nil
 	}
 	if d.store.token == "" || d.store.isReset {

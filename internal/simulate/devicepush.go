@@ -19,7 +19,7 @@ const neverSent = 80 * 24 * time.Hour
 // there is nothing to send, or an answer is awaited.
 func (h *history) push(d *device) *worker {
 	st := d.store
-	if d.pushing != nil {
+	if d.pushing != nil || h.isPast(st.user) {
 		return nil
 	}
 	for i := 0; i < len(st.outbox); i++ {
@@ -59,6 +59,9 @@ func (h *history) push(d *device) *worker {
 	w.finished = func() {
 		w.lost()
 		h.note("  answer %s, %v", answer, err)
+		if h.isTurnedAway(st.user, err) {
+			return // the device keeps its outbox
+		}
 		if err != nil {
 			h.violate("I12", st.user, d.name, "a batch is answered %v", err)
 			return

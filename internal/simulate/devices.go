@@ -211,11 +211,11 @@ func (h *history) openSurface() {
 	if len(h.fleet.devices) == 0 {
 		return
 	}
-	served := h.assemble(system.Ports{
+	served := h.assemble(h.fenced(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
 		Now:   h.clock, NewID: h.newID, NewRevisionID: h.newID, Pause: h.pause, Random: h.luck.bits(), Log: h.complaints,
 		Copies: blobPort{h, h.copies},
-	})
+	}))
 	h.keeper = served
 	h.surface, _ = served.API(api.Config{
 		Side: api.SideCommands, Authenticate: api.BearerIsUser, Now: h.clock,

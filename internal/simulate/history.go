@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nexus/pkg/api"
@@ -23,6 +24,15 @@ import (
 
 // userNames are the users of a history.
 var userNames = [...]string{"ann", "bob", "cleo", "dan"}
+
+// namesOf returns the users. Where one leaves it is the last, and the first one's id begins with that id.
+func namesOf(seed uint64, n int) []string {
+	names := slices.Clone(userNames[:n])
+	if leaves(seed) {
+		names[0], names[n-1] = "anna", "ann"
+	}
+	return names
+}
 
 // history is one play: the system, its faults, and the log of its actions.
 type history struct {
@@ -63,6 +73,7 @@ type history struct {
 
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	oracle      *oracle
+	leaver      *leaver            // nil if nobody leaves
 	copiedBy    map[string]*worker // who put an object last
 	places      register.Walk      // all that was written anywhere
 	operations  int64
@@ -109,9 +120,11 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.luck.step(h.step)
 		h.mixture.step(h.step)
 		h.luck.calm = slices.Contains(spec.Calm, h.step)
+		h.endPeriods()
 		h.take()
 		h.walkSome()
 		h.useDevices()
+		h.leaveSome()
 		h.checkSums()
 	}
 	if h.violation == nil {
@@ -138,18 +151,17 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
 	h.schedules, h.walks, h.bus = newSchedules(h), newWalkQueue(h), newBus(h)
 	h.registry = product.Registry()
-	for i := range l.users {
-		h.users = append(h.users, userNames[i])
-	}
+	h.users = l.names
 	h.oracle = newKnown(h.users)
+	h.openAccounts()
 
-	h.system = h.assemble(system.Ports{
+	h.system = h.assemble(h.withAccounts(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
 		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause, Random: l.bits(),
 		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
 		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
-	}, ownSum())
+	}), ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.
 	h.direct = h.assemble(system.Ports{
@@ -193,7 +205,7 @@ func (h *history) openReaders() {
 func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	loop, err := consume.New(consume.Config{
 		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.logOf("loop"),
-		Now: h.clock, InTurn: true, Observe: h.counted, Wait: h.wait,
+		Now: h.clock, InTurn: true, Observe: h.counted, Wait: h.wait, IsGone: h.system.IsGone,
 	})
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together
@@ -229,6 +241,9 @@ func (h *history) newID() string {
 
 // close ends all paused workers.
 func (h *history) close() {
+	if h.leaver != nil {
+		h.workers = append(h.workers, h.leaver.shells...)
+	}
 	for len(h.workers) > 0 {
 		h.kill(h.workers[0])
 	}
@@ -243,6 +258,9 @@ func (h *history) note(format string, args ...any) {
 
 // violate records the first violation; later ones may follow from it.
 func (h *history) violate(invariant, user, item, format string, args ...any) {
+	if isErasure := strings.HasPrefix(invariant, "E"); h.isGone(user) && !isErasure {
+		return // the log of an account that is gone says nothing any more
+	}
 	if h.violation == nil {
 		h.violation = &Violation{
 			Invariant: invariant, User: user, Item: item, Detail: fmt.Sprintf(format, args...), Step: h.step,

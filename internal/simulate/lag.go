@@ -54,6 +54,25 @@ func (h *history) lagging(keys []item.Key, rows []item.Item) []item.Item {
 	return out
 }
 
+// laggingState returns the state of an account, often as it was up to a minute ago.
+func (h *history) laggingState(keys []item.Key, rows []item.Item) []item.Item {
+	if h.settling || h.current == nil || h.luck.one(2) {
+		return rows
+	}
+	for _, r := range h.stream.log[max(0, len(h.stream.log)-maxLag):] {
+		if r.Key != keys[0] || h.now.Sub(r.Created) > maxLagTime {
+			continue
+		}
+		h.happened["state of an account of a moment ago"]++
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row item.Item) bool { return row.Key() == keys[0] })
+		if r.Old != nil {
+			rows = append(rows, r.Old)
+		}
+		return rows
+	}
+	return rows
+}
+
 // laggingPage returns a page of a Query of the table as it was a moment ago.
 func (h *history) laggingPage(q table.Query, page table.Page) []item.Item {
 	old := map[item.Key]item.Item{}

@@ -35,6 +35,9 @@ func (h *history) sweepLog(user string) {
 
 // loseLog takes the newest rows of a log away, as a restored table lacks them. Its operator raises the form.
 func (h *history) loseLog(user string) {
+	if h.isAway(user) {
+		return
+	}
 	l := h.fleet.logs[user]
 	if len(l.rows) == 0 || len(h.workers) > 0 {
 		return

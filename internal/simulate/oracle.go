@@ -124,6 +124,7 @@ func (h *history) absorb(w *worker) {
 	for _, r := range h.stream.read(by) {
 		h.take1(r)
 	}
+	h.endPeriods()
 	h.checkTouched()
 }
 
@@ -132,6 +133,13 @@ func (h *history) take1(r *record) {
 		h.violate("I9", userOf(r.Key), r.Key.String(), "is a row that the register does not know")
 	}
 	if line, _ := register.FindRow(r.Key.PK, r.Key.SK); line.Owner == register.NoUser {
+		return
+	}
+	if isOfAccounts(r.Key) {
+		h.takeState(r)
+		return
+	}
+	if h.leaver != nil && h.takeOfAccount(r) {
 		return
 	}
 	s := h.oracle.users[userOf(r.Key)]

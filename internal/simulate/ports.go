@@ -67,7 +67,7 @@ func (h *history) trespass(op string, keys []item.Key) {
 		if owner == "" && key.SK == "" { // a query, maybe of a repository's partition
 			owner = userOf(item.Key{PK: key.PK, SK: repository.HeadPrefix()})
 		}
-		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.NoUser {
+		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.NoUser || isOfAccounts(key) {
 			continue
 		}
 		if w.allowed[key.PK] || owner != "" && w.allowed[entity.UserPK(owner)] { // of a repository's partition, too
@@ -89,10 +89,14 @@ func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, 
 
 func (p storePort) Peek(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	p.require(access.BatchGetItem, table.Base, keys...)
-	p.mayLag()
+	lagging := p.h.laggingState
+	if !isOfAccounts(keys[0]) { // a fence bears it
+		p.mayLag()
+		lagging = p.h.lagging
+	}
 	return storeCall(p.h, "Peek", nil, keys, func() ([]item.Item, error) {
 		rows, err := p.h.store.Peek(ctx, keys)
-		return p.h.lagging(keys, rows), err
+		return lagging(keys, rows), err
 	})
 }
 
@@ -112,7 +116,7 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 
 // mayLag reports a worker that decides on a read which may lag.
 func (p storePort) mayLag() {
-	if w := p.h.current; w != nil && w.kind != commanding && w.kind != serving {
+	if w := p.h.current; w != nil && w.kind != commanding && w.kind != serving && w.kind != erasing {
 		p.h.violate("I10", "", w.name, "decides on a read that may lag")
 	}
 }
@@ -188,7 +192,7 @@ func (p storePort) Walk(ctx context.Context, segment, total int, visit func(item
 // blobPort is the workers' view of an object store.
 type blobPort struct {
 	h    *history
-	kept blob.Store
+	kept blob.Purger
 }
 
 func blobCall[T any](h *history, op, name string, do func() (T, error)) (T, error) {
@@ -241,6 +245,16 @@ func (p blobPort) Get(ctx context.Context, name string) ([]byte, error) {
 func (p blobPort) Delete(ctx context.Context, name string) error {
 	_, err := blobCall(p.h, "delete", name, func() (struct{}, error) { return struct{}{}, p.kept.Delete(ctx, name) })
 	return err
+}
+
+// Purge implements [blob.Purger]. What it removes is one user's alone (E3).
+func (p blobPort) Purge(ctx context.Context, name string) (int, error) {
+	return blobCall(p.h, "purge", name, func() (int, error) {
+		before := p.h.objectsIn(p.kept, name)
+		n, err := p.kept.Purge(ctx, name)
+		p.h.checkPurged(p.kept, before)
+		return n, err
+	})
 }
 
 func (p blobPort) List(ctx context.Context, prefix string, limit int, after string) ([]string, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nexus/pkg/consume"
+	"nexus/pkg/register"
 )
 
 // maxTogether bounds how many given-up records are redriven at once.
@@ -99,6 +100,9 @@ func (h *history) takeParked(names []string, n int) *worker {
 	h.happened["parked record taken up"] += len(objects)
 	back := func() {
 		for name, body := range objects {
+			if owner, _ := register.OwnerOf(name); h.isGone(owner) {
+				continue
+			}
 			if err := h.parking.Put(noContext, name, body); err != nil {
 				h.violate("I8", "", name, "%v", err)
 			}

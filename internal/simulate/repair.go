@@ -15,7 +15,11 @@ import (
 // repair begins a repair of one user's derived rows, beside all other work.
 func (h *history) repair(user string) *worker {
 	w := &worker{kind: repairing, name: "repair of " + user}
-	w.lost = func() { h.toRepair[user] = true } // its caller begins it again
+	w.lost = func() { // its caller begins it again
+		if !h.isGone(user) {
+			h.toRepair[user] = true
+		}
+	}
 	if items := h.oracle.users[user].items; len(items) > 0 && h.luck.misfortune(h) && h.luck.one(8) {
 		ids := slices.Sorted(maps.Keys(items))
 		w.cursed = &curse{harm: refusal, picky: true, item: ids[h.luck.IntN(len(ids))]}

@@ -21,6 +21,9 @@ func (h *history) useRepository(user string) {
 	}
 	s := h.oracle.users[user]
 	for range 1 + h.luck.IntN(4) {
+		if h.isAway(user) {
+			return
+		}
 		switch n := h.luck.IntN(20); {
 		case n < 9:
 			h.commitHead(s)
@@ -201,8 +204,10 @@ func (h *history) keeping(s *userState, what string, do func(ctx context.Context
 			missing *revision.NotFoundError
 			named   *revision.NamedError
 			rules   *revision.RuleError
+			away    *awayError
 		)
 		switch {
+		case errors.As(err, &away):
 		case err == nil, isPassing(err), port.IsOutage(err):
 		case errors.As(err, &missing), errors.As(err, &rules):
 		case errors.As(err, &named):
@@ -211,7 +216,11 @@ func (h *history) keeping(s *userState, what string, do func(ctx context.Context
 			h.violate("I14", s.user, what, "is answered %v", err)
 		}
 	}
-	return h.start(w, func(ctx context.Context) { err = do(ctx) }, s.user)
+	return h.start(w, func(ctx context.Context) {
+		if err = h.admit(ctx, s.user); err == nil {
+			err = do(ctx)
+		}
+	}, s.user)
 }
 
 // readRevision reads the present tree, any revision, or that of an instant: it is whole, or it was pruned.

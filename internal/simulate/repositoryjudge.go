@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
+	"nexus/pkg/table"
 )
 
 // blobPage is the number of objects in a page of a list.
@@ -152,8 +153,11 @@ func (s *userState) checkRepository(h *history, at repository.Address) {
 type placed struct{ name, text string }
 
 // everything returns all rows and objects that there are.
-func (h *history) everything() (all []placed) {
-	err := h.store.Walk(noContext, 0, 1, func(row item.Item) error {
+func (h *history) everything() []placed { return h.everythingIn(h.store) }
+
+// everythingIn returns all rows of a table, and all objects.
+func (h *history) everythingIn(in table.Walker) (all []placed) {
+	err := in.Walk(noContext, 0, 1, func(row item.Item) error {
 		all = append(all, placed{row.Key().String(), string(change.AppendItem(nil, row))})
 		return nil
 	})

@@ -54,6 +54,9 @@ func (h *history) send(r *request) *worker {
 	}
 	carryOut := h.command(w, r.Request)
 	return h.start(w, func(ctx context.Context) {
+		if err = h.admit(ctx, r.User); err != nil {
+			return
+		}
 		if r.calendar == "" {
 			res, err = carryOut(ctx)
 			return
@@ -97,8 +100,10 @@ func (h *history) answered(w *worker, err error) {
 		stale    *command.StaleError
 		state    *command.StateError
 		invalid  *entity.ValidationError
+		away     *awayError
 	)
 	switch {
+	case errors.As(err, &away):
 	case err == nil, errors.As(err, &notFound), errors.As(err, &stale), errors.As(err, &state), errors.As(err, &invalid):
 	case isPassing(err), isArchiveRefusal(err), errors.Is(err, command.ErrInProgress):
 	default:

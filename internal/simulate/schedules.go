@@ -55,6 +55,9 @@ func (s *schedules) around(op, name string, after bool) error {
 	case s.struck == failBefore:
 		return schedule.ErrThrottled
 	case !isRead && s.h.current != nil:
+		if old, exists := s.Entry(name); exists && s.h.current.kind == erasing {
+			s.h.checkTaken(userOfPayload(old.Payload), name)
+		}
 		s.retire(name)
 		s.by[name] = s.h.current
 	}
@@ -70,6 +73,13 @@ func (s *schedules) retire(name string) {
 	if s.former = append(s.former, old.Schedule); len(s.former) > maxFormer {
 		s.former = slices.Delete(s.former, 0, len(s.former)-maxFormer)
 	}
+}
+
+// forget drops the calls for a user that have not come to their end.
+func (s *schedules) forget(user string) {
+	isOf := func(payload []byte) bool { return userOfPayload(payload) == user }
+	s.former = slices.DeleteFunc(s.former, func(one schedule.Schedule) bool { return isOf(one.Payload) })
+	s.calls = slices.DeleteFunc(s.calls, isOf)
 }
 
 // due returns the schedules to be called, by name.

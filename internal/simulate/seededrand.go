@@ -39,22 +39,23 @@ func (l *seededRand) bits() io.Reader {
 
 // profile describes a history as a whole.
 type profile struct {
-	users, shards int
-	apart         bool // each consumer has a reader of its own
-	faults        int  // of ten thousand port calls
-	crashes       int  // of a hundred faults
-	held          int  // of a hundred workers, those that are paused while others continue
-	begin         time.Time
-	zone          string   // the zone whose clocks are about to change
-	kinds         []string // what its users have
-	slow          bool     // days pass rather than hours
-	importing     bool     // calendars of other programs are imported
-	crowd         int      // the number of items that the first user has from the start; 0 for none
-	damaging      bool     // derived rows are lost or overwritten, and repaired
-	devices       map[string]int
-	picky         int  // one in so many devices follows some types only; 0 for none
-	attached      bool // the devices hear of everything at once
-	sleepy        bool // weeks pass
+	names     []string // of the users
+	shards    int
+	apart     bool // each consumer has a reader of its own
+	faults    int  // of ten thousand port calls
+	crashes   int  // of a hundred faults
+	held      int  // of a hundred workers, those that are paused while others continue
+	begin     time.Time
+	zone      string   // the zone whose clocks are about to change
+	kinds     []string // what its users have
+	slow      bool     // days pass rather than hours
+	importing bool     // calendars of other programs are imported
+	crowd     int      // the number of items that the first user has from the start; 0 for none
+	damaging  bool     // derived rows are lost or overwritten, and repaired
+	devices   map[string]int
+	picky     int  // one in so many devices follows some types only; 0 for none
+	attached  bool // the devices hear of everything at once
+	sleepy    bool // weeks pass
 }
 
 // allKinds are the types of users' items, as often as they are to be chosen.
@@ -82,7 +83,7 @@ func newLuck(seed uint64) *seededRand {
 	source := rand.NewPCG(seed, 0)
 	l := &seededRand{Rand: rand.New(source), source: source, seed: seed}
 	l.profile = profile{
-		users: pick(l, 2, 2, 3, 4), shards: 1 + l.IntN(3), apart: l.IntN(4) == 0,
+		names: namesOf(seed, pick(l, 2, 2, 3, 4)), shards: 1 + l.IntN(3), apart: l.IntN(4) == 0,
 		faults:  [...]int{0, 50, 150, 400, 1000}[l.IntN(5)],
 		crashes: [...]int{0, 30, 60, 100}[l.IntN(4)],
 		held:    [...]int{0, 20, 50}[l.IntN(3)],
@@ -110,7 +111,7 @@ func (l *seededRand) drawDevices() {
 	if l.one(4) || l.crowd == town {
 		return
 	}
-	for _, user := range userNames[:l.users] {
+	for _, user := range l.names {
 		l.devices[user] = 1 + l.IntN(3)
 	}
 	l.picky = pick(l, 0, 2, 3, 5)

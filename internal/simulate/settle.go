@@ -14,6 +14,7 @@ const witnessedOneIn = 16
 // everything is checked again.
 func (h *history) finish() {
 	h.ending = true
+	h.endLeaving()
 	for i, d := range []time.Duration{
 		0, time.Duration(h.luck.IntN(50)) * time.Hour, time.Duration(h.luck.IntN(12)) * 24 * time.Hour,
 	} {
@@ -38,6 +39,7 @@ func (h *history) finish() {
 	if h.violation == nil {
 		h.checkCarried()
 	}
+	h.endStranger()
 	if tampered := h.store.Tampered(); h.violation == nil && len(tampered) > 0 {
 		h.violate("port", "", "", "changed what was only read: %v", tampered)
 	}

@@ -235,7 +235,7 @@ func (h *history) pass(d time.Duration) {
 			d = next.Sub(h.now) // a due call on the way is not always late
 		}
 	}
-	isOld := func(w *worker) bool { return h.now.Add(d).Sub(w.begun) > maxLife }
+	isOld := func(w *worker) bool { return h.now.Add(d).Sub(w.begun) > h.life() }
 	if d > maxHold || slices.ContainsFunc(h.workers, isOld) {
 		h.endAll()
 	}

@@ -114,6 +114,12 @@ func (h *history) messageOf(cursor item.Key) queue.Message {
 	return queue.Message{Group: "walks", ID: h.newID(), Body: body}
 }
 
+// forget drops the messages for a user that may come again.
+func (q *walkQueue) forget(user string) {
+	isOf := func(m queue.Message) bool { return userOfPayload(m.Body) == user }
+	q.former, q.again = slices.DeleteFunc(q.former, isOf), slices.DeleteFunc(q.again, isOf)
+}
+
 // walkSome lets walkers work: on messages that wait, on some of them twice at once, on one that was done, and on dead
 // letters that an operator puts back.
 func (h *history) walkSome() {

@@ -20,6 +20,7 @@ const (
 	walking
 	repairing
 	serving // a request that reads
+	erasing // the erasure of an account
 )
 
 // crashed unwinds a worker that never continues.

@@ -1,0 +1,110 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"nexus/pkg/account"
+	"nexus/pkg/port"
+)
+
+// eraseSome calls the job that erases accounts, or a shell does.
+func (h *history) eraseSome() {
+	l := h.leaver
+	h.endOld(0)
+	if h.now.Before(l.eraseAt) {
+		return
+	}
+	if !l.begun.IsZero() && h.luck.one(2) {
+		h.pass(time.Duration(2+h.luck.IntN(70)) * time.Minute)
+	}
+	h.begin(h.erasing(h.luck.one(4)))
+	if len(l.shells) > 0 && h.luck.one(4) {
+		h.wake(l.shells[0])
+	}
+	if h.luck.one(4) {
+		h.askAsLeaver()
+	}
+}
+
+// errNoTime says that the invocation has no time for a wait.
+var errNoTime = errors.New("the time of the invocation is over")
+
+// erasing returns a call of the job, or of a shell that takes the erasure over.
+func (h *history) erasing(fromShell bool) *worker {
+	l := h.leaver
+	w := &worker{kind: erasing, name: "erasure of " + l.user}
+	var err error
+	w.finished = func() {
+		h.note("%s: %v", w.name, err)
+		for _, passes := range []error{errNoTime, account.ErrOvertaken, account.ErrNotDue} {
+			if errors.Is(err, passes) {
+				return
+			}
+		}
+		if err != nil && !isPassing(err) && !port.IsOutage(err) {
+			h.violate("E1", "", w.name, "is answered %v", err)
+		}
+	}
+	return h.start(w, func(ctx context.Context) {
+		if fromShell {
+			err = h.system.Eraser.Erase(ctx, l.user)
+			return
+		}
+		_, err = h.system.Eraser.Run(ctx)
+	}, l.user)
+}
+
+// waitErasing waits in the time of an erasure: others go on, or its invocation ends.
+func (h *history) waitErasing(ctx context.Context, d time.Duration) error {
+	h.call("eraser", "wait")
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case d < time.Second:
+		return nil
+	case !h.settling && h.luck.one(3):
+		return errNoTime
+	}
+	h.endOld(d)
+	h.now = h.now.Add(d)
+	return nil
+}
+
+// endOld ends the functions whose time is over once d has passed.
+func (h *history) endOld(d time.Duration) {
+	for _, w := range slices.Clone(h.workers) {
+		if w.kind != erasing && w != h.current && !w.ended && h.now.Add(d).Sub(w.begun) > h.life() {
+			h.run(w, -1)
+		}
+	}
+}
+
+// shellCalls bounds the calls of a repair from a shell before it stands still.
+const shellCalls = 60
+
+// standStill lets a shell work for some calls, and takes it aside before it asks for something again: its process may
+// not run for days.
+func (h *history) standStill(w *worker) {
+	h.run(w, 1+h.luck.IntN(shellCalls))
+	if !w.ended {
+		w.until = "BatchGet"
+		h.run(w, -1)
+	}
+	if !w.ended {
+		h.note("%s stands still", w.name)
+		h.workers = slices.DeleteFunc(h.workers, func(other *worker) bool { return other == w })
+		h.leaver.shells = append(h.leaver.shells, w)
+	}
+}
+
+// wake lets a shell go on among the others.
+func (h *history) wake(w *worker) {
+	h.happened["shell goes on"]++
+	h.note("%s goes on", w.name)
+	h.leaver.shells = slices.DeleteFunc(h.leaver.shells, func(other *worker) bool { return other == w })
+	w.begun = h.now
+	h.workers = append(h.workers, w)
+}

@@ -1,0 +1,203 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"nexus/pkg/account"
+	"nexus/pkg/item"
+	"nexus/pkg/pepper"
+	"nexus/pkg/port"
+	"nexus/pkg/table"
+)
+
+// leaver is the user of a history whose account leaves, with what the log of all writes says of the account.
+type leaver struct {
+	user, name string // name is the account's, under the pepper
+	pepper     pepper.Pepper
+
+	state account.State
+	// asked and eraseAt are the instants of the request, begun and erased those of the states, returned the last return.
+	asked, eraseAt, begun, erased, returned time.Time
+
+	words     []string  // that the user wrote, until ERASED
+	isPassing bool      // the erasure has removed something
+	isTold    bool      // the subscribers of the bus were
+	isPast    bool      // what keeps things for a while keeps nothing of the user any more
+	isBack    bool      // the id is a stranger's
+	shells    []*worker // from a shell, standing still
+}
+
+const (
+	// leavingOneIn histories have a user who leaves.
+	leavingOneIn = 4
+	// leavingSalt is chosen so that in none of the histories that are kept for ever a user leaves: they are older.
+	leavingSalt = 0x6c656176657303
+)
+
+// leaves reports whether a user leaves in the history of a seed. The release before asks for no account's state.
+func leaves(seed uint64) bool {
+	return newFormer == nil && rand.NewPCG(seed, leavingSalt).Uint64()%leavingOneIn == 0
+}
+
+// openAccounts chooses who leaves: the last user, whose id another one's begins with.
+func (h *history) openAccounts() {
+	if !leaves(h.spec.Seed) {
+		return
+	}
+	made, err := pepper.New(h.luck.bits())
+	if err != nil {
+		panic("simulate: " + err.Error()) // the source never ends
+	}
+	user := h.users[len(h.users)-1]
+	h.leaver = &leaver{user: user, name: made.Erasure(user), pepper: made}
+	if err := h.store.Put(noContext, table.Put{Item: account.FormRow()}); err != nil {
+		h.violate("port", "", "", "%v", err)
+	}
+}
+
+// isAway reports whether the user's account is leaving or gone.
+func (h *history) isAway(user string) bool {
+	return h.leaver != nil && h.leaver.user == user && (h.leaver.state != account.Present || h.isGone(user))
+}
+
+// isGone reports whether the erasure of the user's account has begun.
+func (h *history) isGone(user string) bool {
+	return h.leaver != nil && h.leaver.user == user && !h.leaver.begun.IsZero()
+}
+
+// isPast reports whether the user was erased so long ago that nothing keeps the account any more, and no device sends.
+func (h *history) isPast(user string) bool { return h.isGone(user) && h.leaver.isPast }
+
+// life is the longest life of a worker: where accounts leave, what docs/correctness.md promises of functions.
+func (h *history) life() time.Duration {
+	if h.leaver != nil {
+		return 2 * time.Minute
+	}
+	return maxLife
+}
+
+// leaveSome lets the account of the user who leaves come further: a request, its return, the erasure, and what comes
+// back behind it.
+func (h *history) leaveSome() {
+	l := h.leaver
+	if l == nil || h.violation != nil {
+		return
+	}
+	switch {
+	case !l.erased.IsZero():
+		h.comeBack()
+	case !l.begun.IsZero():
+		h.eraseSome()
+	case l.state == account.Leaving:
+		switch n := h.luck.IntN(8); {
+		case n == 0:
+			h.takeBackLeaving()
+		case n == 1:
+			h.leave()
+		case n < 4:
+			h.pass(l.eraseAt.Sub(h.now) + time.Second)
+			h.eraseSome()
+		}
+	case h.luck.one(16):
+		h.leave()
+	}
+}
+
+// leave has the user request the erasure, or an operator, who does not wait for the notice. Before that a repair from a
+// shell may have begun that stands still from then on.
+func (h *history) leave() {
+	l := h.leaver
+	h.endAll()
+	h.absorb(nil)
+	if h.damaged[l.user] || h.toRepair[l.user] || h.strayed {
+		return // nothing is repaired from now on
+	}
+	now := h.luck.one(3)
+	if now && l.state == account.Present {
+		h.standStill(h.repair(l.user))
+	}
+	what := "leaves"
+	if now {
+		what = "is told to leave at once"
+	}
+	w := &worker{kind: commanding, name: l.user + " " + what}
+	var eraseAt time.Time
+	var err error
+	w.finished = func() {
+		h.note("%s: %s, %v", w.name, item.FormatInstant(eraseAt), err)
+		h.answeredOfAccount(w, err)
+		if err == nil && !now && !eraseAt.Equal(l.eraseAt) {
+			h.violate("E2", l.user, l.name, "is to be erased at %s, and was answered %s", item.FormatInstant(l.eraseAt),
+				item.FormatInstant(eraseAt))
+		}
+	}
+	h.begin(h.start(w, func(ctx context.Context) {
+		if now {
+			err = h.system.Accounts.LeaveNow(ctx, l.user)
+			return
+		}
+		eraseAt, err = h.system.Accounts.Leave(ctx, l.user)
+	}, l.user))
+}
+
+// takeBackLeaving has the user take the request back.
+func (h *history) takeBackLeaving() {
+	l := h.leaver
+	for len(l.shells) > 0 { // an operator ends it, and repairs again
+		h.wake(l.shells[0])
+		h.kill(h.workers[len(h.workers)-1])
+	}
+	w := &worker{kind: commanding, name: l.user + " comes back"}
+	var err error
+	w.finished = func() {
+		h.note("%s: %v", w.name, err)
+		h.answeredOfAccount(w, err)
+	}
+	h.begin(h.start(w, func(ctx context.Context) { err = h.system.Accounts.Return(ctx, l.user) }, l.user))
+}
+
+// answeredOfAccount checks the answer to a request about the account itself.
+func (h *history) answeredOfAccount(w *worker, err error) {
+	isRefusal := errors.Is(err, account.ErrErased) && h.isGone(h.leaver.user) || errors.Is(err, account.ErrPresent)
+	if err != nil && !isRefusal && !isPassing(err) && !port.IsOutage(err) {
+		h.violate("E2", "", w.name, "is answered %v", err)
+	}
+}
+
+// maxErasing bounds the calls of the job until an account is erased when nothing fails.
+const maxErasing = 6
+
+// endLeaving ends what is under way, when nothing fails: the request is taken back, or the account is erased.
+func (h *history) endLeaving() {
+	l := h.leaver
+	if l == nil {
+		return
+	}
+	h.settling, h.storm = true, 0
+	defer func() { h.settling = false }()
+	h.endAll()
+	if l.state == account.Leaving && h.luck.one(4) {
+		h.takeBackLeaving()
+		h.endAll()
+	}
+	if l.state == account.Present && l.begun.IsZero() {
+		if h.luck.one(4) {
+			return // a user who stays, or has come back
+		}
+		h.rest()
+		h.settling = true
+		h.leave()
+		h.endAll()
+	}
+	for n := 0; l.erased.IsZero() && h.violation == nil; n++ {
+		if n == maxErasing {
+			h.violate("E1", "", l.name, "is not erased after %d calls", n)
+		}
+		h.now = maxTime(h.now, l.eraseAt).Add(30 * time.Minute)
+		h.run(h.erasing(false), -1)
+		h.endAll()
+	}
+}
