@@ -45,7 +45,9 @@ func (s *system) week(user string, n int, treeHead string) {
 	}
 	now := s.now()
 	in := func(d time.Duration) string { return now.Add(d).UTC().Truncate(time.Second).Format(time.RFC3339) }
-	note := s.must("POST", "/v1/notes", object{"title": text(), "body": text(), "tags": []string{fmt.Sprintf("plover-%d", n)}})
+	note := s.must("POST", "/v1/notes", object{
+		"title": text(), "body": text(), "tags": []string{fmt.Sprintf("plover-%d", n)},
+	})
 	links := []object{{"targetType": "NOTE", "targetId": note["noteId"], "relation": text()}}
 	s.must("POST", "/v1/events", object{
 		"title": text(), "description": text(), "location": text(), "startUtc": in(26 * time.Hour), "startTzid": "UTC",
@@ -132,8 +134,8 @@ func weeks() int {
 	return 52
 }
 
-// A year of a user's life is erased. Nothing brings it back: neither the whole stream ten times, nor the parked records,
-// nor a repair, nor the table of a day before the erasure.
+// A year of a user's life is erased. Nothing brings it back: neither the whole stream ten times, nor the parked
+// records, nor a repair, nor the table of a day before the erasure.
 func TestPlatform_leavesNothingOfAYear(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

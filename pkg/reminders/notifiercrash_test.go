@@ -128,8 +128,8 @@ func TestNotifier_deliversNothingOfAnOccurrenceThatIsCancelledWhileItLooks(t *te
 	}
 }
 
-// A process stands still in the middle of a call until the next occurrence is due, too. The trigger passes the delivered
-// occurrence and not the clock: the other one is delivered as well.
+// A process stands still in the middle of a call until the next occurrence is due, too. The trigger passes the
+// delivered occurrence and not the clock: the other one is delivered as well.
 func TestNotifier_passesTheDeliveredOccurrenceAlone(t *testing.T) {
 	t.Parallel()
 	for step, stands := 1, true; stands; step++ {
