@@ -27,10 +27,19 @@ const (
 )
 
 // BenchmarkPlatform_besideUsersAtTheirLimits measures a user's requests without and beside 16 users who have used up
-// their rate and go on asking as often as it comes back. Both are measured in turns, in one run.
+// their rate and go on asking as often as it comes back. Both are measured in turns, in one run. In a second run one of
+// the 16 asks again as soon as it has its answer.
 func BenchmarkPlatform_besideUsersAtTheirLimits(b *testing.B) {
-	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
-		b.Run(string(store), func(b *testing.B) {
+	for _, c := range []struct {
+		store  local.Store
+		eager  int // neighbours who do not pause
+		suffix string
+	}{
+		{local.Memory, 0, ""}, {local.DynamoDB, 0, ""},
+		{local.Memory, 1, "/one-without-pause"}, {local.DynamoDB, 1, "/one-without-pause"},
+	} {
+		store := c.store
+		b.Run(string(store)+c.suffix, func(b *testing.B) {
 			p, err := local.Start(b.Context(), local.Options{
 				Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", Limits: limit.Default(),
 			})
@@ -39,7 +48,7 @@ func BenchmarkPlatform_besideUsersAtTheirLimits(b *testing.B) {
 			b.Cleanup(s.stop)
 			var times [2][]time.Duration
 			for b.Loop() {
-				alone, beside := measureBeside(b, s)
+				alone, beside := measureBeside(b, s, c.eager)
 				times[0], times[1] = append(times[0], alone...), append(times[1], beside...)
 			}
 			alone, beside := p99(times[0]), p99(times[1])
@@ -51,7 +60,7 @@ func BenchmarkPlatform_besideUsersAtTheirLimits(b *testing.B) {
 }
 
 // measureBeside returns the times of a user's requests without the neighbours and beside them.
-func measureBeside(b *testing.B, s *system) (alone, beside []time.Duration) {
+func measureBeside(b *testing.B, s *system, eager int) (alone, beside []time.Duration) {
 	b.Helper()
 	ctx, stop := context.WithCancel(b.Context())
 	var asking sync.WaitGroup
@@ -59,7 +68,11 @@ func measureBeside(b *testing.B, s *system) (alone, beside []time.Duration) {
 	for n := range neighbours {
 		user := "neighbour" + strconv.Itoa(n)
 		s.useUp(b, user)
-		asking.Go(func() { ask(ctx, s, &gate, user) })
+		pause := offered
+		if n < eager {
+			pause = 0
+		}
+		asking.Go(func() { ask(ctx, s, &gate, user, pause) })
 	}
 	defer asking.Wait()
 	defer stop()
@@ -93,9 +106,9 @@ func (s *system) useUp(b *testing.B, user string) {
 	}
 }
 
-// ask asks at the pace of the measurement until the context ends.
-func ask(ctx context.Context, s *system, gate *sync.RWMutex, user string) {
-	tick := time.NewTicker(offered)
+// ask asks with the pause between two requests until the context ends.
+func ask(ctx context.Context, s *system, gate *sync.RWMutex, user string, pause time.Duration) {
+	tick := time.NewTicker(max(pause, time.Microsecond))
 	defer tick.Stop()
 	for {
 		select {

@@ -86,9 +86,8 @@ func quotas() []quota {
 		{name: "tree-revisions", all: true, problem: "history-full", number: 4, use: func(made []map[string]any) request {
 			return commit("/v1/values", made, tree(1+len(made)))
 		}, free: prune("/v1/values")},
-		{name: "large-tree-revisions", all: true, problem: "history-full", number: 2, use: func(made []map[string]any) request {
-			return commit("/v1/values", made, tree(501+len(made)))
-		}, free: prune("/v1/values")},
+		{name: "large-tree-revisions", all: true, problem: "history-full", number: 2, free: prune("/v1/values"),
+			use: func(made []map[string]any) request { return commit("/v1/values", made, tree(501+len(made))) }},
 		{name: "exceptions", all: true, number: 3, counted: true, use: func(made []map[string]any) request {
 			if len(made) == 0 {
 				return create("series", daily)(nil)
@@ -167,7 +166,8 @@ func TestDev_refusesCreatesOfOneWithTooManyIDsThatAreGone(t *testing.T) {
 	require.Less(t, len(made), mostUses)
 	requireFull(t, gone, refused)
 	s.client("another-user").create("notes", map[string]any{"title": "x"})
-	c.do(http.StatusOK, request{method: http.MethodPatch, path: left, body: map[string]any{"title": "y"}, match: matching(1)})
+	other := map[string]any{"title": "y"}
+	c.do(http.StatusOK, request{method: http.MethodPatch, path: left, body: other, match: matching(1)})
 	c.do(http.StatusNoContent, request{method: http.MethodDelete, path: left, match: matching(2)})
 	s.recountQuotas(gone)
 	requireFull(t, gone, c.do(http.StatusConflict, gone.use(nil)))

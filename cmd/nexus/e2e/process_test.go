@@ -24,9 +24,10 @@ const (
 
 // launch says how to start the binary.
 type launch struct {
-	args []string
-	env  []string // the whole environment
-	dir  string   // working directory
+	binary string // empty for the one under test
+	args   []string
+	env    []string // the whole environment
+	dir    string   // working directory
 }
 
 // process is one process of the binary under test. One goroutine owns it from its start to its end.
@@ -44,7 +45,10 @@ func begin(t testing.TB, l launch) *process {
 	t.Helper()
 	p := &process{ready: make(chan string, 1), done: make(chan struct{})}
 	started := make(chan error, 1)
-	go p.own(binary(t), l, started)
+	if l.binary == "" {
+		l.binary = binary(t)
+	}
+	go p.own(l.binary, l, started)
 	if err := <-started; err != nil {
 		t.Fatalf("start nexus %s: %v", strings.Join(l.args, " "), err)
 	}

@@ -96,7 +96,8 @@ func TestDev_countsRequestsWhateverIDsTheyHave(t *testing.T) {
 	s := ephemeral(t, "--limit", "user="+strconv.Itoa(points))
 	passed := []string{"1"} // ids of requests of the first users that did not ask
 	for kind, id := range map[string]func(n int) string{
-		"none": func(int) string { return "" }, "the same": func(int) string { return "00000000-0000-4000-8000-000000000000" },
+		"none":              func(int) string { return "" },
+		"the same":          func(int) string { return "00000000-0000-4000-8000-000000000000" },
 		"those that passed": func(n int) string { return passed[n%len(passed)] },
 	} {
 		total := 0

@@ -13,10 +13,11 @@ import (
 
 // system is `nexus dev` on one address, through any number of processes one after another.
 type system struct {
-	t    testing.TB
-	addr string
-	data string // empty for one that keeps nothing
-	args []string
+	t      testing.TB
+	binary string // empty for the one under test
+	addr   string
+	data   string // empty for one that keeps nothing
+	args   []string
 
 	mu      sync.Mutex
 	current *process
@@ -77,9 +78,10 @@ func freeAddress(t testing.TB) string {
 func (s *system) start() {
 	s.t.Helper()
 	p := begin(s.t, launch{
-		args: append([]string{"dev", "--addr", s.addr, "--show-endpoint"}, s.args...),
-		env:  append(os.Environ(), engineVariable(s.t)),
-		dir:  s.t.TempDir(), // nothing may depend on where it is started
+		binary: s.binary,
+		args:   append([]string{"dev", "--addr", s.addr, "--show-endpoint"}, s.args...),
+		env:    append(os.Environ(), engineVariable(s.t)),
+		dir:    s.t.TempDir(), // nothing may depend on where it is started
 	})
 	s.mu.Lock()
 	s.current = p
