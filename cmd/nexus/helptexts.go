@@ -51,8 +51,8 @@ var helpTexts = kong.Vars{
 	"erase_pepper": "The deployment's pepper. In the environment it shows in no list of processes.",
 	"verify_pepper": "The deployment's pepper, with --endpoint: a repair needs it once an account has left. In " +
 		"the environment it shows in no list of processes.",
-	"verify_limits": "The limits of a stage, name=number with commas between, as its functions have them: a count " +
-		"may be wrong by a hundredth of its limit.",
+	"verify_limits": "The limits of a stage, name=number with commas between, as its functions have them: counts " +
+		"are judged by them.",
 	"verify_dev": "Verify inside the process that runs there, http://127.0.0.1:8080. Either this or " +
 		"--endpoint is needed.",
 	"verify_endpoint": "Verify the table behind a DynamoDB endpoint: " +

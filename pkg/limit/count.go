@@ -44,12 +44,13 @@ func CountedAt(row item.Item) (attr string, value item.Value) {
 	return attrCountedAt, item.Int(row.Int(attrCountedAt))
 }
 
-// IsOff reports whether the counts are so far from those that were counted now that judging by them is wrong: by more
-// than a hundredth of a quota.
+// IsOff reports whether the counts are so far from those that were counted now that judging by them is wrong. That is
+// more than a hundredth of a quota, of which one of both is at least a half: no other count comes near a refusal.
 func (n Numbers) IsOff(kept, now Counts) bool {
 	was := kept.usage()
 	for name, is := range now.usage() {
-		if d := is - was[name]; max(d, -d) > n[name]/100 {
+		d := is - was[name]
+		if max(d, -d) > n[name]/100 && 2*max(is, was[name]) >= n[name] {
 			return true
 		}
 	}

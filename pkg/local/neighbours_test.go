@@ -27,19 +27,10 @@ const (
 )
 
 // BenchmarkPlatform_besideUsersAtTheirLimits measures a user's requests without and beside 16 users who have used up
-// their rate and go on asking as often as it comes back. Both are measured in turns, in one run. In a second run one of
-// the 16 asks again as soon as it has its answer.
+// their rate and go on asking as often as it comes back. Both are measured in turns, in one run.
 func BenchmarkPlatform_besideUsersAtTheirLimits(b *testing.B) {
-	for _, c := range []struct {
-		store  local.Store
-		eager  int // neighbours who do not pause
-		suffix string
-	}{
-		{local.Memory, 0, ""}, {local.DynamoDB, 0, ""},
-		{local.Memory, 1, "/one-without-pause"}, {local.DynamoDB, 1, "/one-without-pause"},
-	} {
-		store := c.store
-		b.Run(string(store)+c.suffix, func(b *testing.B) {
+	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
+		b.Run(string(store), func(b *testing.B) {
 			p, err := local.Start(b.Context(), local.Options{
 				Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", Limits: limit.Default(),
 			})
@@ -48,7 +39,7 @@ func BenchmarkPlatform_besideUsersAtTheirLimits(b *testing.B) {
 			b.Cleanup(s.stop)
 			var times [2][]time.Duration
 			for b.Loop() {
-				alone, beside := measureBeside(b, s, c.eager)
+				alone, beside := measureBeside(b, s)
 				times[0], times[1] = append(times[0], alone...), append(times[1], beside...)
 			}
 			alone, beside := p99(times[0]), p99(times[1])
@@ -60,7 +51,7 @@ func BenchmarkPlatform_besideUsersAtTheirLimits(b *testing.B) {
 }
 
 // measureBeside returns the times of a user's requests without the neighbours and beside them.
-func measureBeside(b *testing.B, s *system, eager int) (alone, beside []time.Duration) {
+func measureBeside(b *testing.B, s *system) (alone, beside []time.Duration) {
 	b.Helper()
 	ctx, stop := context.WithCancel(b.Context())
 	var asking sync.WaitGroup
@@ -68,11 +59,7 @@ func measureBeside(b *testing.B, s *system, eager int) (alone, beside []time.Dur
 	for n := range neighbours {
 		user := "neighbour" + strconv.Itoa(n)
 		s.useUp(b, user)
-		pause := offered
-		if n < eager {
-			pause = 0
-		}
-		asking.Go(func() { ask(ctx, s, &gate, user, pause) })
+		asking.Go(func() { ask(ctx, s, &gate, user) })
 	}
 	defer asking.Wait()
 	defer stop()
@@ -106,9 +93,9 @@ func (s *system) useUp(b *testing.B, user string) {
 	}
 }
 
-// ask asks with the pause between two requests until the context ends.
-func ask(ctx context.Context, s *system, gate *sync.RWMutex, user string, pause time.Duration) {
-	tick := time.NewTicker(max(pause, time.Microsecond))
+// ask asks at the pace of the measurement until the context ends.
+func ask(ctx context.Context, s *system, gate *sync.RWMutex, user string) {
+	tick := time.NewTicker(offered)
 	defer tick.Stop()
 	for {
 		select {

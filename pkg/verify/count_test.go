@@ -56,11 +56,19 @@ func (w *fixture) much(user string, schedules, exceptions, deleted, archived int
 	require.True(w.t, w.drain())
 }
 
+// few returns limits that a test comes near.
+func few(t *testing.T) limit.Numbers {
+	t.Helper()
+	limits, err := limit.Default().With(map[string]int{limit.Gone: 12, limit.Schedules: 18})
+	require.NoError(t, err)
+	return limits
+}
+
 func TestVerifier_countsWhatTheQuotasNeed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.much(ann, 199, 3, 2, 4)
-	const want = "exceptions 3, gone 6, schedules 201"
+	w := newLimitedWorld(t, few(t))
+	w.much(ann, 7, 3, 2, 4)
+	const want = "exceptions 3, gone 6, schedules 9"
 	found, sum := w.verify(verify.Options{})
 	require.Equal(t, []verify.Difference{off(ann, "exceptions 0, gone 0, schedules 0", want, true)}, found)
 	require.EqualValues(t, 1, sum.Remaining)
@@ -72,7 +80,7 @@ func TestVerifier_countsWhatTheQuotasNeed(t *testing.T) {
 	row := w.get(metering.CountKey(ann))
 	require.Equal(t, item.Item{
 		item.AttrPK: item.String("USER#ann"), item.AttrSK: item.String("COUNT#ann"), "exceptions": item.Int(3),
-		"gone": item.Int(6), "schedules": item.Int(201), "countedAt": item.Int(w.now.UnixMilli()),
+		"gone": item.Int(6), "schedules": item.Int(9), "countedAt": item.Int(w.now.UnixMilli()),
 	}, row)
 	found, _ = w.verify(verify.Options{})
 	require.Empty(t, found)
@@ -83,7 +91,7 @@ func TestVerifier_countsWhatTheQuotasNeed(t *testing.T) {
 	require.Empty(t, walk.Missing(register.Verifications))
 }
 
-// A count is named when it is wrong by more than a hundredth of its limit, in either direction.
+// A count is named when it is wrong by more than a hundredth of its limit, and one of both is half of that or more.
 func TestVerifier_namesACountThatIsFarOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,8 +100,9 @@ func TestVerifier_namesACountThatIsFarOff(t *testing.T) {
 		counts limit.Counts
 		isOff  bool
 	}{
-		{limit.Counts{Exceptions: 1002, Gone: 10_000, Schedules: 205}, false},
-		{limit.Counts{Exceptions: 1003}, true}, {limit.Counts{Gone: 10_001}, true}, {limit.Counts{Schedules: 206}, true},
+		{limit.Counts{Exceptions: 49_999, Gone: 499_999, Schedules: 9_999}, false},
+		{limit.Counts{Exceptions: 50_000}, true}, {limit.Counts{Gone: 500_000}, true},
+		{limit.Counts{Schedules: 10_000}, true},
 	} {
 		w.now = w.now.Add(time.Second)
 		require.NoError(t, w.store.Put(t.Context(), table.Put{Item: c.counts.Row(metering.CountKey(ann), w.now)}))
@@ -118,13 +127,13 @@ func TestVerifier_replacesNoCountThatIsNewerThanItsOwn(t *testing.T) {
 	for _, hasRow := range []bool{false, true} {
 		t.Run(fmt.Sprint(hasRow), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.much(ann, 300, 0, 0, 0)
+			w := newLimitedWorld(t, few(t))
+			w.much(ann, 7, 0, 0, 0)
 			key := metering.CountKey(ann)
 			if hasRow {
 				require.NoError(t, w.store.Put(t.Context(), table.Put{Item: limit.Counts{Gone: 1}.Row(key, w.now)}))
 			}
-			newer := limit.Counts{Schedules: 290}.Row(key, w.now.Add(time.Hour))
+			newer := limit.Counts{Schedules: 9, Exceptions: 1}.Row(key, w.now.Add(time.Hour))
 			raced := false
 			w.fault = func(c memory.Call) error {
 				if !raced && c.Op == "Put" && c.Keys[0] == key {
@@ -144,8 +153,8 @@ func TestVerifier_replacesNoCountThatIsNewerThanItsOwn(t *testing.T) {
 
 func TestVerifier_countsAgainIfItsRowWasRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.much(ann, 300, 0, 0, 0)
+	w := newLimitedWorld(t, few(t))
+	w.much(ann, 7, 0, 0, 0)
 	w.fault = func(c memory.Call) error {
 		if c.Op == "Put" && c.Keys[0] == metering.CountKey(ann) {
 			return table.ErrConflict
@@ -158,5 +167,5 @@ func TestVerifier_countsAgainIfItsRowWasRefused(t *testing.T) {
 	w.fault = nil
 	_, sum = w.verify(verify.Options{User: ann, Repair: true})
 	require.Zero(t, sum.Remaining)
-	require.Equal(t, 302, limit.CountsOf(w.get(metering.CountKey(ann))).Schedules)
+	require.Equal(t, 9, limit.CountsOf(w.get(metering.CountKey(ann))).Schedules)
 }

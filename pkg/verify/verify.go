@@ -105,8 +105,7 @@ type Config struct {
 	// refused in a table that has had such an account; optional. Forget erases what is left of an erased one; optional.
 	Accounts *account.Fence
 	Forget   func(ctx context.Context, user string) error
-	// Limits are the limits of each user, of which a hundredth is what a count may be wrong by; those of [limit.Default]
-	// if nil.
+	// Limits are the limits of each user, by which a count is judged; those of [limit.Default] if nil.
 	Limits   limit.Numbers
 	Now      func() time.Time
 	NewOwner func() string // unique names of repairs

@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/links"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
@@ -61,6 +62,11 @@ type fixture struct {
 
 // newWorld has the product's projections, and the others as well.
 func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
+	return newLimitedWorld(t, nil, besides...)
+}
+
+// newLimitedWorld has other limits of a user than the default.
+func newLimitedWorld(t testing.TB, limits limit.Numbers, besides ...*projection.Projection) *fixture {
 	w := &fixture{t: t, now: morning, copies: blobmemory.New(nil), schedules: schedulememory.New(nil)}
 	w.walks = queuememory.New(nil)
 	clock := func() time.Time { return w.now }
@@ -80,7 +86,7 @@ func newWorld(t testing.TB, besides ...*projection.Projection) *fixture {
 		NewRevisionID: func() string { panic("a verification publishes nothing") }, Random: rand.NewChaCha8([32]byte{}),
 		Pause:     func(context.Context, time.Duration) error { return nil },
 		Scheduler: w.schedules, Bus: busmemory.New(nil), Copies: w.copies, Queue: w.walks,
-		Walker: w.store, Lister: w.schedules, Grace: time.Second,
+		Limits: limits, Walker: w.store, Lister: w.schedules, Grace: time.Second,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
 				w.waiting()
