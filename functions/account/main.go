@@ -1,9 +1,13 @@
 // The account function does the work on whole accounts for which nobody waits. A rule of EventBridge calls it every
-// five minutes; what one call leaves, the next takes up. It erases the accounts whose time has come.
+// five minutes; what one call leaves, the next takes up. It erases the accounts whose time has come, and prunes the
+// history of the users whose turn it is.
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -15,15 +19,20 @@ import (
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/fence"
 	"nexus/pkg/account"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/bus/eventbridge"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
+	"nexus/pkg/deploy/size"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
+	"nexus/pkg/revision"
+	"nexus/pkg/revision/plan"
+	"nexus/pkg/revision/values"
 	scheduler "nexus/pkg/schedule/eventbridge"
 )
 
@@ -38,7 +47,12 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle := func(ctx context.Context, _ []byte) ([]byte, error) {
+	retention := newRetention(s, tables, log)
+	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
+		at, err := scheduledAt(payload)
+		if err != nil {
+			return nil, err
+		}
 		if end, ok := ctx.Deadline(); ok {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithDeadline(ctx, end.Add(-time.Until(end)/spare))
@@ -49,12 +63,38 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			return nil, err
 		}
 		metrics.Count(metric.ByFunction, string(s.Function), map[string]int{metric.ErasuresOverdue: overdue})
-		if _, err := eraser.Run(ctx); err != nil && ctx.Err() == nil { // without time the next call goes on
+		_, err = eraser.Run(ctx)
+		if ctx.Err() != nil {
+			return []byte("{}"), nil // without time the next call goes on
+		}
+		_, pruned := retention.Run(ctx, at.Add(-size.AccountEvery), at)
+		if err := errors.Join(err, pruned); err != nil {
 			return nil, err
 		}
 		return []byte("{}"), nil
 	}
 	return boot.Metered(handle, s.Function, tables.Meter(string(s.Function)), metrics), nil
+}
+
+// scheduledAt returns the instant for which the rule made the call, of those that it makes: no two calls have one.
+func scheduledAt(payload []byte) (time.Time, error) {
+	var event struct{ Time time.Time }
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return time.Time{}, fmt.Errorf("event of a rule: %w", err)
+	}
+	if event.Time.IsZero() {
+		return time.Time{}, errors.New("event of a rule: it has no time")
+	}
+	return event.Time.Truncate(size.AccountEvery), nil
+}
+
+func newRetention(s env.Settings, tables *cloud.Tables, log *slog.Logger) *plan.Retention {
+	store := tables.StoreFor(string(s.Function))
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
+	return &plan.Retention{
+		Plans: plan.New(publisher, values.New(publisher, uuid.NewString), time.Now, uuid.NewString), Store: store, Log: log,
+		IsGone: fence.New(tables, s).IsGone,
+	}
 }
 
 // newEraser returns what erases accounts.

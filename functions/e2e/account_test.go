@@ -171,3 +171,56 @@ func TestAccount_refusesATableOfAnEarlierForm(t *testing.T) {
 	require.NotNil(t, o.failure)
 	require.Contains(t, o.failure.ErrorMessage, "verify --repair")
 }
+
+func TestAccount_prunesTheHistoryOfAUserWhoseTurnItIs(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	commands := w.start(env.Command)
+	write := func(method, path string, version any, body string) map[string]any {
+		made := commands.request(changed(t, w.payload("command-create-task"), map[string]any{
+			"rawPath": path, "requestContext/http/path": path, "requestContext/http/method": method, "body": body,
+			"headers/content-length": nil, "headers/if-match": version, "headers/idempotency-key": nil,
+		}))
+		require.Less(t, made.StatusCode, 300, "%s", made.Body)
+		return object(t, made.Body)
+	}
+	write("PATCH", "/v1/me", `"0"`, `{"preferences":{"historyDays":1}}`)
+	first := write("POST", "/v1/values/revisions", nil, `{"message":"a","source":"weekly_review","operations":[
+		{"op":"create","nodeType":"DRIVER","title":"Health"}]}`)["revId"].(string)
+	write("POST", "/v1/values/revisions", nil, `{"message":"b","source":"weekly_review","parentRevId":"`+first+`",
+		"operations":[{"op":"create","nodeType":"DRIVER","title":"Work"}]}`)
+	revisions := func() int {
+		page, err := w.store.Query(t.Context(), table.Query{
+			Partition: "U#" + user, Range: table.Range{Prefix: "REV#VALUES#"},
+		})
+		require.NoError(t, err)
+		return len(page.Items)
+	}
+	require.Equal(t, 2, revisions())
+
+	meta := w.row(entity.MetaKey(user))
+	month := time.Now().AddDate(0, 2, 0).Format("2006-01-")
+	day := strings.TrimPrefix(meta.Str(item.AttrGSI3PK), "HISTORY#")
+	turn, err := time.Parse("2006-01-02 15:04", month+day+" "+meta.Str(item.AttrGSI3SK)[:len("15:04")])
+	require.NoError(t, err)
+	f := w.start(env.Account)
+	call := func(at time.Time) {
+		f.succeed(changed(t, w.accountCall(), map[string]any{"time": at.Format(instantForm)}))
+	}
+	call(turn)
+	require.Equal(t, 2, revisions(), "the turn has just begun")
+	call(turn.Add(5 * time.Minute))
+	require.Equal(t, 1, revisions())
+	require.NotContains(t, f.log.String(), user)
+}
+
+func TestAccount_refusesAnEventWithoutItsTime(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	f := w.start(env.Account)
+	for _, payload := range []string{`{}`, `[]`, `{"time":"soon"}`} {
+		o := f.invoke([]byte(payload))
+		require.NotNil(t, o.failure, payload)
+		require.Contains(t, o.failure.ErrorMessage, "event of a rule")
+	}
+}

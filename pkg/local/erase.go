@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"nexus/pkg/account"
@@ -39,8 +40,8 @@ func (b shownBus) Publish(_ context.Context, events ...bus.Event) error {
 	return nil
 }
 
-// eraseDue erases the accounts whose time has come, until the context ends.
-func (p *Platform) eraseDue(ctx context.Context) {
+// tendAccounts erases the accounts whose time has come, and prunes histories, until the context ends.
+func (p *Platform) tendAccounts(ctx context.Context) {
 	select {
 	case <-p.walked: // a table that has just been opened is read first
 	case <-ctx.Done():
@@ -51,8 +52,32 @@ func (p *Platform) eraseDue(ctx context.Context) {
 		if err := p.erase(ctx, p.runEraser); err != nil && ctx.Err() == nil {
 			p.log.Warn("an erasure is not finished; it goes on later", "error", err)
 		}
+		if err := p.prune(ctx); err != nil && ctx.Err() == nil {
+			p.log.Warn("a history is not pruned yet", "error", err)
+		}
 		waitFor(ctx, erasePause, moved, nil, nil)
 	}
+}
+
+// retention is up to when histories were pruned.
+type retention struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+// prune prunes the histories whose turn has come since the last call.
+func (p *Platform) prune(ctx context.Context) error {
+	p.retention.mu.Lock()
+	defer p.retention.mu.Unlock()
+	now := p.clock.Now()
+	if p.retention.until.IsZero() {
+		p.retention.until = now
+	}
+	if _, err := p.system.Retention.Run(ctx, p.retention.until, now); err != nil {
+		return err
+	}
+	p.retention.until = now
+	return nil
 }
 
 func (p *Platform) runEraser(ctx context.Context) error {

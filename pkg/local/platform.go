@@ -47,6 +47,7 @@ type Platform struct {
 	bus       *buslocal.Bus
 	blobs     blob.Streamer
 	exports   exportDriver
+	retention retention
 	exporter  sync.Mutex // held while exports are carried out
 	scheduler *schedulelocal.Scheduler
 	hub       *hub
@@ -161,7 +162,7 @@ func (p *Platform) run(listener net.Listener) {
 		p.work.Go(func() { p.writeBehind(ctx) })
 	}
 	p.work.Go(func() { p.schedules.run(ctx) })
-	p.work.Go(func() { p.eraseDue(ctx) })
+	p.work.Go(func() { p.tendAccounts(ctx) })
 	p.work.Go(func() { p.walks.run(ctx) })
 	p.work.Go(func() { p.runExports(ctx) })
 	if p.backend.sweep != nil {

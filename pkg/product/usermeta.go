@@ -48,6 +48,7 @@ func UserMeta() *entity.Type {
 			{Name: entity.AttrUpdatedAt, Kind: entity.Instant, Origin: entity.FromServer, Required: true,
 				Doc: "When the user last changed it."},
 		},
+		Index: indexUserMeta,
 		Derive: func(w entity.Write) {
 			if w.Before != nil && !item.Equal(w.Before[AttrDefaultTzid], w.After[AttrDefaultTzid]) {
 				w.After.SetTime(AttrZoneSetAt, w.Now)

@@ -53,17 +53,19 @@ type System struct {
 	Commands *command.Service  // needs NewID and Pause
 	Calendar *calendar.Service // needs Random
 	Watches  *watch.Service
-	Values   *values.Service     // needs NewRevisionID
-	Plans    *plan.Service       // needs NewRevisionID
-	Transfer *transfer.Service   // needs NewRevisionID, Random, Pause and Copies
-	Exports  *transfer.Jobs      // needs Exports and what Transfer needs
-	Exporter *transfer.Worker    // likewise
-	Notifier *reminders.Notifier // needs Scheduler and Bus
-	Walker   *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
-	Verifier *verify.Verifier    // needs NewID and Wait
-	Fence    *account.Fence      // needs Pepper
-	Accounts *account.Service    // needs Pepper and Erasing
-	Eraser   *account.Eraser     // needs Pepper, Erasing, Scheduler, Lister and NewID
+	Values   *values.Service // needs NewRevisionID
+	Plans    *plan.Service   // needs NewRevisionID
+	// Retention prunes the history of the users who do not keep it; needs NewRevisionID.
+	Retention *plan.Retention
+	Transfer  *transfer.Service   // needs NewRevisionID, Random, Pause and Copies
+	Exports   *transfer.Jobs      // needs Exports and what Transfer needs
+	Exporter  *transfer.Worker    // likewise
+	Notifier  *reminders.Notifier // needs Scheduler and Bus
+	Walker    *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
+	Verifier  *verify.Verifier    // needs NewID and Wait
+	Fence     *account.Fence      // needs Pepper
+	Accounts  *account.Service    // needs Pepper and Erasing
+	Eraser    *account.Eraser     // needs Pepper, Erasing, Scheduler, Lister and NewID
 	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs what Walker needs,
 	// archive needs Copies and Bus, changes needs Random.
 	Consumers []change.Consumer
@@ -127,6 +129,7 @@ func (s *System) addServices(store table.Store) {
 	if publisher := s.newPublisher(store); publisher != nil {
 		s.Values = values.New(publisher, p.NewRevisionID)
 		s.Plans = plan.New(publisher, s.Values, p.Now, p.NewRevisionID)
+		s.Retention = &plan.Retention{Plans: s.Plans, Store: store, Log: p.Log(PartAPI), IsGone: s.IsGone}
 	}
 	if p.NewRevisionID != nil && p.Random != nil && p.Copies != nil && p.Pause != nil {
 		s.Transfer = s.guarded().newTransfer()

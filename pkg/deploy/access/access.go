@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/limit"
+	"nexus/pkg/product"
 	"nexus/pkg/push"
 	"nexus/pkg/table"
 )
@@ -155,15 +156,18 @@ func all() []string   { return append(items(), snapshots()...) }
 // snapshots returns the partitions of the repositories.
 func snapshots() []string { return []string{repository.UserPK(anything)} }
 
-// erasing returns the rights of the function that erases accounts: all rows, objects and schedules of all users.
+// erasing returns the rights of the function that erases accounts and prunes histories: all rows, objects and schedules
+// of all users.
 func erasing() []Grant {
-	states, purge := departure.AllStatePKs(), []string{GetObject, DeleteObject, DeleteObjectVersion, AbortUpload}
+	purge := []string{GetObject, DeleteObject, DeleteObjectVersion, AbortUpload}
 	list := []string{ListBucket, ListBucketVersions, ListUploads}
 	return []Grant{
 		rows(all(), GetItem, Query, DeleteItem),
-		rows([]string{states}, GetItem, PutItem, UpdateItem),
+		states(),
+		rows([]string{departure.AllStatePKs()}, GetItem, PutItem, UpdateItem),
 		rows([]string{departure.FormKey().PK}, GetItem),
-		index(table.StateView, []string{departure.StatePK()}),
+		index(table.StateView, []string{departure.StatePK(), product.HistoryPKPrefix + anything}),
+		rows(snapshots(), BatchGetItem, PutItem, UpdateItem, ConditionCheckItem), // to prune
 		{Variable: env.ArchiveBucket, Actions: purge, Within: append(copies(), requests()...)},
 		{Variable: env.ArchiveBucket, Actions: []string{PutObject}, Within: []string{account.ErasedPrefix + anything}},
 		{Variable: env.ArchiveBucket, Actions: list},
