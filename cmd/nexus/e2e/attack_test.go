@@ -108,7 +108,7 @@ func TestDev_schedulesForOthersBesideWalksThatNeverEnd(t *testing.T) {
 	t.Logf("beside %d users whose walks never end: scheduled in %s", movers, longest)
 	require.LessOrEqual(t, longest, soon+5*calm)
 	s.waitLong(t)
-	_, remaining := s.verified(false)
+	_, remaining := s.verified(false) // no count is near its limit
 	require.Zero(t, remaining)
 }
 
