@@ -17,7 +17,7 @@ func turnOf(user string, days int64) (partition, sort string) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	before := product.NewUserMeta(user, now)
 	after := before.Clone()
-	preferences := item.Item(before.Map(product.AttrPreferences)).Clone()
+	preferences := before.Map(product.AttrPreferences).Clone()
 	preferences[product.PreferenceHistoryDays] = item.Int(days)
 	after[product.AttrPreferences] = item.Map(preferences)
 	row := product.UserMeta().NextVersion(entity.ByUser, user, before, after, now, nil)
