@@ -1,6 +1,6 @@
 // The account function does the work on whole accounts for which nobody waits. A rule of EventBridge calls it every
-// five minutes; what one call leaves, the next takes up. It erases the accounts whose time has come, and prunes the
-// history of the users whose turn it is.
+// five minutes; what one call leaves, the next takes up. It erases the accounts whose time has come, prunes the history
+// of the users whose turn it is, and carries out the exports that users have asked for.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"time"
+	_ "time/tzdata" // zones come from the binary, not from the machine
 
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
@@ -47,6 +48,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	exporter, err := newExporter(s, tables)
+	if err != nil {
+		return nil, err
+	}
 	retention := newRetention(s, tables, log)
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
 		at, err := scheduledAt(payload)
@@ -63,12 +68,14 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			return nil, err
 		}
 		metrics.Count(metric.ByFunction, string(s.Function), map[string]int{metric.ErasuresOverdue: overdue})
+		exported := make(chan error, 1) // an export of one user does not wait for the erasure of another
+		go func() { exported <- exporter.Run(ctx) }()
 		_, err = eraser.Run(ctx)
-		if ctx.Err() != nil {
-			return []byte("{}"), nil // without time the next call goes on
+		if ctx.Err() == nil {
+			_, pruned := retention.Run(ctx, at.Add(-size.AccountEvery), at)
+			err = errors.Join(err, pruned)
 		}
-		_, pruned := retention.Run(ctx, at.Add(-size.AccountEvery), at)
-		if err := errors.Join(err, pruned); err != nil {
+		if err = errors.Join(err, <-exported); err != nil && ctx.Err() == nil { // without time the next call goes on
 			return nil, err
 		}
 		return []byte("{}"), nil

@@ -31,6 +31,7 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
+	"nexus/pkg/transfer"
 	"nexus/pkg/watch"
 )
 
@@ -54,10 +55,13 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Watches:      watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
-		Fence:        fence.New(tables, s),
-		Accounts:     account.New(account.Config{Store: store, Objects: copies, Pepper: s.Pepper(), Now: time.Now}),
-		SignedInAt:   api.SignedInAt,
+		Watches:    watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
+		Fence:      fence.New(tables, s),
+		Accounts:   account.New(account.Config{Store: store, Objects: copies, Pepper: s.Pepper(), Now: time.Now}),
+		SignedInAt: api.SignedInAt,
+		Exports: transfer.NewJobs(transfer.JobsConfig{
+			Store: store, Now: time.Now, NewID: uuid.NewString, Limits: s.Numbers(), Objects: copies,
+		}),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,

@@ -18,6 +18,7 @@ import (
 	"nexus/functions/internal/httpapi"
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
+	"nexus/pkg/blob/s3/link"
 	"nexus/pkg/calendar"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
@@ -28,6 +29,7 @@ import (
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/transfer"
 )
 
 func main() { boot.Run(env.Query, build) }
@@ -35,6 +37,10 @@ func main() { boot.Run(env.Query, build) }
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
 	store := tables.StoreFor(string(s.Function))
+	files, err := link.New(cloud.Config(s.AWS, env.S3), link.Config{Bucket: s.ArchiveBucket, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	queries := api.New(api.Config{
@@ -47,7 +53,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Fence:        fence.New(tables, s),
+		Fence: fence.New(tables, s),
+		Exports: transfer.NewJobs(transfer.JobsConfig{
+			Store: store, Now: time.Now, Limits: s.Numbers(), Links: files,
+		}),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,

@@ -117,7 +117,7 @@ func TestAllow_grantsNoReadOfTheTableWithoutPartitions(t *testing.T) {
 					patterns := texts(r.conditions["ForAllValues:StringLike"].(map[string]any)["dynamodb:LeadingKeys"])
 					require.NotEmpty(t, patterns)
 					for _, pattern := range patterns {
-						require.Regexp(t, `^((USER|U|LINKED|ERASE|HISTORY)#|(PEPPER|REGISTER|ERASE)$)`, pattern, who)
+						require.Regexp(t, `^((USER|U|LINKED|ERASE|HISTORY)#|(PEPPER|REGISTER|ERASE|EXPORT)$)`, pattern, who)
 					}
 				}
 			}

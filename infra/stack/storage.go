@@ -1,12 +1,15 @@
 package stack
 
 import (
+	"time"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/account"
 	"nexus/pkg/consume"
+	"nexus/pkg/transfer"
 )
 
 const (
@@ -35,6 +38,11 @@ func (d *deployment) addStorage() {
 		NoncurrentVersionExpiration:         days(overwrittenDays),
 		ExpiredObjectDeleteMarker:           jsii.Bool(true),
 		AbortIncompleteMultipartUploadAfter: days(1),
+	}, &awss3.LifecycleRule{
+		Id:                          jsii.String("exports"),
+		Prefix:                      jsii.String(transfer.ExportsPrefix),
+		Expiration:                  days(int(transfer.FileRetention / (24 * time.Hour))),
+		NoncurrentVersionExpiration: days(purgedDays),
 	}, &awss3.LifecycleRule{
 		Id:                          jsii.String("erased"),
 		Prefix:                      jsii.String(account.ErasedPrefix),

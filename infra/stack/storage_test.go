@@ -68,3 +68,23 @@ func TestQueue_isEncryptedKeepsLongAndSpeaksTLSOnly(t *testing.T) {
 		}
 	})
 }
+
+// A finished export is there for 7 days, and for a day more as a version that is not current.
+func TestBucket_endsExportsAfterAWeek(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		rules, _ := t.named("Archive", "AWS::S3::Bucket").at("LifecycleConfiguration", "Rules").([]any)
+		found := 0
+		for _, r := range rules {
+			rule := r.(map[string]any)
+			if rule["Prefix"] != "exports/" {
+				continue
+			}
+			found++
+			require.Equal(t, "Enabled", rule["Status"])
+			require.Equal(t, 7.0, rule["ExpirationInDays"])
+			require.Equal(t, map[string]any{"NoncurrentDays": 1.0}, rule["NoncurrentVersionExpiration"])
+		}
+		require.Equal(t, 1, found)
+	})
+}

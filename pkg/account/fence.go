@@ -84,6 +84,15 @@ func (f *Fence) Fresh(ctx context.Context, user string) (State, error) {
 	return f.read(ctx, user, f.Now(), f.Store.BatchGet)
 }
 
+// RefuseGone returns [ErrErased] for a user for whom nothing may be done, as of now.
+func (f *Fence) RefuseGone(ctx context.Context, user string) error {
+	state, err := f.Fresh(ctx, user)
+	if err == nil && state.IsGone() {
+		err = ErrErased
+	}
+	return err
+}
+
 // HasPepper reports whether the table has ever had an account that left: only with the pepper can such be told.
 func HasPepper(ctx context.Context, store table.Reader) (bool, error) {
 	it, err := table.Find(ctx, store, departure.PepperKey())

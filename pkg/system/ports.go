@@ -104,7 +104,7 @@ type Exports struct {
 	Links   blob.Linker
 	// Abandoned is [transfer.Abandoned], except where no more than one worker lives.
 	Abandoned time.Duration
-	// Wake, if set, tells the worker of a new job.
+	// Wake, if set, tells the worker that there is something to do.
 	Wake func()
 }
 

@@ -171,11 +171,7 @@ func (s *System) refuseGone(ctx context.Context, user string) error {
 	if s.Fence == nil {
 		return nil
 	}
-	state, err := s.Fence.Fresh(ctx, user)
-	if err == nil && state.IsGone() {
-		err = account.ErrErased
-	}
-	return err
+	return s.Fence.RefuseGone(ctx, user)
 }
 
 // addEraser builds what lets accounts leave, and erases them.

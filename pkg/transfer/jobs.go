@@ -36,10 +36,11 @@ type JobsConfig struct {
 	// Limits are those of a user; nil for those where no stage says otherwise.
 	Limits limit.Numbers
 	// Objects holds the files; to delete a job.
-	Objects blob.Purger
+	Objects blob.Store
 	// Links makes the addresses of files; to read a job.
 	Links blob.Linker
-	// Wake, if set, tells a worker in the same process of a new job. Without it the next call of one takes the job up.
+	// Wake, if set, tells a worker in the same process of a job that was requested or deleted. Without it the next call of
+	// one finds the job.
 	Wake func()
 }
 
@@ -81,13 +82,17 @@ func (j *Jobs) Request(ctx context.Context, user string) (Job, error) {
 		case err != nil && failed == nil:
 			return Job{}, fmt.Errorf("request an export: %w", err)
 		}
-		if j.Wake != nil {
-			j.Wake()
-		}
+		j.wake()
 		made, err := readJob(row)
 		return made.Job, err
 	}
 	return Job{}, fmt.Errorf("request an export: %w", table.ErrConflict)
+}
+
+func (j *Jobs) wake() {
+	if j.Wake != nil {
+		j.Wake()
+	}
 }
 
 // room returns the number of the next job, if there may be one.
@@ -153,8 +158,8 @@ func (j *Jobs) Link(ctx context.Context, user string, of Job) (address string, u
 	return j.Links.Link(ctx, fileName(user, of.ID), linkedFile, min(LinkLifetime, of.FileEndsAt().Sub(j.Now())))
 }
 
-// Delete ends a job and removes all versions of its file. A worker that is at work notices at its next part; what that
-// one puts until then is removed later, by the call of a worker that finds the job [Abandoned].
+// Delete ends a job and its file: from then on nobody can read it. A worker that is at work notices at its next part.
+// The next call of one removes former versions and parts, and does so again once the job is [Abandoned].
 func (j *Jobs) Delete(ctx context.Context, user, id string) error {
 	r, err := findJob(ctx, j.Store, user, id, j.Now())
 	if err == nil && (r == nil || r.State == deleted) {
@@ -182,10 +187,11 @@ func (j *Jobs) Delete(ctx context.Context, user, id string) error {
 		err = table.ErrConflict
 	}
 	if err == nil {
-		_, err = j.Objects.Purge(ctx, folder(user, id))
+		err = j.Objects.Delete(ctx, fileName(user, id))
 	}
 	if err != nil {
 		return fmt.Errorf("delete an export: %w", err)
 	}
+	j.wake()
 	return nil
 }

@@ -112,6 +112,7 @@ func (f *jobFixture) objectsOf(user string) []string {
 // later lets the calls of workers come that find everything abandoned.
 func (f *jobFixture) later() {
 	f.Helper()
+	require.NoError(f, f.newWorker().Run(f.Context()))
 	for range 2 {
 		f.now = f.now.Add(transfer.Abandoned)
 		require.NoError(f, f.newWorker().Run(f.Context()))

@@ -18,7 +18,8 @@ const (
 	// partTime is the time after which a part takes no more rows. With what its last step takes it ends within the two
 	// minutes that the fence allows for.
 	partTime = time.Minute
-	// timeForPart and timeForFile are what has to be left of a call for one more part, and for the file.
+	// timeForPart and timeForFile are what has to be left of a call for one more part, and for the file; of a short call
+	// a fifth and two thirds.
 	timeForPart = 3 * time.Minute
 	timeForFile = 10 * time.Minute
 	// maxJobTries is the number of workers that take a job up without one part more, before it has failed.
@@ -58,13 +59,14 @@ func NewWorker(c WorkerConfig) *Worker {
 // those that have ended. An error of one does not keep it from the next.
 func (w *Worker) Run(ctx context.Context) error {
 	var errs []error
+	call := w.newCall(ctx)
 	q := table.Query{Index: table.StateView, Partition: account.ExportView()}
 	for it, err := range table.Rows(ctx, w.Store, q, 0) {
 		if err != nil {
 			return errors.Join(append(errs, fmt.Errorf("read the open exports: %w", err))...)
 		}
 		if user, id, ok := account.ParseExportKey(it.Key()); ok {
-			if err := w.Work(ctx, user, id); err != nil {
+			if err := w.work(ctx, call, user, id); err != nil {
 				errs = append(errs, fmt.Errorf("export %s: %w", it.Key(), err))
 			}
 		}
@@ -77,6 +79,10 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // Work does what there is to do of one job.
 func (w *Worker) Work(ctx context.Context, user, id string) error {
+	return w.work(ctx, w.newCall(ctx), user, id)
+}
+
+func (w *Worker) work(ctx context.Context, call call, user, id string) error {
 	r, err := findJob(ctx, w.Store, user, id, w.Now())
 	if err != nil || r == nil || !r.isListed {
 		return err
@@ -85,12 +91,14 @@ func (w *Worker) Work(ctx context.Context, user, id string) error {
 		return unlessErased(err)
 	}
 	age := w.Now().Sub(r.movedAt)
-	t := &task{Worker: w, jobRow: *r, worker: w.NewID()}
+	t := &task{Worker: w, jobRow: *r, worker: w.NewID(), call: call}
 	switch {
-	case r.State != Waiting && age >= 0 && age < w.Abandoned:
-		return nil // another worker is at it, or may still be
 	case !r.State.IsOpen():
-		return t.tidy(ctx)
+		return t.tidy(ctx, age >= 0 && age < w.Abandoned)
+	case r.State == Running && age >= 0 && age < w.Abandoned:
+		return nil // another worker is at it
+	case !t.hasTime():
+		return nil // the next call has
 	case r.tries >= maxJobTries:
 		return t.fail(ctx, "it did not come further in several attempts")
 	}
@@ -102,7 +110,28 @@ type task struct {
 	*Worker
 	jobRow
 	worker string
-	parts  int // made in this call
+	call   call
+}
+
+// call is the time of one call of a worker.
+type call struct {
+	isBound bool
+	end     time.Time
+	whole   time.Duration
+}
+
+func (w *Worker) newCall(ctx context.Context) call {
+	end, isBound := ctx.Deadline()
+	return call{isBound, end, end.Sub(w.Now())}
+}
+
+// hasTime reports whether there is time for another part, or for the file.
+func (t *task) hasTime() bool {
+	need := min(timeForPart, t.call.whole/5)
+	if t.cursor != nil && t.cursor.Done() {
+		need = min(timeForFile, t.call.whole*2/3)
+	}
+	return !t.call.isBound || t.call.end.Sub(t.Now()) >= need
 }
 
 var errJobOvertaken = errors.New("the export is another worker's, or ended")
@@ -120,13 +149,13 @@ func (t *task) run(ctx context.Context) error {
 	t.tries++
 	err = t.move(ctx, c, Running)
 	for err == nil && !t.cursor.Done() {
-		if !t.hasTime(ctx, timeForPart) {
+		if !t.hasTime() {
 			return t.release(ctx)
 		}
 		err = t.part(ctx)
 	}
 	if err == nil {
-		if t.parts > 0 && !t.hasTime(ctx, timeForFile) {
+		if !t.hasTime() {
 			return t.release(ctx)
 		}
 		err = t.finish(ctx)
@@ -148,12 +177,6 @@ func unlessErased(err error) error {
 	return err
 }
 
-// hasTime reports whether the call lasts for as long.
-func (t *task) hasTime(ctx context.Context, need time.Duration) bool {
-	deadline, bound := ctx.Deadline()
-	return !bound || deadline.Sub(t.Now()) >= need
-}
-
 // part makes one part, and then moves the cursor.
 func (t *task) part(ctx context.Context) error {
 	begun := t.Now()
@@ -162,7 +185,7 @@ func (t *task) part(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.parts, t.tries = t.parts+1, 0
+	t.tries = 0
 	return t.move(ctx, c, Running)
 }
 
@@ -247,14 +270,14 @@ func (t *task) clear(ctx context.Context, folder string) error {
 	return err
 }
 
-// tidy removes once more what is left of a job that has ended: nothing that worked on it is alive. It is the last thing
-// to do about a job.
-func (t *task) tidy(ctx context.Context) error {
+// tidy removes what is left of a job that has ended. Once nothing that worked on it can be alive, there is nothing more
+// to do about the job.
+func (t *task) tidy(ctx context.Context, mayBeAlive bool) error {
 	remains := folder(t.user, t.ID)
 	if t.State == Done {
 		remains = partsFolder(t.user, t.ID)
 	}
-	if err := t.clear(ctx, remains); err != nil {
+	if err := t.clear(ctx, remains); err != nil || mayBeAlive {
 		return err
 	}
 	err := t.put(ctx, item.Item{}, []string{item.AttrGSI3PK, item.AttrGSI3SK})

@@ -3,6 +3,7 @@ package transfer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 
 	"nexus/pkg/account"
 	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/command"
 	"nexus/pkg/limit"
+	"nexus/pkg/product"
 	"nexus/pkg/register"
 	"nexus/pkg/table"
 	"nexus/pkg/transfer"
@@ -215,4 +218,48 @@ func TestWorker_failsAJobThatTookLongerThanADay(t *testing.T) {
 	f.now = f.now.Add(25 * time.Hour)
 	require.NoError(t, f.newWorker().Run(t.Context()))
 	require.Equal(t, transfer.Failed, f.job("ann", id).State)
+}
+
+// A worker that was only slow puts a shorter part than the one that has taken its job over, which stops then. Nothing
+// of the account is missing in the file that a third one makes.
+func TestWorker_thatIsSlowCannotChangeWhatTheCursorNames(t *testing.T) {
+	t.Parallel()
+	f := newJobFixture(t)
+	for n := range 150 { // more than a page, at whose end a part may end
+		f.do("ann", -1, command.Create{Type: product.Note(), Fields: fields{"title": fmt.Sprint("Note ", n)}})
+	}
+	f.Limits[limit.DailyExports] = 1000
+	want := content(t, f.export("ann"))
+	fence, stopped := f.Fence, 0
+	for step, others := 1, 1; others > 0; step++ {
+		others, f.now = 0, noon
+		id := f.request("ann")
+		f.steps = 0
+		f.watching = func(now int) {
+			if now != step {
+				return
+			}
+			others++
+			f.now = f.now.Add(transfer.Abandoned)
+			asked := 0
+			f.Fence = func(context.Context, string) error {
+				if asked++; asked > 2 { // the job, and one part
+					return errCrash
+				}
+				return nil
+			}
+			if err := f.newWorker().Work(t.Context(), "ann", id); err != nil {
+				require.ErrorIs(t, err, errCrash)
+				stopped++
+			}
+			f.Fence = fence
+		}
+		_ = f.newWorker().Work(t.Context(), "ann", id) // it was overtaken
+		f.watching = nil
+		f.later()
+		require.Equal(t, want, content(t, f.file("ann", id)), "step %d", step)
+		require.NoError(t, f.jobs.Delete(t.Context(), "ann", id))
+		f.later()
+	}
+	require.Greater(t, stopped, 20)
 }

@@ -7,17 +7,21 @@
 package access
 
 import (
+	"slices"
+
 	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
+	accountkeys "nexus/pkg/entity/account"
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
 	"nexus/pkg/table"
+	"nexus/pkg/transfer"
 )
 
 // Grant is a set of actions on one thing.
@@ -96,6 +100,8 @@ func Grants(f env.Function) []Grant {
 			rows([]string{departure.PepperKey().PK}, PutItem),
 			{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: requests()},
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject, PutObject}, Within: []string{account.PepperObject}},
+			// The file of an export that its user deletes goes at once. Its versions are left to account.
+			{Variable: env.ArchiveBucket, Actions: []string{DeleteObject}, Within: exports()},
 		}
 	case env.Query:
 		return []Grant{
@@ -106,6 +112,8 @@ func Grants(f env.Function) []Grant {
 			index(table.YearView, items()),
 			index(table.StateView, items()),
 			index(table.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),
+			// An address of a file has the rights of the function that signed it.
+			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: exports()},
 		}
 	case env.Projections:
 		return []Grant{
@@ -128,7 +136,7 @@ func Grants(f env.Function) []Grant {
 		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
 	case env.Account:
-		return erasing()
+		return append(erasing(), exporting()...)
 	case env.Notify:
 		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
@@ -168,7 +176,7 @@ func erasing() []Grant {
 		rows([]string{departure.FormKey().PK}, GetItem),
 		index(table.StateView, []string{departure.StatePK(), product.HistoryPKPrefix + anything}),
 		rows(snapshots(), BatchGetItem, PutItem, UpdateItem, ConditionCheckItem), // to prune
-		{Variable: env.ArchiveBucket, Actions: purge, Within: append(copies(), requests()...)},
+		{Variable: env.ArchiveBucket, Actions: purge, Within: slices.Concat(copies(), requests(), exports())},
 		{Variable: env.ArchiveBucket, Actions: []string{PutObject}, Within: []string{account.ErasedPrefix + anything}},
 		{Variable: env.ArchiveBucket, Actions: list},
 		{Variable: env.ParkingBucket, Actions: purge, Within: []string{consume.ParkedPrefix + anything}},
@@ -178,6 +186,18 @@ func erasing() []Grant {
 		{Actions: []string{ListSchedules}},
 	}
 }
+
+// exporting returns the rights of the function that carries out exports, beside those of the erasure.
+func exporting() []Grant {
+	return []Grant{
+		states(),
+		rows(items(), BatchGetItem, UpdateItem),
+		index(table.StateView, []string{accountkeys.ExportView()}),
+		{Variable: env.ArchiveBucket, Actions: []string{PutObject}, Within: exports()},
+	}
+}
+
+func exports() []string { return []string{transfer.ExportsPrefix + anything} }
 
 // requests are the objects of requests for an erasure.
 func requests() []string { return []string{account.LeavingPrefix + anything} }

@@ -102,7 +102,7 @@ func (f Function) Variables() []string {
 	names := []string{TableName, Pepper}
 	switch f {
 	case Query:
-		names = append(names, SyncForm, SubjectForm, Limits)
+		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits)
 	case Projections:
