@@ -14,9 +14,6 @@ import (
 func (h *history) eraseSome() {
 	l := h.leaver
 	h.endOld(0)
-	if h.now.Before(l.eraseAt) {
-		return
-	}
 	if !l.begun.IsZero() && h.luck.one(2) {
 		h.pass(time.Duration(2+h.luck.IntN(70)) * time.Minute)
 	}

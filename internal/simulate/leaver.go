@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -97,7 +99,9 @@ func (h *history) leaveSome() {
 			h.takeBackLeaving()
 		case n == 1:
 			h.leave()
-		case n < 4:
+		case n == 2:
+			h.begin(h.erasing(h.luck.one(2))) // which finds nothing due
+		case n < 5:
 			h.pass(l.eraseAt.Sub(h.now) + time.Second)
 			h.eraseSome()
 		}
@@ -116,8 +120,8 @@ func (h *history) leave() {
 		return // nothing is repaired from now on
 	}
 	now := h.luck.one(3)
-	if now && l.state == account.Present {
-		h.standStill(h.repair(l.user))
+	if l.state == account.Present {
+		h.prepare(now)
 	}
 	what := "leaves"
 	if now {
@@ -141,6 +145,37 @@ func (h *history) leave() {
 		}
 		eraseAt, err = h.system.Accounts.Leave(ctx, l.user)
 	}, l.user))
+}
+
+// prepare leaves what an erasure finds in few histories: records that nobody can read, rows of pruned revisions, and a
+// repair from a shell if nothing delays the erasure.
+func (h *history) prepare(now bool) {
+	l := h.leaver
+	h.parkUnreadable()
+	if s := h.oracle.users[l.user]; h.keeper != nil && h.luck.one(2) {
+		h.commitHead(s)
+		h.commitHead(s)
+		h.run(h.prune(s), -1)
+	}
+	if now && h.luck.one(2) {
+		h.standStill(h.repair(l.user))
+	}
+}
+
+// parkUnreadable delivers two of the last records without their keys: the parked ones are in no user's folder.
+func (h *history) parkUnreadable() {
+	for range 2 {
+		rec := h.stream.log[h.luck.IntN(len(h.stream.log))]
+		if isOfRepository(rec) {
+			continue // a node that its user forgets has no word anywhere
+		}
+		junk := json.RawMessage(bytes.Replace(rec.payload(), []byte(`"Keys"`), []byte(`"keys"`), 1))
+		r := h.readers[h.luck.IntN(len(h.readers))]
+		h.happened["record without a key parked"]++
+		w := h.handleRaw(r.loop, "a record without a key", []json.RawMessage{junk}, nil, func(string) {})
+		w.junk, w.lost = junk, func() {}
+		h.run(w, -1)
+	}
 }
 
 // takeBackLeaving has the user take the request back.

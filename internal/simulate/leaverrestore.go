@@ -34,8 +34,12 @@ type restoredTable struct {
 	left int // calls until the process that works on it dies; negative for never
 }
 
-// restored returns the table as it was before one of the records.
+// restored returns the table as it was before one of the records, or before the first record of a later instant: no
+// transaction is cut.
 func (h *history) restored(at int) *restoredTable {
+	for at > 0 && at < len(h.stream.log) && h.stream.log[at].Created.Equal(h.stream.log[at-1].Created) {
+		at++
+	}
 	rows := map[item.Key]item.Item{}
 	for _, rec := range h.stream.log[:at] {
 		if rows[rec.Key] = rec.New; rec.New == nil {
