@@ -35,7 +35,6 @@ func TestEraseCommand_namesWrongUsage(t *testing.T) {
 	for args, names := range map[string]string{
 		"":                             "--dev or --endpoint",
 		"--dev " + dev:                 "--user, --due or --again",
-		"--dev " + dev + " --again":    "need --endpoint",
 		"--dev " + dev + " --due":      "need --endpoint",
 		"--dev " + dev + " --user a#b": "--user",
 		"--endpoint " + endpoint + " --due --now": "--now",

@@ -162,6 +162,8 @@ func (v *visitor) own(kind string) string {
 		return v.rev
 	case "planRev":
 		return v.planRev
+	case "export":
+		return "000001"
 	case "address":
 		return v.address
 	case "token":

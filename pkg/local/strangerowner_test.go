@@ -248,6 +248,8 @@ func own(s *system) *everything {
 	require.NoError(s.t, response.Body.Close())
 	require.Less(s.t, response.StatusCode, 300)
 	s.waitUntilIdle()
+	her.must("POST", "/v1/me/exports", nil)
+	s.waitUntilIdle()
 	all := &everything{secret: strings.Split(address, ".")[1], tails: map[string]bool{}, values: map[string][]pair{
 		"event":  paired(ownersID("evt_", 2), ownersID("evt_", 40)),
 		"series": paired(ownersID("mst_", 5)),
@@ -265,6 +267,7 @@ func own(s *system) *everything {
 		"planRev":   paired(planRev),
 		"date":      {{"20260308", "20260308"}}, // of her exception; a date alone names no owner
 		"day":       {{ownersDay, "2026-04-02"}},
+		"export":    {{"000001", "000002"}}, // of a stranger who has none
 		"address":   notQuite(address),
 		"text":      paired("Sesame", "sesame", "sesa"),
 		"key":       paired(ownersKey),

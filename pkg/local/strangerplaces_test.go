@@ -38,7 +38,7 @@ func (t template) String() string {
 var pathKinds = map[string]string{
 	"eventId": "event", "masterId": "series", "taskId": "task", "reminderId": "reminder", "noteId": "note", "id": "cold",
 	"nodeId": "milestone", "address": "address", "series/date": "date", "plans/date": "day", "values/revId": "rev",
-	"plans/revId": "planRev",
+	"plans/revId": "planRev", "exportId": "export",
 }
 
 // targetKinds are the kinds of what a link may lead to, by type. A stranger's own is not what the request is
