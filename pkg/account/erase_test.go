@@ -48,7 +48,7 @@ func TestEraser_removesEveryLineOfTheRegister(t *testing.T) {
 	require.NotContains(t, w.log.String(), "=ann ")
 	require.Contains(t, w.log.String(), "account erased")
 	name := w.pepper.Erasure("ann")
-	require.Equal(t, []string{`UserErased {"deliveryId":"` + name[:32] +
+	require.Equal(t, []string{`UserErased {"deliveryId":"` + w.pepper.Delivery(name+"2026-03-02T12:00:00Z") +
 		`","userId":"ann","occurredAt":"2026-03-02T12:00:00Z"}`}, w.published())
 	var walk register.Walk
 	for _, it := range w.rows() {

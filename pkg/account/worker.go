@@ -136,7 +136,8 @@ func (w *worker) finish(ctx context.Context) error {
 		return err
 	}
 	detail, err := json.Marshal(Detail{
-		DeliveryID: w.name[:deliveryLength], UserID: w.user, OccurredAt: item.FormatInstant(w.begunAt),
+		DeliveryID: w.Pepper.Delivery(w.name + item.FormatInstant(w.begunAt)),
+		UserID:     w.user, OccurredAt: item.FormatInstant(w.begunAt),
 	})
 	if err != nil {
 		return err
@@ -160,6 +161,3 @@ func (w *worker) finish(ctx context.Context) error {
 	}
 	return nil
 }
-
-// deliveryLength is the length of the part of an account's name that names the event.
-const deliveryLength = 32

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -157,9 +158,13 @@ func (p *Platform) eraseAgain(w http.ResponseWriter, r *http.Request) error {
 func (p *Platform) leave(ctx context.Context, user string, now bool) error {
 	if !now {
 		_, err := p.system.Accounts.Leave(ctx, user)
+		if errors.Is(err, account.ErrErased) {
+			return refusal(http.StatusConflict, "user: %v", err)
+		}
 		return err
 	}
-	if err := p.system.Accounts.LeaveNow(ctx, user); err != nil {
+	// One that is being erased goes on, and one that was stays so.
+	if err := p.system.Accounts.LeaveNow(ctx, user); err != nil && !errors.Is(err, account.ErrErased) {
 		return err
 	}
 	return p.erase(ctx, func(ctx context.Context) error { return p.system.Eraser.Erase(ctx, user) })

@@ -28,9 +28,12 @@ const (
 // Purposes of names. Each begins what is hashed and ends with a byte that no user id has.
 const (
 	forErasure = "erasure\x00"
-	forLog     = "log\x00"
-	forChosen  = "chosen\x00"
-	forCheck   = "check\x00"
+	// forDelivery is the purpose of ids of events, deliveryLength their length.
+	forDelivery    = "delivery\x00"
+	deliveryLength = 32
+	forLog         = "log\x00"
+	forChosen      = "chosen\x00"
+	forCheck       = "check\x00"
 )
 
 // ErrText is returned by [Parse].
@@ -79,6 +82,12 @@ func (p Pepper) IsZero() bool { return p == Pepper{} }
 // Erasure returns the name under which an erasure of the user is recorded, as 64 hexadecimal digits: the whole HMAC, so
 // that no two users share a record.
 func (p Pepper) Erasure(user string) string { return hex.EncodeToString(p.sum(forErasure, user)) }
+
+// Delivery returns the id of the event about something that the pepper names: 32 hexadecimal digits, which lead to no
+// such name.
+func (p Pepper) Delivery(name string) string {
+	return hex.EncodeToString(p.sum(forDelivery, name))[:deliveryLength]
+}
 
 // Check returns a name of the pepper itself, by which a deployment recognises it: 64 hexadecimal digits.
 func (p Pepper) Check() string { return hex.EncodeToString(p.sum(forCheck, "")) }
