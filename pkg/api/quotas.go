@@ -126,11 +126,14 @@ var histories = []string{limit.TreeRevisions, limit.LargeTreeRevisions, limit.Pl
 func fillsTree(ctx context.Context, s *Config, c call) error {
 	at := repository.Address{User: c.user}
 	used, err := s.revisions(ctx, at)
-	if err != nil || s.limiter.Check(limit.LargeTreeRevisions, used) == nil {
+	if err != nil {
 		return err
 	}
 	if err := s.limiter.Check(limit.TreeRevisions, used); err != nil {
 		return err
+	}
+	if s.limiter.Check(limit.LargeTreeRevisions, used) == nil {
+		return nil
 	}
 	head, err := s.Values.Head(ctx, c.user)
 	if err != nil {

@@ -236,6 +236,20 @@ func TestFillsTree_allowsALargeTreeFewer(t *testing.T) {
 	b.full(commit(res.doc["revId"].(string), 501), "history-full", limit.LargeTreeRevisions, 2, 2)
 }
 
+func TestFillsTree_holdsANumberBelowThatOfLargeTrees(t *testing.T) {
+	t.Parallel()
+	b := limited(t, never, map[string]int{limit.TreeRevisions: 1, limit.LargeTreeRevisions: 2})
+	commit := func(parent string) response {
+		return b.do(request{method: "POST", path: "/v1/values/revisions", body: fmt.Sprintf(
+			`{"parentRevId":%q,"message":"m","source":"weekly_review","operations":[`+
+				`{"op":"create","nodeType":"DRIVER","title":"x"}]}`, parent)})
+	}
+	first := commit("")
+	b.Equal(http.StatusCreated, first.Code, "%s", first.Body)
+	b.advance(time.Second)
+	b.full(commit(first.doc["revId"].(string)), "history-full", limit.TreeRevisions, 1, 1)
+}
+
 // recount sets ann's counts, as a verification would.
 func (b *fixture) recount(c limit.Counts) {
 	b.t.Helper()
