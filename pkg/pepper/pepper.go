@@ -28,12 +28,15 @@ const (
 // Purposes of names. Each begins what is hashed and ends with a byte that no user id has.
 const (
 	forErasure = "erasure\x00"
-	// forDelivery is the purpose of ids of events, deliveryLength their length.
+	forLog     = "log\x00"
+	forChosen  = "chosen\x00"
+	forCheck   = "check\x00"
+)
+
+// forDelivery is the purpose of ids of events, deliveryLength their length.
+const (
 	forDelivery    = "delivery\x00"
 	deliveryLength = 32
-	forLog         = "log\x00"
-	forChosen      = "chosen\x00"
-	forCheck       = "check\x00"
 )
 
 // ErrText is returned by [Parse].
