@@ -335,10 +335,11 @@ func (st *deviceStore) keepAnswer(ref entity.Ref, now copied) {
 	}
 }
 
-// forget takes in that something is gone.
+// forget takes in an answer that something is gone. Of the same version the feed knows better: it may owe an exception
+// that a repeated command does not show.
 func (st *deviceStore) forget(ref entity.Ref, version int64) {
 	st.gone[ref] = max(st.gone[ref], version)
-	if st.copied[ref].version <= version {
+	if st.copied[ref].version < version {
 		delete(st.copied, ref)
 	}
 }
