@@ -1,4 +1,4 @@
-// The account function does the work on whole accounts for which nobody waits. A rule of EventBridge calls it every
+// The account function does the work on whole accounts for which no user waits. A rule of EventBridge calls it every
 // five minutes; what one call leaves, the next takes up. It erases the accounts whose time has come, prunes the history
 // of the users whose turn it is, and carries out the exports that users have asked for.
 package main
@@ -44,15 +44,20 @@ const spare = 30
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
-	eraser, err := newEraser(s, tables, log)
+	objects, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {
 		return nil, err
 	}
-	exporter, err := newExporter(s, tables)
+	eraser, err := newEraser(s, tables, objects, log)
 	if err != nil {
 		return nil, err
 	}
-	retention := newRetention(s, tables, log)
+	store := tables.StoreFor(string(s.Function))
+	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
+	trees := values.New(publisher, uuid.NewString)
+	plans := plan.New(publisher, trees, time.Now, uuid.NewString)
+	exporter := newExporter(s, store, objects, trees, plans)
+	retention := &plan.Retention{Plans: plans, Store: store, Log: log, IsGone: fence.New(tables, s).IsGone}
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
 		at, err := scheduledAt(payload)
 		if err != nil {
@@ -95,23 +100,11 @@ func scheduledAt(payload []byte) (time.Time, error) {
 	return event.Time.Truncate(size.AccountEvery), nil
 }
 
-func newRetention(s env.Settings, tables *cloud.Tables, log *slog.Logger) *plan.Retention {
-	store := tables.StoreFor(string(s.Function))
-	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
-	return &plan.Retention{
-		Plans: plan.New(publisher, values.New(publisher, uuid.NewString), time.Now, uuid.NewString), Store: store, Log: log,
-		IsGone: fence.New(tables, s).IsGone,
-	}
-}
-
 // newEraser returns what erases accounts.
-func newEraser(s env.Settings, tables *cloud.Tables, log *slog.Logger) (*account.Eraser, error) {
-	objects := awss3.NewFromConfig(cloud.Config(s.AWS, env.S3))
-	archive, err := s3.New(objects, s3.Config{Bucket: s.ArchiveBucket})
-	if err != nil {
-		return nil, err
-	}
-	parking, err := s3.New(objects, s3.Config{Bucket: s.ParkingBucket})
+func newEraser(
+	s env.Settings, tables *cloud.Tables, archive *s3.Store, log *slog.Logger,
+) (*account.Eraser, error) {
+	parking, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ParkingBucket})
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func drives() map[string]func(*fixture, env.Function, string) {
 			w.requireSchedules(map[string]time.Time{reminders.ScheduleName(user, floatingID, 0): reading})
 		},
 		"account-scheduled": func(w *fixture, f env.Function, name string) {
-			require.JSONEq(w, `{}`, string(w.start(f).succeed(w.payload(name))), "nobody has left")
+			require.JSONEq(w, `{}`, string(w.start(f).succeed(w.payload(name))), "no account has left")
 		},
 		"notify-reminder-due": func(w *fixture, f env.Function, name string) {
 			payload, _ := w.becomeDue()

@@ -73,7 +73,7 @@ type history struct {
 
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	oracle      *oracle
-	leaver      *leaver            // nil if nobody leaves
+	leaver      *leaver            // nil if no user leaves
 	copiedBy    map[string]*worker // who put an object last
 	places      register.Walk      // all that was written anywhere
 	operations  int64

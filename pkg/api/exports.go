@@ -65,7 +65,7 @@ func exportOperations(r *entity.Registry) []*operation {
 		{
 			id: "getExport", method: http.MethodGet, path: exportsPath + "/{" + memberExportID + "}", tag: "me", finds: true,
 			paths: path, summary: "Read how far an export has come, and where its file is",
-			detail:  "The address is made anew each time. It serves until urlUntil, 5 minutes at most, and needs no token.",
+			detail:  "Each answer has a new address. It serves until urlUntil, 5 minutes at most, and needs no token.",
 			answers: []documented{{status: http.StatusOK, doc: "The export.", schema: job}},
 			run:     getExport,
 		},

@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,18 +19,6 @@ import (
 	"nexus/pkg/local"
 	"nexus/pkg/product"
 )
-
-// locked is a log that goroutines write.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
 
 // week lets the user have a week of everything. Each text that the user writes is marked.
 func (s *system) week(user string, n int, treeHead string) {
@@ -110,7 +96,7 @@ func (s *system) everythingAgain(parked []object) {
 }
 
 // requireNothingOf searches all bytes that the system keeps, and its log, for the user and the user's words.
-func (s *system) requireNothingOf(user, dir string, log *locked) {
+func (s *system) requireNothingOf(user, dir string, log *logged) {
 	s.t.Helper()
 	texts := []string{"of " + user, user, base64.StdEncoding.EncodeToString([]byte("USER#" + user))[:54]}
 	for _, place := range []string{"events", "schedules", "blobs", "checkpoints", "walks", "queue"} {
@@ -119,10 +105,8 @@ func (s *system) requireNothingOf(user, dir string, log *locked) {
 		}
 	}
 	require.Empty(s.t, found(s.t, withoutStream(s.t, dir), texts...))
-	log.mu.Lock()
-	defer log.mu.Unlock()
 	for _, text := range append(texts, "plover-") {
-		require.NotContains(s.t, log.b.String(), text)
+		require.NotContains(s.t, log.String(), text)
 	}
 }
 
@@ -142,7 +126,7 @@ func TestPlatform_leavesNothingOfAYear(t *testing.T) {
 		t.Skip("lives for weeks")
 	}
 	const user, other = "9b0c3a52-7f61-4d8e-b1a4-2c5d6e7f8091", "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
-	dir, log := t.TempDir(), &locked{}
+	dir, log := t.TempDir(), &logged{}
 	options := local.Options{
 		DataDir: dir, Settling: 2 * time.Minute,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -158,7 +158,7 @@ func (j *Jobs) Link(ctx context.Context, user string, of Job) (address string, u
 	return j.Links.Link(ctx, fileName(user, of.ID), linkedFile, min(LinkLifetime, of.FileEndsAt().Sub(j.Now())))
 }
 
-// Delete ends a job and its file: from then on nobody can read it. A worker that is at work notices at its next part.
+// Delete ends a job and its file: from then on it cannot be read. A worker that is at work notices at its next part.
 // The next call of one removes former versions and parts, and does so again once the job is [Abandoned].
 func (j *Jobs) Delete(ctx context.Context, user, id string) error {
 	r, err := findJob(ctx, j.Store, user, id, j.Now())

@@ -51,7 +51,7 @@ func For(f env.Function) Size {
 		// leaves room for a deployment.
 		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 2 * WalksAtOnce}
 	case env.Account:
-		// Nobody waits for it, and whole accounts pass through its memory. Lambda's longest time: what is left is the next
+		// No user waits for it, and whole accounts pass through its memory. Lambda's longest time: what is left is the next
 		// call's. The reserve is more than the calls of one such time.
 		return Size{MemoryMB: 1024, Timeout: 15 * time.Minute, Reserved: 5}
 	case env.Notify:

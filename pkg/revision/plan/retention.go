@@ -24,7 +24,7 @@ type Retention struct {
 	IsGone func(ctx context.Context, user string) (bool, error)
 }
 
-// sweptAfter is the time after which the rows of what was pruned are removed: nobody reads them any more.
+// sweptAfter is the time after which the rows of what was pruned are removed: no reader has them any more.
 const sweptAfter = 2 * revision.Patience
 
 // Run prunes for the users whose turn begins in the span of time, removes the rows of what was pruned in the turns
