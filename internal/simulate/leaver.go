@@ -147,7 +147,7 @@ func (h *history) leave() {
 	}, l.user))
 }
 
-// prepare leaves what an erasure finds in few histories: records that no consumer can read, rows of pruned revisions, and a
+// prepare leaves what an erasure finds in few histories: records that cannot be read, rows of pruned revisions, and a
 // repair from a shell if nothing delays the erasure.
 func (h *history) prepare(now bool) {
 	l := h.leaver

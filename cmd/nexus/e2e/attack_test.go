@@ -66,7 +66,7 @@ func TestDev_schedulesForOthersWhileOneAsksForAHundredZones(t *testing.T) {
 	}
 }
 
-// Ten changes that no limit stops put about as many schedules as two, and users whose walks never end delay no other user.
+// Ten changes that no limit stops put about as many schedules as two, and users whose walks never end delay no other.
 func TestDev_schedulesForOthersBesideWalksThatNeverEnd(t *testing.T) {
 	t.Parallel()
 	items := attackItems(t)
