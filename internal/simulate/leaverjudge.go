@@ -68,13 +68,17 @@ func (h *history) takeState(r *record) {
 	}
 }
 
-// takeRequest checks a request, and one to erase at once in its place.
+// takeRequest checks a request, and one to erase at once in its place. The notice counts from the instant at which the
+// request came, and the row may be written as much later as a call lasts.
 func (h *history) takeRequest(before account.State, r *record) {
 	l := h.leaver
 	h.happened["account leaves"]++
 	eraseAt, _ := r.New.Time("eraseAt")
-	at := r.Created.Truncate(time.Second)
-	early := eraseAt.Before(at.Add(notice-maxAhead)) && eraseAt.After(at.Add(maxAhead))
+	came := r.Created
+	if h.writer != nil {
+		came = h.writer.begun
+	}
+	early := eraseAt.Before(came.Truncate(time.Second).Add(notice-maxAhead)) && eraseAt.After(r.Created.Add(maxAhead))
 	if before != account.Present && before != account.Leaving || early || r.New.Str("userId") != l.user {
 		h.violate("E2", l.user, l.name, "was %q, and is to be erased at %s", before, r.New.Str("eraseAt"))
 	}
