@@ -241,6 +241,7 @@ func (h *history) pass(d time.Duration) {
 	}
 	h.now = h.now.Add(d)
 	h.note("time passes: %s", d)
+	h.endPeriods()
 	if d > maxHold {
 		h.handOverAged()
 	}

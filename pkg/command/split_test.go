@@ -326,6 +326,31 @@ func TestSplitSeries_overwritesWhatAnEarlierAttemptHasLeft(t *testing.T) {
 	require.Empty(t, b.idle())
 }
 
+func TestSplitSeries_saysThatOnlyUndoneRowsAreThere(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"undone meanwhile"}`)
+	cmd := command.SplitSeries{ID: id, Date: "20251215"}
+	transactions := 0
+	b.fault = func(c memory.Call) error {
+		if c.Op != "Transact" || c.Stage != memory.Before {
+			return nil
+		}
+		if transactions++; transactions == 2 {
+			return table.ErrUnavailable
+		}
+		return nil
+	}
+	_, err := b.do(cmd, at(1))
+	require.ErrorIs(t, err, table.ErrUnavailable)
+	b.fault = nil
+	b.except(id, "20251222", `{}`)
+	next := b.must(cmd, at(1))
+	require.False(t, b.instance(next.Ref.ID, "20251222").Has("modifiedFields"))
+	require.True(t, next.Item.Bool("hasExceptions"))
+}
+
 func TestSplitSeries_overtakenWritesNothingIntoTheFollowingSeries(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)

@@ -34,9 +34,6 @@ func (w *splitting) plan(ctx context.Context, s *series.Series) (splitPlan, erro
 	if p.taken, p.left, err = w.divide(s, following); err != nil {
 		return splitPlan{}, err
 	}
-	if len(p.taken) > 0 {
-		following[product.AttrHasExceptions] = item.Bool(true)
-	}
 	p.following = following
 	p.kept, err = w.readKept(ctx, append(exceptionRows(s), s.Master())...)
 	return p, err

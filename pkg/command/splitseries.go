@@ -188,7 +188,8 @@ func (w *splitting) old(ctx context.Context) (item.Item, error) {
 
 // stage writes the instances of the new series. Each transaction checks that the old series is as it was read and that
 // the new one does not exist. So an attempt that was overtaken never writes into an existing series. It overwrites the
-// rows of an earlier attempt, under their version, or undoes them.
+// rows of an earlier attempt, under their version, or undoes them. The new series says that it has exceptions if any
+// row is there, an undone one too: a deletion of the series has to find it.
 func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) error {
 	if !before.Bool(product.AttrHasExceptions) {
 		return nil
@@ -196,6 +197,9 @@ func (w *splitting) stage(ctx context.Context, before item.Item, p splitPlan) er
 	left, err := w.instances(ctx, w.id)
 	if err != nil {
 		return err
+	}
+	if len(left)+len(p.taken) > 0 {
+		p.following[product.AttrHasExceptions] = item.Bool(true)
 	}
 	var steps []step
 	taken := p.taken
