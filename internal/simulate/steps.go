@@ -241,10 +241,10 @@ func (h *history) pass(d time.Duration) {
 	}
 	h.now = h.now.Add(d)
 	h.note("time passes: %s", d)
-	h.endPeriods()
 	if d > maxHold {
 		h.handOverAged()
 	}
+	h.endPeriods()
 	if h.luck.one(2) {
 		h.fireSome()
 	}
