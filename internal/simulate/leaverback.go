@@ -97,7 +97,7 @@ func (h *history) admit(ctx context.Context, user string) error {
 	if l == nil {
 		return nil
 	}
-	state, err := h.system.Fence.State(ctx, user)
+	state, _, err := h.system.Fence.State(ctx, user)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (h *history) endStranger() {
 	}
 	h.absorb(nil)
 	h.happened["stranger with the id of an erased user"]++
-	state, err := h.system.Fence.State(noContext, l.user)
+	state, _, err := h.system.Fence.State(noContext, l.user)
 	if err != nil || state != account.Present {
 		h.violate("E3", l.user, l.name, "is a stranger's id, and %q: %v", state, err)
 		return

@@ -42,8 +42,9 @@ type Fence struct {
 
 // answer holds what the fence read of a user, and when it began to read.
 type answer struct {
-	state State
-	asked time.Time
+	state   State
+	eraseAt time.Time
+	asked   time.Time
 }
 
 // NewFence returns a fence. It panics if something is missing, a mistake in the program.
@@ -54,34 +55,36 @@ func NewFence(c FenceConfig) *Fence {
 	return &Fence{FenceConfig: c, known: map[string]answer{}}
 }
 
-// State returns the account's state, at most [Fence.Memory] old. Half a read unit unless it is remembered.
-func (f *Fence) State(ctx context.Context, user string) (State, error) {
+// State returns the account's state and the instant of its erasure, at most [Fence.Memory] old. Half a read unit unless
+// it is remembered.
+func (f *Fence) State(ctx context.Context, user string) (State, time.Time, error) {
 	now := f.Now().Round(0) // without the monotonic reading
 	f.mu.Lock()
 	known, ok := f.known[user]
 	f.mu.Unlock()
 	if age := now.Sub(known.asked); ok && age >= 0 && age < f.Memory {
-		return known.state, nil
+		return known.state, known.eraseAt, nil
 	}
-	state, err := f.read(ctx, user, now, f.Store.Peek)
+	is, err := f.read(ctx, user, now, f.Store.Peek)
 	if err != nil {
-		return Present, err
+		return Present, time.Time{}, err
 	}
 	if f.Memory > 0 {
 		f.mu.Lock()
 		if len(f.known) >= maxKnown {
 			clear(f.known)
 		}
-		f.known[user] = answer{state, now}
+		f.known[user] = answer{is.state, is.eraseAt, now}
 		f.mu.Unlock()
 	}
-	return state, nil
+	return is.state, is.eraseAt, nil
 }
 
 // Fresh returns the account's state as of now: read consistently, and not remembered. It is for work from a shell,
 // which may stand still for any time between two of its steps.
 func (f *Fence) Fresh(ctx context.Context, user string) (State, error) {
-	return f.read(ctx, user, f.Now(), f.Store.BatchGet)
+	is, err := f.read(ctx, user, f.Now(), f.Store.BatchGet)
+	return is.state, err
 }
 
 // RefuseGone returns [ErrErased] for a user for whom nothing may be done, as of now.
@@ -101,7 +104,7 @@ func HasPepper(ctx context.Context, store table.Reader) (bool, error) {
 
 // IsGone reports whether nothing may be done for the user.
 func (f *Fence) IsGone(ctx context.Context, user string) (bool, error) {
-	state, err := f.State(ctx, user)
+	state, _, err := f.State(ctx, user)
 	return state.IsGone(), err
 }
 
@@ -109,7 +112,7 @@ func (f *Fence) IsGone(ctx context.Context, user string) (bool, error) {
 // account's row: the first of them is put in one transaction with it.
 func (f *Fence) read(
 	ctx context.Context, user string, now time.Time, get func(context.Context, []item.Key) ([]item.Item, error),
-) (State, error) {
+) (row, error) {
 	name := f.Pepper.Erasure(user)
 	keys := []item.Key{departure.StateKey(name)}
 	f.mu.Lock()
@@ -120,20 +123,20 @@ func (f *Fence) read(
 	}
 	rows, err := get(ctx, keys)
 	if err != nil {
-		return Present, fmt.Errorf("read the state of an account: %w", err)
+		return row{}, fmt.Errorf("read the state of an account: %w", err)
 	}
-	state := Present
+	is := row{name: name}
 	for _, it := range rows {
 		if it.Key() == departure.PepperKey() {
 			if it.Str(attrCheck) != f.Pepper.Check() {
-				return Present, ErrPepper
+				return row{}, ErrPepper
 			}
 			f.mu.Lock()
 			f.isChecked = true
 			f.mu.Unlock()
 			continue
 		}
-		state = readRow(name, it, now).state
+		is = readRow(name, it, now)
 	}
-	return state, nil
+	return is, nil
 }

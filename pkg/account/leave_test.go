@@ -127,7 +127,7 @@ func TestFence_remembersAStateForAMinute(t *testing.T) {
 	w := populated(t)
 	f := w.fence(account.Memory)
 	state := func() account.State {
-		s, err := f.State(t.Context(), "ann")
+		s, _, err := f.State(t.Context(), "ann")
 		require.NoError(t, err)
 		return s
 	}
@@ -153,11 +153,11 @@ func TestFence_countsAgeFromBeforeTheRead(t *testing.T) {
 	w := populated(t)
 	f := w.fence(account.Memory)
 	w.watching = func() { w.now = w.now.Add(20 * time.Second) } // the read takes 40
-	_, err := f.State(t.Context(), "ann")
+	_, _, err := f.State(t.Context(), "ann")
 	require.NoError(t, err)
 	w.watching, w.steps = nil, 0
 	w.now = w.now.Add(20 * time.Second)
-	_, err = f.State(t.Context(), "ann")
+	_, _, err = f.State(t.Context(), "ann")
 	require.NoError(t, err)
 	require.NotZero(t, w.steps)
 }
@@ -170,7 +170,7 @@ func TestFence_refusesAnotherPepperThanTheTables(t *testing.T) {
 	w.pepper, err = pepper.New(rand.NewChaCha8([32]byte{2}))
 	require.NoError(t, err)
 	for range 2 {
-		_, err = w.fence(account.Memory).State(t.Context(), "ben")
+		_, _, err = w.fence(account.Memory).State(t.Context(), "ben")
 		require.ErrorIs(t, err, account.ErrPepper)
 	}
 }
@@ -186,7 +186,7 @@ func TestFence_readsHalfAUnit(t *testing.T) {
 		Pepper: w.pepper, Now: func() time.Time { return w.now }, Memory: account.Memory,
 	})
 	for _, user := range []string{"ann", "ben", "ann"} {
-		_, err := f.State(t.Context(), user)
+		_, _, err := f.State(t.Context(), user)
 		require.NoError(t, err)
 	}
 	require.InDelta(t, 1.5, units, 0, "two rows for the first, one for the second, none for the third")

@@ -15,7 +15,7 @@ import (
 
 // Fence tells the state of a user's account: [account.Fence].
 type Fence interface {
-	State(ctx context.Context, user string) (account.State, error)
+	State(ctx context.Context, user string) (state account.State, eraseAt time.Time, err error)
 }
 
 // Accounts lets the account of a user leave and return: [account.Service].
@@ -34,27 +34,33 @@ const signedInFor = 10 * time.Minute
 
 // Members of the answers about an account that leaves.
 const (
+	memberLeaving     = "leaving"
 	memberEraseAt     = "eraseAt"
 	memberRemains     = "remains"
 	memberWritesAfter = "writesAfterSeconds"
 )
 
-// askFence refuses what the state of the user's account does not allow. It writes no row, and so comes before any
-// limit.
-func (a *API) askFence(ctx context.Context, user string, o *operation) error {
+// askFence refuses what the state of the user's account does not allow. It returns the instant of the erasure of an
+// account that leaves, else the zero time. It writes no row, and so comes before any limit.
+func (a *API) askFence(ctx context.Context, user string, o *operation) (eraseAt time.Time, err error) {
 	if a.cfg.Fence == nil || user == "" || o == nil {
-		return nil
+		return time.Time{}, nil
 	}
-	state, err := a.cfg.Fence.State(ctx, user)
+	state, eraseAt, err := a.cfg.Fence.State(ctx, user)
 	switch {
 	case err != nil:
-		return err
+		return time.Time{}, err
 	case state.IsGone():
-		return account.ErrErased
-	case state == account.Leaving && o.writes && !o.whileLeaving:
-		return refuse(accountLeaving, "The account is to be erased. POST /v1/me/restore takes that back.")
+		return time.Time{}, account.ErrErased
+	case state != account.Leaving:
+		return time.Time{}, nil
+	case o.writes && !o.whileLeaving:
+		p := refuse(accountLeaving, "The account is to be erased at %s. POST /v1/me/restore takes that back.",
+			item.FormatInstant(eraseAt))
+		p.EraseAt = item.FormatInstant(eraseAt)
+		return time.Time{}, p
 	}
-	return nil
+	return eraseAt, nil
 }
 
 // isGone reports whether the account of a user who is not the client is gone.
@@ -62,7 +68,7 @@ func (s *Config) isGone(ctx context.Context, user string) (bool, error) {
 	if s.Fence == nil {
 		return false, nil
 	}
-	state, err := s.Fence.State(ctx, user)
+	state, _, err := s.Fence.State(ctx, user)
 	return state.IsGone(), err
 }
 
@@ -140,6 +146,24 @@ func problemOfAccount(err error) *Problem {
 	return nil
 }
 
+// leaving returns the member of the user's own row that says when the account is to be erased; nil if it stays.
+func leaving(eraseAt time.Time) []byte {
+	if eraseAt.IsZero() {
+		return nil
+	}
+	return append(appendText([]byte(`,"`+memberLeaving+`":{"`+memberEraseAt+`":`), item.FormatInstant(eraseAt)), '}')
+}
+
+// leavingSchema returns that member for the document.
+func leavingSchema() member {
+	return member{memberLeaving, object{
+		{"type", "object"},
+		{"description", "That the account is to be erased; absent if it stays. POST /v1/me/restore takes it back."},
+		{"properties", object{{memberEraseAt, instantSchema("When the erasure begins.")}}},
+		{"required", []string{memberEraseAt}},
+	}}
+}
+
 func leaveBody(eraseAt time.Time) []byte {
 	out := appendText([]byte(`{"`+memberEraseAt+`":`), item.FormatInstant(eraseAt))
 	out = append(out, `,"`+memberRemains+`":[`...)
@@ -158,9 +182,7 @@ func leaveSchema() object {
 	return object{
 		{"type", "object"},
 		{"properties", object{
-			{memberEraseAt, object{
-				{"type", "string"}, {"format", "date-time"}, {"description", "When the erasure begins."},
-			}},
+			{memberEraseAt, instantSchema("When the erasure begins.")},
 			{memberRemains, object{
 				{"type", "array"}, {"description", "What remains of the account after the erasure."},
 				{"items", object{

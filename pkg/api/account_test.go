@@ -19,11 +19,15 @@ import (
 // states is a fence by hand.
 type states map[string]account.State
 
-func (s states) State(_ context.Context, user string) (account.State, error) {
-	if user == "unknown" {
-		return account.Present, table.ErrUnavailable
+// The states of an account have an instant of the erasure, but that it stays.
+func (s states) State(_ context.Context, user string) (account.State, time.Time, error) {
+	switch {
+	case user == "unknown":
+		return account.Present, time.Time{}, table.ErrUnavailable
+	case s[user] == account.Present:
+		return account.Present, time.Time{}, nil
 	}
-	return s[user], nil
+	return s[user], noon.Add(account.Notice), nil
 }
 
 func TestAPI_refusesWhatTheStateOfTheAccountForbids(t *testing.T) {
@@ -48,6 +52,11 @@ func TestAPI_refusesWhatTheStateOfTheAccountForbids(t *testing.T) {
 			b.want(want.writes, batch.by(user))
 		}
 	}
+	const eraseAt = `"eraseAt":"2026-03-09T12:00:00Z"`
+	b.Contains(b.want(200, read.by("leaving")).Body.String(), `,"leaving":{`+eraseAt+`}`)
+	b.Contains(b.want(403, write.by("leaving")).Body.String(), eraseAt)
+	b.NotContains(b.want(403, write.by("erasing")).Body.String(), "eraseAt")
+	b.NotContains(b.want(200, read.by("ann")).Body.String(), "leaving")
 	revoked := b.want(204, request{method: http.MethodDelete, path: "/v1/me/feed"}.by("leaving"))
 	b.Empty(revoked.Body.String(), "what reaches outward can be ended")
 	b.want(200, request{method: http.MethodGet, path: "/openapi.json"}.by("erased"))

@@ -92,7 +92,7 @@ func (a *API) Run(ctx context.Context, payload []byte) ([]byte, error) {
 	doc = maps.Clone(doc)
 	delete(doc, product.AttrUserID)
 	ctx = mask.With(ctx, user)
-	if err := a.askFence(ctx, user, a.batch()); err != nil {
+	if _, err := a.askFence(ctx, user, a.batch()); err != nil {
 		return nil, problemOf(err)
 	}
 	begun := a.cfg.Now()

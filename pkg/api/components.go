@@ -200,6 +200,7 @@ func problemDocument() object {
 				revIDSchema("With a parent that is not the present revision: which is. Absent if there is none yet.")},
 			{memberPrunedUntil,
 				instantSchema("Of what was pruned: from when on the history is unbroken. Absent if all of it was removed.")},
+			{memberEraseAt, instantSchema("Of an account that leaves: when it is to be erased.")},
 			{"reason", object{
 				{"type", "string"}, {"enum", []string{
 					string(archive.Deleted), string(archive.Expired), string(query.ResetUnknown), string(query.ResetForm),

@@ -90,7 +90,9 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 		})
 	}
 	if t.Name == entity.TypeUserMeta {
-		s.change("properties", func(v any) any { return append(slices.Clone(v.(object)), nearLimitsSchema()) })
+		s.change("properties", func(v any) any {
+			return append(slices.Clone(v.(object)), nearLimitsSchema(), leavingSchema())
+		})
 	}
 	return s
 }

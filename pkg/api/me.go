@@ -31,12 +31,14 @@ func meOperations(r *entity.Registry) []*operation {
 		{
 			id: "getMe", method: http.MethodGet, path: "/v1/me", tag: "me",
 			summary: "Read the user's zone, preferences and totals", detail: "Until the first change: the defaults, at " +
-				"version 0. nearLimits names the quotas of which 80 percent are used. " +
+				"version 0. nearLimits names the quotas of which 80 percent are used, and leaving says when the " +
+				"account is to be erased. " +
 				"Statistics change without a new version, so If-None-Match is not looked at.",
 			answers: []documented{entityAnswer(http.StatusOK, t, "The user's own row.")},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				it, err := s.Queries.Me(ctx, c.user)
-				return answer{status: http.StatusOK, typ: t, item: it, more: s.nearLimits(it)}, err
+				more := append(s.nearLimits(it), leaving(c.eraseAt)...)
+				return answer{status: http.StatusOK, typ: t, item: it, more: more}, err
 			},
 		},
 		{

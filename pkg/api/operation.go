@@ -113,6 +113,7 @@ type call struct {
 	retention  time.Duration // of the key; 0 for the usual one
 	after      string        // the id of an earlier command of the batch, whose version stands for expected; "" for none
 	ofSeries   bool          // expected is the version of the occurrence's series
+	eraseAt    time.Time     // of an account that leaves; else zero
 	signedInAt time.Time     // if the operation asks; zero if the token does not say
 	limited    bool          // it came over HTTP, where limits hold
 	spending   *spending     // of its request; nil for a direct invocation

@@ -36,6 +36,8 @@ type Problem struct {
 	Quota string `json:"quota,omitempty"`
 	Limit *int   `json:"limit,omitempty"`
 	Used  *int   `json:"used,omitempty"`
+	// EraseAt is when an account that leaves is to be erased.
+	EraseAt string `json:"eraseAt,omitempty"`
 	// RetryAfter is the header of the same name, for the results of a batch.
 	RetryAfter int `json:"retryAfter,omitempty"`
 
@@ -85,7 +87,7 @@ var (
 	}
 	accountLeaving = problemKind{
 		"account-leaving", http.StatusForbidden, "Account leaves", "The user has asked for the account to be erased, so " +
-			"that it cannot be changed. A client keeps what it has, and what waits to be sent.",
+			"that it cannot be changed. eraseAt says when. A client keeps what it has, and what waits to be sent.",
 	}
 	accountErased = problemKind{
 		"account-erased", http.StatusForbidden, "Account erased", "The account is being erased, or was. A client keeps " +

@@ -143,7 +143,8 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		}
 	}
 	x.serves(r, user)
-	if err := a.askFence(r.Context(), user, o); err != nil {
+	eraseAt, err := a.askFence(r.Context(), user, o)
+	if err != nil {
 		x.refuse(problemOf(err))
 		return
 	}
@@ -169,6 +170,7 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		x.refuse(p)
 		return
 	}
+	c.eraseAt = eraseAt
 	if o.asksSignIn && a.cfg.SignedInAt != nil {
 		c.signedInAt = a.cfg.SignedInAt(r)
 	}

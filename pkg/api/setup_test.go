@@ -271,7 +271,8 @@ func (b *fixture) want(status int, r request) response {
 		b.Equal([]string{"detail", "status", "title", "type"},
 			slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
 				return slices.Contains([]string{
-					"errors", "currentVersion", "current", "currentOmitted", "currentRevId", "reason", "prunedUntil"},
+					"errors", "currentVersion", "current", "currentOmitted", "currentRevId", "reason", "prunedUntil",
+					"eraseAt"},
 					name)
 			}))
 	}

@@ -160,13 +160,17 @@ func TestPlatform_erasesAUserInMemoryWhenTheTimeHasCome(t *testing.T) {
 	s.live("leaving")
 	answer := s.must("POST", "/dev/erase", object{"user": "leaving"})
 	require.Equal(t, "REQUESTED", answer["state"])
+	s.user = "leaving"
+	require.Equal(t, object{"eraseAt": answer["eraseAt"]}, s.must("GET", "/v1/me", nil)["leaving"])
+	status, refused := s.call("POST", "/v1/notes", object{"title": "n", "body": "b"})
+	require.Equal(t, http.StatusForbidden, status)
+	require.Equal(t, answer["eraseAt"], refused["eraseAt"])
 	s.advance("160h")
 	require.Contains(t, s.derived("leaving"), "plover-1 of leaving")
 	s.advance("9h")
 	s.waitUntilIdle()
 	require.NotContains(t, s.derived("leaving"), "plover-")
-	s.user = "leaving"
-	status, refused := s.call("POST", "/v1/notes", object{"title": "n", "body": "b"})
+	status, refused = s.call("POST", "/v1/notes", object{"title": "n", "body": "b"})
 	require.Equal(t, http.StatusForbidden, status)
 	require.Equal(t, "/problems/account-erased", refused["type"])
 	s.advance("960h") // 40 days

@@ -231,11 +231,13 @@ for (const status of [424, 428]) {
 
 for (const type of ["/problems/account-leaving", "/problems/account-erased"]) {
   test(`${type} keeps the copy and the outbox`, async () => {
-    for (const answer of [() => ({ status: 403, type }), results(() => ({ status: 403, problem: { status: 403, type } }))]) {
+    const problem = { status: 403, type, detail: "It is to be erased at 2027-01-08T09:00:00Z." };
+    for (const answer of [() => problem, results(() => ({ status: 403, problem }))]) {
       const { client } = await holding([taskChange(3)], { "POST /v1/commands": answer });
       await client.sync();
       await client.edit("task_1", { title: "b" });
-      await assert.rejects(client.sync(), { state: "leaving" });
+      await assert.rejects(client.sync(), { state: "leaving", message: problem.detail });
+      assert.match(client.status().message, /2027-01-08/);
       assert.deepEqual([(await client.waiting()).length, await client.refused()], [1, []]);
       assert.equal((await client.get("task_1")).item.title, "b");
     }
