@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,8 @@ import (
 
 	"nexus/pkg/api"
 	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/limit"
+	"nexus/pkg/local"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
@@ -113,6 +117,32 @@ func TestImportCommand_cutsALargeFileAndKeepsItsLineNumbers(t *testing.T) {
 	require.Equal(t, 3, report.Refused[0].Line)
 	require.Contains(t, report.Refused[0].Reason, "RRULE")
 	require.Equal(t, 3+6+5*2100, report.Refused[1].Line)
+}
+
+func TestImportCommand_asksOnceForWhatNoBucketHolds(t *testing.T) {
+	t.Parallel()
+	limits, err := limit.Default().With(map[string]int{limit.User: 5})
+	require.NoError(t, err)
+	p, err := local.Start(t.Context(), local.Options{Store: local.Memory, Addr: "127.0.0.1:0", Limits: limits})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop(context.WithoutCancel(t.Context()))) })
+	at, err := url.Parse(p.URL())
+	require.NoError(t, err)
+	var asked atomic.Int32
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		asked.Add(1)
+		r.SetURL(at)
+	}}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	var lines []string
+	for n := range 10 {
+		lines = append(lines, "BEGIN:VEVENT", fmt.Sprintf("UID:%d", n), "DTSTART:20260310T090000Z", "END:VEVENT")
+	}
+	code, _, messages := nexus(t, "import", "--url", server.URL, "--user", "ann", file(t, lines...))
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, messages, "It needs 6 points, and the full bucket holds 5")
+	require.EqualValues(t, 1, asked.Load())
 }
 
 func TestImportCommand_failsWhereSomethingCannotBeImported(t *testing.T) {

@@ -76,10 +76,14 @@ func (s *spending) admit(ctx context.Context, paysForContent bool) error {
 	return s.take(ctx, countedFor)
 }
 
-// pay takes the points of a request with content, before its first write.
+// pay takes the points of a request with content, before its first write. What the full bucket does not hold is a
+// [*limit.SizeError], and owes the one point of a request.
 func (s *spending) pay(ctx context.Context, points, commands int) error {
 	if s == nil || s.limiter == nil {
 		return nil
+	}
+	if err := s.limiter.Fits(limit.User, points); err != nil {
+		return err
 	}
 	s.commands = commands
 	return s.take(ctx, points)
@@ -140,6 +144,7 @@ func setRate(h http.Header, s limit.State) {
 func problemOfLimit(err error) *Problem {
 	var (
 		rate  *limit.RateError
+		size  *limit.SizeError
 		quota *limit.QuotaError
 	)
 	switch {
@@ -148,6 +153,11 @@ func problemOfLimit(err error) *Problem {
 		p := refuse(rateLimited, "Ask again in %d s.", seconds).with("Retry-After", strconv.Itoa(seconds))
 		p.RetryAfter = seconds
 		setRate(p.header, rate.State)
+		return p
+	case errors.As(err, &size):
+		p := refuse(exceedsRate, "It needs %d points, and the full bucket holds %d. Send it in parts.", size.Points,
+			size.Policy.Quota)
+		p.Points, p.Limit = size.Points, &size.Policy.Quota
 		return p
 	case errors.As(err, &quota):
 		p := refuse(quotaReached, "There are %d of at most %d.", quota.Used, quota.Limit)

@@ -153,6 +153,34 @@ func TestAdmitImport_takesHalfAPointForAComponent(t *testing.T) {
 	b.Equal(`"user";r=599;t=1`, res.Header().Get("RateLimit"), "a repetition is one point")
 }
 
+func TestSpending_tellsWhatNoBucketHolds(t *testing.T) {
+	t.Parallel()
+	b := limited(t, never, map[string]int{limit.User: 20})
+	events := make([]string, 44)
+	for n := range events {
+		events[n] = fmt.Sprintf("BEGIN:VEVENT\r\nUID:%d\r\nDTSTART:20260310T090000Z\r\nEND:VEVENT\r\n", n)
+	}
+	batch := func(n int) request {
+		return request{method: "POST", path: "/v1/commands", body: notesBatch(n, fmt.Sprint(n))}
+	}
+	for points, large := range map[int]request{21: batch(21), 1 + 44/2: {
+		method: "POST", path: "/v1/calendar/import", header: map[string]string{"Content-Type": "text/calendar"},
+		body: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n" + strings.Join(events, "") + "END:VCALENDAR\r\n",
+	}, 100: batch(100)} {
+		b.advance(time.Hour)
+		res := b.do(large)
+		b.Equal(http.StatusRequestEntityTooLarge, res.Code, "%s", res.Body)
+		b.Equal("/problems/exceeds-rate", res.doc["type"])
+		b.EqualValues(points, res.doc["points"])
+		b.EqualValues(20, res.doc["limit"])
+		b.Empty(res.Header().Get("Retry-After"))
+		b.Equal(`"user";r=19;t=3`, res.Header().Get("RateLimit"), "it is a request of one point")
+		b.Zero(b.rows("NOTE#")+b.rows("EVENT#"), "nothing was done")
+	}
+	b.advance(time.Hour)
+	b.Equal(http.StatusOK, b.do(batch(20)).Code, "what the full bucket holds passes")
+}
+
 func TestUpdateMe_holdsTheZoneForAMinute(t *testing.T) {
 	t.Parallel()
 	b := limited(t, never, nil)

@@ -36,6 +36,8 @@ type Problem struct {
 	Quota string `json:"quota,omitempty"`
 	Limit *int   `json:"limit,omitempty"`
 	Used  *int   `json:"used,omitempty"`
+	// Points is the number of points that a request needs, if the full bucket holds fewer: Limit.
+	Points int `json:"points,omitempty"`
 	// EraseAt is when an account that leaves is to be erased.
 	EraseAt string `json:"eraseAt,omitempty"`
 	// RetryAfter is the header of the same name, for the results of a batch.
@@ -141,6 +143,11 @@ var (
 		"history-full", http.StatusConflict, "History full", "The repository has as many revisions as it may have. Nothing " +
 			"was written. Prune its history, and try again.",
 	}
+	exceedsRate = problemKind{
+		"exceeds-rate", http.StatusRequestEntityTooLarge, "More than the rate holds", "The batch or import needs more " +
+			"points than the full bucket holds: points and limit say how many. Nothing was done, and waiting does not help. " +
+			"Send it in parts.",
+	}
 	tooLarge = problemKind{
 		"content-too-large", http.StatusRequestEntityTooLarge, "Content too large",
 		"The body is longer than the operation takes.",
@@ -182,7 +189,7 @@ func problemKinds() []problemKind {
 		malformed, unauthenticated, reauthenticate, accountLeaving, accountErased,
 		notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
 		syncReset, pruned, preconditionFailed,
-		tooLarge, unsupportedMedia, invalid, keyReused, dependencyFailed,
+		tooLarge, exceedsRate, unsupportedMedia, invalid, keyReused, dependencyFailed,
 		preconditionNeeded, rateLimited, tooMany, internal, unavailable,
 	}
 }

@@ -89,6 +89,25 @@ func (e *RateError) Error() string {
 	return fmt.Sprintf("rate %q is used up; again in %s", e.State.Policy.Name, e.RetryAfter)
 }
 
+// SizeError refuses a request that needs more points than the full bucket holds (413): no wait makes room for it.
+type SizeError struct {
+	Policy Policy
+	Points int // that the request needs
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("rate %q: %d points are needed, and the full bucket holds %d", e.Policy.Name, e.Points,
+		e.Policy.Quota)
+}
+
+// Fits returns a [*SizeError] if the full bucket holds fewer points. It makes no call.
+func (l *Limiter) Fits(policy string, points int) error {
+	if p := l.Numbers.rate(policy).Policy; points > p.Quota {
+		return &SizeError{p, points}
+	}
+	return nil
+}
+
 // Sampled reports whether the next request of one point is to ask the row.
 func (l *Limiter) Sampled() bool { return l.Draw()*oneIn < 1 }
 
