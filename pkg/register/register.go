@@ -97,6 +97,8 @@ type Line struct {
 	// Until says when data of [ByWaiting] end.
 	Until string
 	Suite Suite
+	// Why tells the user why no export has a row of [Items] or [Repositories]; empty for what one has.
+	Why string
 }
 
 // String names the line by its place and its shape.
@@ -121,55 +123,75 @@ func Lines() []Line {
 
 func entities() []Line {
 	item := func(shape, holds string) Line {
-		return Line{Items, shape, true, holds, ByKey, AsItem, ByWalk, "", Simulation}
+		return Line{Items, shape, true, holds, ByKey, AsItem, ByWalk, "", Simulation, ""}
 	}
 	return []Line{
 		item("EVENT#<id>", "an event"), item("MASTER#<id>", "a series"),
 		item("INSTANCE#<masterId>#<date>", "an exception of a series"), item("TASK#<id>", "a task"),
 		item("REMINDER#<id>", "a reminder"), item("NOTE#<id>", "a note"),
-		{Items, "USER_META#u", true, "settings and statistics", ByKey, AsSettings, ByWalk, "", Simulation},
+		{Items, "USER_META#u", true, "settings and statistics", ByKey, AsSettings, ByWalk, "", Simulation, ""},
 	}
 }
 
 // derived returns the rows of a user's partition that are no entities, of consumers and of commands.
 func derived() []Line {
 	row := func(shape, holds string, export Export, suite Suite) Line {
-		return Line{Items, shape, false, holds, ByKey, export, ByWalk, "", suite}
+		return Line{Items, shape, false, holds, ByKey, export, ByWalk, "", suite, ""}
+	}
+	left := func(shape, holds string, suite Suite, why string) Line {
+		return Line{Items, shape, false, holds, ByKey, None, ByWalk, "", suite, why}
 	}
 	return []Line{
-		row("LINK#<srcType>#<srcId>#<dstType>#<dstId>", "an edge, also in the index of backlinks", None, Simulation),
-		row("LEDGER#<projection>#<itemId>", "what an item contributes to a projection", None, Simulation),
-		row("TIMER#ARCHIVE#<taskId>#<version>", "when a task is archived", None, Simulation),
-		row("FIRED#<itemId>#<offset>#<occurrence>#<due>", "a delivery, with the item's title", None, Simulation),
+		left("LINK#<srcType>#<srcId>#<dstType>#<dstId>", "an edge, also in the index of backlinks", Simulation,
+			"the items name their links, and an import makes the edges of them"),
+		left("LEDGER#<projection>#<itemId>", "what an item contributes to a projection", Simulation,
+			"an import counts each item again"),
+		left("TIMER#ARCHIVE#<taskId>#<version>", "when a task is archived", Simulation,
+			"an import sets the timers of the tasks again"),
+		left("FIRED#<itemId>#<offset>#<occurrence>#<due>", "a delivery, with the item's title", Simulation,
+			"it says what has rung in this account, and nothing rings a second time in another"),
 		row("COLD#<itemId>", "the name of a cold copy, with the item's title", AsCopy, Simulation),
 		row("GONE#<itemId>", "the id of a deleted item", AsIDs, Simulation),
-		row("RECEIPT#<hash>", "the answer to an idempotent request", None, Simulation),
-		row("SUM#<projection>", "a product's own sum", None, Simulation),
-		row("ZONE#<USER_META version>", "how far a change of time zone has come", None, Simulation),
-		row("SERIES#<masterId>#<version>", "how far a change of a series has come", None, Simulation),
-		row("RATE#<policy>", "how much of a rate is used", None, Demo),
-		row("COUNT#u", "how many exceptions, ids that are gone and open schedules there are", None, Verifications),
-		row("FEED#u", "the digest of the calendar address's secret", None, Demo),
-		row("CHANGE#open", "that an app is open", None, Functions),
-		row("CHANGE#<n>", "which things have changed, by their ids", None, Simulation),
-		row("EXPORT#<id>", "a job of export, with its counts", None, Transfers),
-		row("IMPORT#u", "how far an import of the account has come", None, Simulation),
+		left("RECEIPT#<hash>", "the answer to an idempotent request", Simulation,
+			"it is for requests that are sent to this account twice"),
+		left("SUM#<projection>", "a product's own sum", Simulation,
+			"an import adds the items up again"),
+		left("ZONE#<USER_META version>", "how far a change of time zone has come", Simulation,
+			"it ends with the change, and the items have what came of it"),
+		left("SERIES#<masterId>#<version>", "how far a change of a series has come", Simulation,
+			"it ends with the change, and the series has what came of it"),
+		left("RATE#<policy>", "how much of a rate is used", Demo,
+			"each account is limited by what is asked of it"),
+		left("COUNT#u", "how many exceptions, ids that are gone and open schedules there are", Verifications,
+			"a verification counts what an account has"),
+		left("FEED#u", "the digest of the calendar address's secret", Demo,
+			"the address is that of this account, and another account makes its own"),
+		left("CHANGE#open", "that an app is open", Functions,
+			"it holds for minutes, and for the apps of this account"),
+		left("CHANGE#<n>", "which things have changed, by their ids", Simulation,
+			"devices read by it what has changed in this account, and begin at another with all of it"),
+		left("EXPORT#<id>", "a job of export, with its counts", Transfers,
+			"the job ends with this file, and its file after 7 days"),
+		left("IMPORT#u", "how far an import of the account has come", Simulation,
+			"it keeps one file from being put into this account twice"),
 		row("KEPT#<sort key of an item…>", "what another calendar says of an item", AsItem, Simulation),
 	}
 }
 
 func repositories() []Line {
 	row := func(place Place, shape, holds string, erasure Erasure, suite Suite) Line {
-		return Line{place, shape, false, holds, ByKey, AsRevision, erasure, "", suite}
+		return Line{place, shape, false, holds, ByKey, AsRevision, erasure, "", suite, ""}
 	}
 	draft := func(shape string, suite Suite) Line {
-		return Line{Repositories, shape, false, "the announcement of a snapshot", ByKey, None, ByWalk, "", suite}
+		return Line{Repositories, shape, false, "the announcement of a snapshot", ByKey, None, ByWalk, "", suite,
+			"it is a step of a commit, and the file has each revision that was made"}
 	}
 	return []Line{
 		row(Repositories, "HEAD#VALUES", "the present revision of the values", ByWalk, Simulation),
 		row(Repositories, "REV#VALUES#<Z>#<revId>", "a revision of the values, with its message", ByWalk, Simulation),
 		draft("DRAFT#VALUES#<revId>", Histories), draft("DRAFT#PLAN#<date>#<revId>", Histories),
-		{Repositories, "PLAN#<date>", false, "that a day has a plan", ByKey, None, ByWalk, "", Simulation},
+		{Repositories, "PLAN#<date>", false, "that a day has a plan", ByKey, None, ByWalk, "", Simulation,
+			"the file has the plan itself"},
 		row(Tree, "NODE#<nodeId>", "a node of a snapshot, with title and notes", ByLog, Demo),
 		row(Tree, "EDGE#<parentId>#<n>#<childId>", "an edge of a snapshot", ByLog, Demo),
 		row(Plan, "HEAD", "the present revision of a plan", ByLog, Simulation),
@@ -183,13 +205,13 @@ func repositories() []Line {
 // deployment.
 func accounts() []Line {
 	object := func(shape, holds string, erasure Erasure, until string) Line {
-		return Line{Archive, shape, false, holds, NoUser, None, erasure, until, Erasures}
+		return Line{Archive, shape, false, holds, NoUser, None, erasure, until, Erasures, ""}
 	}
 	return []Line{
 		{Account, "STATE", false, "the state of an account that leaves; its user until ERASED", ByContent, None, ByWaiting,
-			"40 days after ERASED", Erasures},
-		{Form, "DEPLOYMENT", false, "the form that all rows and schedules have", NoUser, None, Never, "", Erasures},
-		{Pepper, "DEPLOYMENT", false, "a check of the pepper", NoUser, None, Never, "", Erasures},
+			"40 days after ERASED", Erasures, ""},
+		{Form, "DEPLOYMENT", false, "the form that all rows and schedules have", NoUser, None, Never, "", Erasures, ""},
+		{Pepper, "DEPLOYMENT", false, "a check of the pepper", NoUser, None, Never, "", Erasures, ""},
 		object("leaving/<h>", "when an account is to be erased", ByWaiting, "the erasure or the return"),
 		object("erased/<h>", "when an account was erased", ByWaiting, "40 days, and 1 of a version that is not current"),
 		object("pepper", "a check of the pepper", Never, ""),
@@ -198,37 +220,38 @@ func accounts() []Line {
 
 func elsewhere() []Line {
 	event := func(name, holds string) Line {
-		return Line{Bus, name, false, holds, ByContent, None, ByWaiting, "its delivery", Simulation}
+		return Line{Bus, name, false, holds, ByContent, None, ByWaiting, "its delivery", Simulation, ""}
 	}
 	aws := func(place Place, shape, holds string, owner Owner, until string) Line {
-		return Line{place, shape, false, holds, owner, None, ByWaiting, until, OnAWS}
+		return Line{place, shape, false, holds, owner, None, ByWaiting, until, OnAWS, ""}
 	}
 	return []Line{
 		{Archive, archived + "<u>/<itemId>/<version>.json", false, "a cold copy: the whole item", ByName, AsCopy, ByList, "",
-			Simulation},
+			Simulation, ""},
 		{Archive, exported + "<u>/<id>/account.zip", false, "a finished export: everything of the user, for 7 days", ByName,
-			None, ByList, "", Transfers},
+			None, ByList, "", Transfers, ""},
 		{Archive, exported + "<u>/<id>/parts/<stage>-<n>.part", false, "a part of an export that is under way", ByName, None,
-			ByList, "", Transfers},
+			ByList, "", Transfers, ""},
 		{Parking, "parked/<consumer>/.unreadable/<digest>.json", false, "a record without a user's key", ByContent, None,
-			ByReading, "", Simulation},
+			ByReading, "", Simulation, ""},
 		{Parking, "parked/<consumer>/<u>/.<digest>/<sequence>.json", false,
-			"a record that could not be decoded, or of a row that is no item", ByName, None, ByList, "", Simulation},
+			"a record that could not be decoded, or of a row that is no item", ByName, None, ByList, "", Simulation, ""},
 		{Parking, "parked/<consumer>/<u>/<itemId>/<version>-<sequence>.json", false,
-			"a record, whole, with both images", ByName, None, ByList, "", Simulation},
+			"a record, whole, with both images", ByName, None, ByList, "", Simulation, ""},
 		aws(Parking, "aws/lambda/<mapping>/<…>", "batches of several users that a reader gave up", ByContent,
 			"35 days, and 1 of a version that is not current"),
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
-			Simulation},
+			Simulation, ""},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
 		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,
-			"its delivery", Erasures},
+			"its delivery", Erasures, ""},
 		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),
 		aws(Queue, "notify-failures", "calls in which notify failed: user and item", ByContent, "14 days"),
-		{Queue, "walks", false, "user and cursor of a walk, no text", ByContent, None, ByWaiting, "4 days", Simulation},
+		{Queue, "walks", false, "user and cursor of a walk, no text", ByContent, None, ByWaiting, "4 days", Simulation,
+			""},
 		{Queue, "walks-dead-letter", false, "user and cursor of a walk that failed", ByContent, None, ByWaiting, "14 days",
-			Simulation},
+			Simulation, ""},
 		aws(Stream, "", "every record, with both images", ByKey, "24 hours"),
 		aws(Log, "", "pseudonyms of users, ids of items, keys without their users", ByContent,
 			"the days that the stage sets"),

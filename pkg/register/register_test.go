@@ -41,6 +41,9 @@ func TestLines_areComplete(t *testing.T) {
 			register.ByWalk, register.ByLog, register.ByList, register.ByReading, register.ByWaiting, register.Never,
 		}, line.Erasure, line)
 		require.Equal(t, line.Erasure == register.ByWaiting, line.Until != "", line)
+		isLeftOut := line.Export == register.None &&
+			(line.Place == register.Items || line.Place == register.Repositories)
+		require.Equal(t, isLeftOut, line.Why != "", line)
 		require.Contains(t, []register.Suite{
 			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Transfers,
 			register.Verifications, register.Demo, register.OnAWS,

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"nexus/pkg/blob"
@@ -84,7 +85,7 @@ func (s *Service) noCounts() map[string]int {
 	return counts
 }
 
-// leftOut returns what no file has: the rows of the register that are derived.
+// leftOut returns what no file has: the rows that the register leaves out, each kind of thing once.
 func leftOut() []LeftOut {
 	out := []LeftOut{
 		{"statistics", "they are counted again from the items"},
@@ -93,8 +94,9 @@ func leftOut() []LeftOut {
 	for _, line := range register.Lines() {
 		switch line.Place {
 		case register.Items, register.Repositories:
-			if line.Export == register.None {
-				out = append(out, LeftOut{line.Holds, "it is derived, or of no use elsewhere"})
+			one := LeftOut{line.Holds, line.Why}
+			if line.Export == register.None && !slices.Contains(out, one) {
+				out = append(out, one)
 			}
 		}
 	}

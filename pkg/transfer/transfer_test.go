@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -69,6 +70,24 @@ func TestService_hasTheFormOfTheDocument(t *testing.T) {
 	require.Contains(t, files["items/0001.ndjson"], "X-MOOD")
 	require.NotContains(t, files["items/0001.ndjson"], "dueSetAt")
 	require.NotContains(t, files["settings.json"], "stats")
+}
+
+func TestService_saysOfEachThingWhyItIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.live("ann")
+	var manifest transfer.Manifest
+	require.NoError(t, json.Unmarshal([]byte(unzip(t, f.export("ann"))["manifest.json"]), &manifest))
+	whats, whys := map[string]bool{}, map[string]bool{}
+	for _, one := range manifest.LeftOut {
+		whats[one.What], whys[one.Why] = true, true
+	}
+	require.Len(t, whats, len(manifest.LeftOut), "each thing once")
+	require.Len(t, whys, len(manifest.LeftOut), "each with a reason of its own")
+	require.Contains(t, manifest.LeftOut, transfer.LeftOut{
+		What: "a delivery, with the item's title",
+		Why:  "it says what has rung in this account, and nothing rings a second time in another",
+	})
 }
 
 func TestImport_ofARequestedInstantIsThatOfTheImport(t *testing.T) {
