@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,13 +29,14 @@ import (
 type eraseCommand struct {
 	Dev      string `placeholder:"URL" xor:"where" help:"${erase_dev}"`
 	Endpoint string `placeholder:"URL" xor:"where" help:"${erase_endpoint}"`
+	Data     string `placeholder:"DIR" xor:"where" help:"${erase_data}"`
 	Table    string `default:"ProductivityData" env:"TABLE_NAME" help:"The table's name, with --endpoint (${default})."`
 
 	User   string `placeholder:"USER" xor:"what" help:"The user whose account is to be erased."`
 	Due    bool   `xor:"what" help:"Erase all accounts whose time has come, and go on with what was left."`
 	Again  bool   `xor:"what" help:"${erase_again}"`
 	Now    bool   `help:"Erase at once, and end when nothing is left. Otherwise the account has 7 days."`
-	DryRun bool   `help:"Say what there is of the user, and change nothing. With --endpoint."`
+	DryRun bool   `help:"Count what there is of the user, and change nothing."`
 
 	Pepper             string `placeholder:"HEX" env:"PEPPER" help:"${erase_pepper}"`
 	Bucket             string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"The bucket of cold copies."`
@@ -54,6 +56,7 @@ func (*eraseCommand) Help() string {
 		"--again belongs to the restore of a table: it erases again whom the restore brought back, and is to be run before "+
 		"the restored table is used.",
 		"nexus erase --dev http://127.0.0.1:8080 --user ann --now",
+		"nexus erase --data .nexus --user ann --dry-run",
 		"nexus erase --endpoint https://dynamodb.us-east-1.amazonaws.com --table Restored --again",
 	)
 }
@@ -61,20 +64,23 @@ func (*eraseCommand) Help() string {
 // Run erases and prints what became of the account.
 func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 	switch {
-	case (c.Dev == "") == (c.Endpoint == ""):
-		return wrongUsage("either --dev or --endpoint is needed")
+	case c.Dev == "" && c.Endpoint == "" && c.Data == "":
+		return wrongUsage("either --dev, --data or --endpoint is needed")
 	case c.User == "" && !c.Due && !c.Again:
 		return wrongUsage("either --user, --due or --again is needed")
-	case c.Dev != "" && (c.Due || c.DryRun):
-		return wrongUsage("--due and --dry-run need --endpoint")
+	case c.Endpoint == "" && c.Due:
+		return wrongUsage("--due needs --endpoint: a local system erases by itself what is due")
 	case (c.Now || c.DryRun) && c.User == "", c.Now && c.DryRun:
 		return wrongUsage("--now and --dry-run go with --user, one of them")
 	}
 	if err := (verify.Options{User: c.User}).Check(); err != nil {
 		return wrongUsage("--user: %w", err)
 	}
-	if c.Dev != "" {
+	switch {
+	case c.Dev != "":
 		return c.inProcess(ctx, out)
+	case c.Data != "":
+		return c.inDirectory(ctx, out)
 	}
 	s, walker, done, err := c.system(out)
 	if err != nil {
@@ -99,7 +105,10 @@ func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 		if err != nil {
 			return err
 		}
-		return printState(out, account.Leaving, &eraseAt)
+		return printErased(out, local.Erased{State: account.Leaving, EraseAt: &eraseAt})
+	}
+	if err := s.Eraser.CheckKnown(ctx, c.User); err != nil {
+		return err
 	}
 	if err := s.Eraser.CheckForm(ctx); err != nil {
 		return fmt.Errorf("%w: run nexus verify --repair without --user first", err)
@@ -109,10 +118,11 @@ func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 	}
 	fmt.Fprintf(out.messages, "nexus: the functions remember a state for a minute; the erasure takes at least %s\n",
 		account.EdgeTime)
-	if err := s.Eraser.Erase(ctx, c.User); err != nil {
+	erasure, err := s.Eraser.Erase(ctx, c.User)
+	if err != nil {
 		return err
 	}
-	return printState(out, account.Erased, nil)
+	return printErased(out, local.Erased{State: account.Erased, Erasure: &erasure})
 }
 
 func (c *eraseCommand) again(ctx context.Context, s *system.System, walker table.Walker, out outputs) error {
@@ -120,15 +130,30 @@ func (c *eraseCommand) again(ctx context.Context, s *system.System, walker table
 	if err != nil {
 		return err
 	}
+	return printAgain(out, again)
+}
+
+// printAgain prints a line for each account, and the counts as JSON.
+func printAgain(out outputs, again account.Again) error {
+	for _, one := range again.Accounts {
+		if _, err := fmt.Fprintln(out.results, one); err != nil {
+			return err
+		}
+	}
+	again.Accounts = nil
 	return json.NewEncoder(out.results).Encode(again)
 }
 
-func printState(out outputs, state account.State, eraseAt *time.Time) error {
-	if eraseAt != nil && state == account.Leaving {
-		_, err := fmt.Fprintf(out.results, "the account is to be erased at %s\n", eraseAt.UTC().Format(time.RFC3339))
-		return err
+// printErased prints what an erasure has done, or else what state the account has.
+func printErased(out outputs, erased local.Erased) error {
+	line := fmt.Sprintf("the account is %s", erased.State)
+	switch {
+	case erased.Erasure != nil && erased.Erasure.Account != "":
+		line = erased.Erasure.String()
+	case erased.EraseAt != nil && erased.State == account.Leaving:
+		line = "the account is to be erased at " + erased.EraseAt.UTC().Format(time.RFC3339)
 	}
-	_, err := fmt.Fprintf(out.results, "the account is %s\n", state)
+	_, err := fmt.Fprintln(out.results, line)
 	return err
 }
 
@@ -181,9 +206,25 @@ func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walke
 	return s, dynamo.NewWalker(client, dynamo.WithTable(c.Table)), done, nil
 }
 
+// inDirectory starts the system of a data directory, has it erase, and stops it.
+func (c *eraseCommand) inDirectory(ctx context.Context, out outputs) (err error) {
+	if _, err := os.Stat(filepath.Join(c.Data, local.PepperFile)); err != nil {
+		return fmt.Errorf("--data: %s is no data directory of a local system: %w", c.Data, err)
+	}
+	p, err := local.Start(ctx, local.Options{
+		DataDir: c.Data, Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx))) }()
+	c.Dev = p.URL()
+	return c.inProcess(ctx, out)
+}
+
 // inProcess has a running system erase.
 func (c *eraseCommand) inProcess(ctx context.Context, out outputs) error {
-	request := map[string]any{"user": c.User, "now": c.Now}
+	request := map[string]any{"user": c.User, "now": c.Now, "dryRun": c.DryRun}
 	if c.Again {
 		request = map[string]any{"again": true}
 	}
@@ -196,13 +237,26 @@ func (c *eraseCommand) inProcess(ctx context.Context, out outputs) error {
 		return err
 	}
 	defer response.Body.Close()
-	if c.Again {
-		_, err := io.Copy(out.results, response.Body)
-		return err
+	var (
+		again  account.Again
+		found  account.Survey
+		erased local.Erased
+	)
+	into := any(&erased)
+	switch {
+	case c.Again:
+		into = &again
+	case c.DryRun:
+		into = &found
 	}
-	var erased local.Erased
-	if err := json.NewDecoder(response.Body).Decode(&erased); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	return printState(out, erased.State, erased.EraseAt)
+	switch {
+	case c.Again:
+		return printAgain(out, again)
+	case c.DryRun:
+		return json.NewEncoder(out.results).Encode(found)
+	}
+	return printErased(out, erased)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,7 +21,21 @@ func TestEraseCommand_erasesInARunningSystem(t *testing.T) {
 	require.Contains(t, results, "the account is to be erased at ")
 	code, results, messages = nexus(t, "erase", "--dev", base, "--user", "user0", "--now")
 	require.Equal(t, exitDone, code, results+messages)
-	require.Equal(t, "the account is ERASED\n", results)
+	require.Regexp(t, `^account erased account=[0-9a-f]{64} removed=[1-9]\d* passes=2 requestedAt=\S+Z begunAt=\S+Z\n$`,
+		results)
+	code, results, _ = nexus(t, "erase", "--dev", base, "--user", "user0", "--now")
+	require.Equal(t, exitDone, code)
+	require.Equal(t, "the account is ERASED\n", results, "it was before")
+	code, results, messages = nexus(t, "erase", "--dev", base, "--user", "nobody", "--now")
+	require.Equal(t, exitFailed, code)
+	require.Empty(t, results)
+	require.Contains(t, messages, "there is nothing of this user")
+	code, results, messages = nexus(t, "erase", "--dev", base, "--user", "user1", "--dry-run")
+	require.Equal(t, exitDone, code, messages)
+	require.Regexp(t, `^\{"schedules":\d+,"repositories":0,"objects":\d+,"parked":0,"rows":[1-9]\d*\}\n$`, results)
+	code, results, messages = nexus(t, "erase", "--dev", base, "--again")
+	require.Equal(t, exitDone, code, messages)
+	require.Regexp(t, `^\{"rows":\d+,"erased":0,"waits":1,"put":1,"undone":0\}\n$`, results)
 	c := newClient(base)
 	defer c.close()
 	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
@@ -29,13 +45,38 @@ func TestEraseCommand_erasesInARunningSystem(t *testing.T) {
 	require.Equal(t, exitDone, code, messages)
 }
 
+func TestEraseCommand_erasesInADataDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p, err := local.Start(t.Context(), local.Options{DataDir: dir, Addr: "127.0.0.1:0"})
+	require.NoError(t, err)
+	load(t, p.URL(), 1, 3)
+	code, _, messages := nexus(t, "erase", "--data", dir, "--user", "user0", "--dry-run")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, messages, "another process", "it runs")
+	require.NoError(t, p.Stop(context.WithoutCancel(t.Context())))
+	for range 2 {
+		code, results, messages := nexus(t, "erase", "--data", dir, "--user", "user0", "--dry-run")
+		require.Equal(t, exitDone, code, messages)
+		require.Regexp(t, `"rows":[1-9]`, results, "nothing was changed")
+	}
+	code, results, messages := nexus(t, "erase", "--data", dir, "--user", "user0", "--now")
+	require.Equal(t, exitDone, code, messages)
+	require.Contains(t, results, "account erased account=")
+	_, results, _ = nexus(t, "erase", "--data", dir, "--user", "user0", "--dry-run")
+	require.Equal(t, `{"schedules":0,"repositories":0,"objects":0,"parked":0,"rows":0}`+"\n", results)
+	code, _, messages = nexus(t, "erase", "--data", filepath.Join(dir, "none"), "--user", "user0", "--now")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, messages, "no data directory")
+}
+
 func TestEraseCommand_namesWrongUsage(t *testing.T) {
 	t.Parallel()
 	const dev, endpoint = "http://127.0.0.1:1", "http://127.0.0.1:2"
 	for args, names := range map[string]string{
-		"":                             "--dev or --endpoint",
+		"":                             "--dev, --data or --endpoint",
 		"--dev " + dev:                 "--user, --due or --again",
-		"--dev " + dev + " --due":      "need --endpoint",
+		"--dev " + dev + " --due":      "needs --endpoint",
 		"--dev " + dev + " --user a#b": "--user",
 		"--endpoint " + endpoint + " --due --now": "--now",
 		"--endpoint " + endpoint + " --due":       "--pepper, --bucket, --parking",

@@ -78,6 +78,7 @@ func (*exportCommand) Help() string {
 func (*pseudonymCommand) Help() string {
 	return examples("The deployment's pepper comes from "+env.Pepper+"; that of a local system from its data directory.",
 		"nexus pseudonym --data .nexus --user ann",
+		"nexus pseudonym --data .nexus --account ann",
 		env.Pepper+`="$(aws ssm get-parameter --name `+env.PepperParameter+` --query Parameter.Value --output text)" \
       nexus pseudonym --user ann`,
 	)

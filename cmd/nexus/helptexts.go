@@ -43,10 +43,14 @@ var helpTexts = kong.Vars{
 	"simulate_workers": "Histories played side by side; as many as there are processors if it is not given.",
 	"smoke_api": "Where the API is: https://….execute-api.us-east-1.amazonaws.com, or " +
 		"http://127.0.0.1:8080.",
-	"erase_dev": "Erase inside the process that runs there, http://127.0.0.1:8080. Either this or " +
+	"erase_dev": "Erase inside the process that runs there, http://127.0.0.1:8080. Either this, --data or " +
 		"--endpoint is needed.",
+	"erase_data": "Erase in the data directory of a local system that does not run: .nexus. The system is started " +
+		"for that, on a free port, and does what is due.",
 	"erase_endpoint": "Erase in the table behind a DynamoDB endpoint and in the services that the other " +
 		"settings name. Region and credentials come from the environment.",
+	"pseudonym_account": "A user: the name h of the account that leaves or left, in ERASE#<h>, leaving/<h>, " +
+		"erased/<h> and the line account erased.",
 	"erase_again":  "Erase again whom a restore of the table brought back, by the lists in the bucket.",
 	"erase_pepper": "The deployment's pepper. In the environment it shows in no list of processes.",
 	"verify_pepper": "The deployment's pepper, with --endpoint: a repair needs it once an account has left. In " +

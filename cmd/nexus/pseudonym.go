@@ -13,18 +13,19 @@ import (
 // pseudonymCommand is nexus pseudonym.
 type pseudonymCommand struct {
 	User    string `placeholder:"USER" xor:"what" help:"A user: the log has the pseudonym in the place of the id."`
+	Account string `placeholder:"USER" xor:"what" help:"${pseudonym_account}"`
 	Request string `placeholder:"ID" xor:"what" help:"The id that a client gave a request."`
 	Data    string `placeholder:"DIR" help:"The data directory of a local system, in whose file the pepper is."`
 }
 
-// Run prints what the log has in the place of the user's id, or of the request's.
+// Run prints what the log has in the place of the user's id, or of the request's, or the name of the user's account.
 func (c *pseudonymCommand) Run(out outputs) error {
-	if c.User == "" && c.Request == "" {
-		return wrongUsage("--user or --request is needed")
+	if c.User == "" && c.Account == "" && c.Request == "" {
+		return wrongUsage("--user, --account or --request is needed")
 	}
-	if c.User != "" {
-		if err := (verify.Options{User: c.User}).Check(); err != nil {
-			return wrongUsage("--user: %v", err)
+	for flag, user := range map[string]string{"--user": c.User, "--account": c.Account} {
+		if err := (verify.Options{User: user}).Check(); err != nil {
+			return wrongUsage("%s: %v", flag, err)
 		}
 	}
 	p, err := c.pepper(out)
@@ -32,8 +33,11 @@ func (c *pseudonymCommand) Run(out outputs) error {
 		return err
 	}
 	name := p.Pseudonym(c.User)
-	if c.Request != "" {
+	switch {
+	case c.Request != "":
 		name = p.Chosen(c.Request)
+	case c.Account != "":
+		name = p.Erasure(c.Account)
 	}
 	fmt.Fprintln(out.results, name)
 	return nil

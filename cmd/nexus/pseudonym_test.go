@@ -27,8 +27,11 @@ func TestPseudonymCommand_tellsWhatTheLogHas(t *testing.T) {
 		{[]string{"--user", "ann", "--data", dir}, "", exitDone, p.Pseudonym("ann")},
 		{[]string{"--user", "ann"}, "", exitUsage, "set PEPPER"},
 		{[]string{"--user", "ann"}, p.Text()[1:], exitUsage, "64 hexadecimal digits"},
+		{[]string{"--account", "ann", "--data", dir}, "", exitDone, p.Erasure("ann")},
+		{[]string{"--account", "a#b"}, p.Text(), exitUsage, "--account: malformed identifier"},
+		{[]string{"--user", "ann", "--account", "ann"}, p.Text(), exitUsage, "--account"},
 		{[]string{"--user", "a#b"}, p.Text(), exitUsage, "--user: malformed identifier"},
-		{nil, p.Text(), exitUsage, "--user or --request"},
+		{nil, p.Text(), exitUsage, "--user, --account or --request"},
 		{[]string{"--user", "ann", "--request", "x"}, p.Text(), exitUsage, "--request"},
 		{[]string{"--user", "ann", "--data", filepath.Join(dir, "none")}, "", exitFailed, "no such file"},
 	} {

@@ -47,7 +47,7 @@ func (h *history) erasing(fromShell bool) *worker {
 	}
 	return h.start(w, func(ctx context.Context) {
 		if fromShell {
-			err = h.system.Eraser.Erase(ctx, l.user)
+			_, err = h.system.Eraser.Erase(ctx, l.user)
 			return
 		}
 		_, err = h.system.Eraser.Run(ctx)

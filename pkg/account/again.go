@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,8 +12,6 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/item"
-	"nexus/pkg/register"
-	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
 
@@ -29,15 +26,18 @@ type Again struct {
 	Waits  int   `json:"waits"`  // accounts that are in the table, and whose erasure is not due
 	Put    int   `json:"put"`    // rows of accounts, by the lists
 	Undone int   `json:"undone"` // requests that were taken back since, and whose rows the table had again
+	// Accounts are those that it erased.
+	Accounts []Erasure `json:"accounts,omitempty"`
 }
 
 // Again erases again, in a table that was restored to an instant, the accounts that were erased since: those of the
 // list of erased ones, and those of the list of leaving ones whose instant has come. It first puts the rows of both
 // lists, so that the fence holds as soon as the table is used. It then walks the table and the names of objects and
-// schedules, because the lists know no user. It may be repeated, and finds stray rows in a table that was never
+// schedules, because the lists know no user, and because a restore may cut a transaction: then a plan has a head and no
+// row of its day, or a snapshot has no log. It may be repeated, and finds stray rows in a table that was never
 // restored.
 func (e *Eraser) Again(ctx context.Context, walker table.Walker) (Again, error) {
-	a := &again{Eraser: e, lists: map[string]listed{}, users: map[string]string{}}
+	a := &again{Eraser: e, lists: map[string]listed{}, users: map[string]string{}, strays: map[string][]string{}}
 	if err := e.service.checkPepper(ctx); err != nil {
 		return a.Again, err
 	}
@@ -61,6 +61,8 @@ type again struct {
 	Again
 	lists map[string]listed // by the account's name
 	users map[string]string // found, by the account's name
+	// strays are the partitions of plans and of snapshots that the table has, by the account's name.
+	strays map[string][]string
 }
 
 // listed holds what the lists say of an account.
@@ -113,7 +115,8 @@ func (a *again) putPepper(ctx context.Context) error {
 }
 
 // putRows puts the rows of the lists. That of an erased account replaces any but one of an erasure under way, which
-// [again.eraseAll] ends.
+// [again.eraseAll] ends. That of a request replaces one with another instant: a request was taken back since, and made
+// again, or hastened.
 func (a *again) putRows(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.lists)) {
 		of := a.lists[name]
@@ -126,11 +129,12 @@ func (a *again) putRows(ctx context.Context) error {
 		case is.state == Erasing:
 			a.users[name] = is.user // also one of whom nothing else is left
 			continue
-		case of.state == Leaving && is.state != Present:
+		case of.state == Leaving && (is.state == Erased || is.eraseAt.Equal(of.at)):
 			continue
 		case of.state == Leaving:
-			put = requested(name, "", of.asked, of.at)
-		case is.state != Present:
+			put = requested(name, is.user, of.asked, of.at)
+		}
+		if is.state != Present {
 			condition = is.asRead()
 		}
 		if err := a.Store.Put(ctx, table.Put{Item: put, If: condition}); err != nil {
@@ -161,139 +165,47 @@ func (a *again) undo(ctx context.Context) error {
 	return nil
 }
 
-// walk finds the users whose rows are in the table.
-func (a *again) walk(ctx context.Context, walker table.Walker) error {
-	last := ""
-	return walker.Walk(ctx, 0, 1, func(it item.Item) error {
-		a.Rows++
-		if pk := it.Str(item.AttrPK); pk != last {
-			last = pk
-			if user, ok := ownerOf(pk); ok {
-				a.find(user)
-			}
-		}
-		return nil
-	})
-}
-
-// find notes a user that one of the lists has.
-func (a *again) find(user string) {
-	name := a.Pepper.Erasure(user)
-	if _, is := a.lists[name]; is {
-		a.users[name] = user
-	}
-}
-
-// objects finds the users whose objects are there: the folders of users are in the folders that the register names for
-// a user without a name.
-func (a *again) objects(ctx context.Context) error {
-	for _, of := range []struct {
-		from  blob.Store
-		place register.Place
-	}{{a.Archive, register.Archive}, {a.Parking, register.Parking}} {
-		for _, folder := range register.Prefixes(of.place, "", a.Digest, a.Consumers...) {
-			folder = strings.TrimSuffix(folder, "/")
-			err := eachObject(ctx, of.from, folder, func(name string) error {
-				if user, _, ok := strings.Cut(strings.TrimPrefix(name, folder), "/"); ok {
-					a.find(user)
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// schedules finds the users whose schedules are there. A name has a part of the user's digest alone, so each schedule
-// is read.
-func (a *again) schedules(ctx context.Context) error {
-	for _, prefix := range register.Prefixes(register.Scheduler, "", func(string) string { return "" }) {
-		var names []string
-		err := a.Schedules.Each(ctx, strings.TrimSuffix(prefix, "-"), func(name string) error {
-			names = append(names, name)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			one, err := a.Schedules.Find(ctx, name)
-			if errors.Is(err, schedule.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			var call struct {
-				UserID string `json:"userId"`
-			}
-			if json.Unmarshal(one.Payload, &call) == nil && call.UserID != "" {
-				a.find(call.UserID)
-			}
-		}
-	}
-	return nil
-}
-
 // eraseAll erases the accounts that it found and whose instant has come, and gives the others' rows their users. An
 // erasure under way, which the restored table may have, too, is taken over and comes to its end.
 func (a *again) eraseAll(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.users)) {
-		isErased, err := a.eraseOne(ctx, name)
-		if err != nil {
-			return fmt.Errorf("account %.8s…: %w", name, err)
+		done, err := a.eraseOne(ctx, name)
+		if done.Account != "" {
+			a.Accounts = append(a.Accounts, done)
 		}
-		if isErased {
-			a.Erased++
-		} else {
+		switch {
+		case errors.Is(err, ErrNotDue):
 			a.Waits++
+		case err != nil:
+			return fmt.Errorf("account %.8s…: %w", name, err)
+		default:
+			a.Erased++
 		}
 	}
 	return nil
 }
 
-func (a *again) eraseOne(ctx context.Context, name string) (isErased bool, err error) {
+// eraseOne erases one account. [ErrNotDue] says that it waits.
+func (a *again) eraseOne(ctx context.Context, name string) (Erasure, error) {
 	of, user := a.lists[name], a.users[name]
 	is, err := findRow(ctx, a.Store, name, a.Now())
 	switch {
 	case err != nil:
-		return false, err
+		return Erasure{}, err
 	case is.state == Erasing:
-		return true, a.erase(ctx, name, true)
+		return a.erase(ctx, name, true, a.strays[name])
 	case of.state == Erased:
-		return true, a.Sweep(ctx, user)
+		return a.sweep(ctx, user, a.strays[name])
 	}
 	_, err = a.Store.Update(ctx, table.Update{
 		Key: departure.StateKey(name), Set: item.Item{attrUser: item.String(user)},
 		If: table.Exists(table.Equal(attrState, item.String(string(Leaving)))),
 	})
 	if failed := (*table.ConditionError)(nil); err != nil && !errors.As(err, &failed) {
-		return false, fmt.Errorf("name the user of an account that leaves: %w", err)
+		return Erasure{}, fmt.Errorf("name the user of an account that leaves: %w", err)
 	}
 	if a.Now().Before(of.at) {
-		return false, nil
+		return Erasure{}, ErrNotDue
 	}
-	return true, a.erase(ctx, name, true)
-}
-
-// eachObject calls visit for the name of each object that begins with the prefix.
-func eachObject(ctx context.Context, from blob.Store, prefix string, visit func(name string) error) error {
-	for after := ""; ; {
-		names, err := from.List(ctx, prefix, blob.MaxList, after)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			after = name
-			if err := visit(name); err != nil {
-				return err
-			}
-		}
-		if len(names) < blob.MaxList {
-			return nil
-		}
-	}
+	return a.erase(ctx, name, true, a.strays[name])
 }

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 
 	"nexus/pkg/account"
 	"nexus/pkg/entity/departure"
+	"nexus/pkg/entity/repository"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -70,7 +73,7 @@ func TestAgain_endsAnErasureThatARestoreBroughtBack(t *testing.T) {
 					w.dieAt = w.steps + 2
 				}
 			}
-			require.Error(t, w.eraser().Erase(t.Context(), "ann"))
+			require.Error(t, w.erase("ann"))
 			w.dieAt, w.watching = 0, nil
 			require.Equal(t, account.Erasing, w.state("ann"), what)
 		}, func(w *fixture) { w.erased("ann") })
@@ -194,5 +197,74 @@ func TestAgain_refusesAnObjectThatSaysNoInstant(t *testing.T) {
 	require.NoError(t, w.archive.Put(t.Context(), "erased/"+w.pepper.Erasure("ann"), []byte(`{"erasedAt":"soon"}`)))
 	_, err := w.eraser().Again(t.Context(), w.store)
 	require.ErrorContains(t, err, "erased/")
+	require.Empty(t, w.dataOf("ann"))
+}
+
+// A restore may cut a transaction: each of these is there, and nothing that leads to it.
+func TestAgain_findsWhatNothingNames(t *testing.T) {
+	t.Parallel()
+	tree, plan := repository.Address{User: "ann"}, repository.Address{User: "ann", Date: "2026-03-02"}
+	for what, keys := range map[string][]item.Key{
+		"a head without the row of its day":      {plan.HeadKey()},
+		"revisions of a plan without its head":   {plan.LogKey(revision), plan.LogKey(announced)},
+		"a head and revisions":                   {plan.HeadKey(), plan.LogKey(revision)},
+		"rows of a plan's snapshot without logs": {plan.TodoKey(revision, 1, "act_1"), plan.TodoKey(revision, 2, "act_2")},
+		"rows of a tree's snapshot without logs": {tree.NodeKey(announced, "act_1")},
+	} {
+		for _, isErased := range []bool{true, false} {
+			w := setup(t)
+			w.populate("anna")
+			beside := w.digest("anna")
+			if isErased {
+				require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
+				w.erased("ann")
+			} else {
+				_, err := w.service().Leave(t.Context(), "ann")
+				require.NoError(t, err)
+				w.now = noon.Add(account.Notice)
+			}
+			for _, key := range keys {
+				w.put(key, "ann")
+			}
+			a := w.again()
+			require.Equal(t, 1, a.Erased, what)
+			require.Len(t, a.Accounts, 1, what)
+			require.EqualValues(t, len(keys), a.Accounts[0].Removed, what)
+			require.Contains(t, w.log.String(), fmt.Sprintf("account erased\" account=%s removed=%d passes=2",
+				w.pepper.Erasure("ann"), len(keys)), what)
+			require.Empty(t, w.dataOf("ann"), what)
+			require.Equal(t, beside, w.digest("anna"), "law E3")
+			require.Zero(t, w.again().Erased, what)
+		}
+	}
+}
+
+// The table has the row of a request that was taken back since, and the account was asked for again.
+func TestAgain_goesByTheLastRequest(t *testing.T) {
+	t.Parallel()
+	leave := func(w *fixture) {
+		_, err := w.service().Leave(t.Context(), "ann")
+		require.NoError(t, err)
+	}
+	w := restored(t, leave, func(w *fixture) {
+		require.NoError(t, w.service().Return(t.Context(), "ann"))
+		w.now = noon.Add(48 * time.Hour)
+		leave(w)
+	})
+	w.now = noon.Add(account.Notice)
+	require.Equal(t, 1, w.again().Waits)
+	finished, err := w.eraser().Run(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, finished, "the user was promised two more days")
+	w.now = w.now.Add(48 * time.Hour)
+	finished, err = w.eraser().Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, finished)
+
+	w = restored(t, leave, func(w *fixture) {
+		w.now = noon.Add(time.Hour)
+		require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
+	})
+	require.Equal(t, 1, w.again().Erased, "it was hastened")
 	require.Empty(t, w.dataOf("ann"))
 }

@@ -98,7 +98,7 @@ func (e *Eraser) Run(ctx context.Context) (finished int, err error) {
 		if !ok {
 			continue
 		}
-		err := e.erase(ctx, name, false)
+		_, err := e.erase(ctx, name, false, nil)
 		switch {
 		case err == nil:
 			finished++
@@ -144,9 +144,9 @@ func (e *Eraser) due(then time.Time) table.Query {
 }
 
 // Erase erases the account of a user whose erasure is due, to the end. It takes an erasure over that another worker has
-// begun.
-func (e *Eraser) Erase(ctx context.Context, user string) error {
-	return e.erase(ctx, e.Pepper.Erasure(user), true)
+// begun. Of an account that is ERASED already it returns the zero [Erasure].
+func (e *Eraser) Erase(ctx context.Context, user string) (Erasure, error) {
+	return e.erase(ctx, e.Pepper.Erasure(user), true, nil)
 }
 
 // CheckForm returns [ErrForm] if an erasure may not begin in this table.
@@ -165,31 +165,32 @@ func FormRow() item.Item {
 	return it
 }
 
-// erase works on one account until it is ERASED.
-func (e *Eraser) erase(ctx context.Context, name string, takesOver bool) error {
+// erase works on one account until it is ERASED. The strays are those of [worker].
+func (e *Eraser) erase(ctx context.Context, name string, takesOver bool, strays []string) (Erasure, error) {
 	if err := e.CheckForm(ctx); err != nil {
-		return err
+		return Erasure{}, err
 	}
 	is, err := findRow(ctx, e.Store, name, e.Now())
 	if err != nil {
-		return err
+		return Erasure{}, err
 	}
 	now := e.Now()
-	w := &worker{Eraser: e, row: is, id: e.NewID()}
+	w := &worker{Eraser: e, row: is, id: e.NewID(), strays: strays}
 	switch {
 	case is.state == Erased:
-		return nil
+		return Erasure{}, nil
 	case is.state == Present, is.user == "", is.state == Leaving && now.Before(is.eraseAt):
-		return ErrNotDue
+		return Erasure{}, ErrNotDue
 	case is.state == Leaving:
 		err = w.begin(ctx)
 	case takesOver || now.Sub(is.movedAt) >= abandoned:
 		err = w.move(ctx)
 	default:
-		return ErrNotDue
+		return Erasure{}, ErrNotDue
 	}
 	if err != nil {
-		return err
+		return Erasure{}, err
 	}
-	return w.run(ctx)
+	err = w.run(ctx)
+	return w.outcome(), err
 }

@@ -115,7 +115,7 @@ func TestEraser_endsTheSameWhereverItsProcessDies(t *testing.T) {
 		w := populated(t)
 		require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
 		w.steps, w.dieAt = 0, step
-		require.Error(t, w.eraser().Erase(t.Context(), "ann"), "step %d", step)
+		require.Error(t, w.erase("ann"), "step %d", step)
 		w.steps, w.dieAt = 0, 0
 		w.now = w.now.Add(21 * time.Minute)
 		_, err := w.eraser().Run(t.Context())
@@ -142,7 +142,7 @@ func TestEraser_leavesAnErasureToTheWorkerThatMovesIt(t *testing.T) {
 	w := populated(t)
 	require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
 	w.steps, w.dieAt = 0, 60
-	require.Error(t, w.eraser().Erase(t.Context(), "ann"))
+	require.Error(t, w.erase("ann"))
 	w.dieAt = 0
 	finished, err := w.eraser().Run(t.Context())
 	require.NoError(t, err)
@@ -162,10 +162,10 @@ func TestEraser_stopsWhenAnotherTakesTheErasureOver(t *testing.T) {
 	w.watching = func() {
 		if steps++; steps == 80 {
 			w.watching = nil
-			other = w.eraser().Erase(t.Context(), "ann")
+			other = w.erase("ann")
 		}
 	}
-	require.ErrorIs(t, w.eraser().Erase(t.Context(), "ann"), account.ErrOvertaken)
+	require.ErrorIs(t, w.erase("ann"), account.ErrOvertaken)
 	require.NoError(t, other)
 	require.Equal(t, account.Erased, w.state("ann"))
 	require.Empty(t, w.dataOf("ann"))
@@ -186,8 +186,8 @@ func TestEraser_erasesNoAccountBeforeTheInstantOfTheAnswer(t *testing.T) {
 	}
 	w.now = eraseAt.Add(-time.Second)
 	require.Zero(t, run())
-	require.ErrorIs(t, w.eraser().Erase(t.Context(), "ann"), account.ErrNotDue)
-	require.ErrorIs(t, w.eraser().Erase(t.Context(), "ben"), account.ErrNotDue, "there is no request")
+	require.ErrorIs(t, w.erase("ann"), account.ErrNotDue)
+	require.ErrorIs(t, w.erase("ben"), account.ErrNotDue, "there is no request")
 	require.Equal(t, present, w.digest("ann"))
 	w.now = eraseAt
 	require.Equal(t, 1, run())
@@ -200,7 +200,7 @@ func TestEraser_refusesATableThatIsNotInThePresentForm(t *testing.T) {
 	w := populated(t)
 	require.NoError(t, w.store.Delete(t.Context(), table.Delete{Key: departure.FormKey()}))
 	require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
-	require.ErrorIs(t, w.eraser().Erase(t.Context(), "ann"), account.ErrForm)
+	require.ErrorIs(t, w.erase("ann"), account.ErrForm)
 	_, err := w.eraser().Run(t.Context())
 	require.ErrorIs(t, err, account.ErrForm)
 	require.Equal(t, account.Leaving, w.state("ann"))
@@ -216,7 +216,8 @@ func TestEraser_continuesAtItsNextCallWhatNoCallIsLongEnoughFor(t *testing.T) {
 			cancel()
 		}
 	}
-	require.ErrorIs(t, w.eraser().Erase(short, "ann"), context.Canceled)
+	_, err := w.eraser().Erase(short, "ann")
+	require.ErrorIs(t, err, context.Canceled)
 	w.watching = nil
 	require.Equal(t, account.Erasing, w.state("ann"))
 	require.NotEmpty(t, w.dataOf("ann"))

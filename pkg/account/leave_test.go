@@ -44,7 +44,7 @@ func TestService_takesNothingBackOfAnErasure(t *testing.T) {
 	w := populated(t)
 	require.NoError(t, w.service().LeaveNow(t.Context(), "ann"))
 	w.steps, w.dieAt = 0, 20
-	require.Error(t, w.eraser().Erase(t.Context(), "ann"))
+	require.Error(t, w.erase("ann"))
 	w.dieAt = 0
 	for range 2 {
 		require.ErrorIs(t, w.service().Return(t.Context(), "ann"), account.ErrErased)

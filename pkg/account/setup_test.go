@@ -255,13 +255,18 @@ func (w *fixture) digest(users ...string) string {
 func (w *fixture) erased(user string) {
 	w.Helper()
 	for range 10 {
-		err := w.eraser().Erase(w.Context(), user)
+		err := w.erase(user)
 		if err == nil {
 			return
 		}
 		require.False(w, errors.Is(err, account.ErrNotDue), err)
 	}
 	require.Fail(w, "the erasure does not end")
+}
+
+func (w *fixture) erase(user string) error {
+	_, err := w.eraser().Erase(w.Context(), user)
+	return err
 }
 
 func (w *fixture) state(user string) account.State {

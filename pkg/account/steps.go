@@ -70,7 +70,8 @@ func (w *worker) schedules(ctx context.Context) (int, error) {
 	return removed, nil
 }
 
-// repositories deletes the tree and the plans: the rows of a revision before what names them.
+// repositories deletes the tree and the plans: the rows of a revision before what names them. The strays come last:
+// what is left there is named by nothing.
 func (w *worker) repositories(ctx context.Context) (int, error) {
 	removed, err := w.log(ctx, repository.UserPK(w.user), func(row repository.Row, key item.Key) (int, error) {
 		if row.Kind == repository.DayRow {
@@ -78,6 +79,14 @@ func (w *worker) repositories(ctx context.Context) (int, error) {
 		}
 		return w.delete(ctx, key)
 	})
+	for _, partition := range w.strays {
+		if err != nil {
+			break
+		}
+		n := 0
+		n, err = w.rows(ctx, partition, nil)
+		removed += n
+	}
 	return removed, err
 }
 

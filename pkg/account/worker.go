@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"nexus/pkg/bus"
@@ -21,6 +20,8 @@ type worker struct {
 	id string
 	// isAgain says that the account is ERASED already, so that there is no place to keep.
 	isAgain bool
+	// strays are partitions of the user that a walk over the table has met, for what no log and no day leads to.
+	strays []string
 	// isSurvey says that it counts what it would remove.
 	isSurvey bool
 }
@@ -148,8 +149,7 @@ func (w *worker) finish(ctx context.Context) error {
 	if err := w.waitUntil(ctx, w.begunAt.Add(w.EdgeTime)); err != nil {
 		return err
 	}
-	w.Log.InfoContext(ctx, "account erased", "account", w.name, "removed", w.removed, "passes", w.pass,
-		slog.Time("requestedAt", w.asked), slog.Time("begunAt", w.begunAt))
+	w.outcome().log(ctx, w.Log)
 	err = w.Store.Put(ctx, table.Put{Item: erased(w.name, now), If: table.Exists(
 		table.Equal(attrState, item.String(string(Erasing))), table.Equal(attrRevision, item.Int(w.revision)))})
 	var failed *table.ConditionError

@@ -107,21 +107,24 @@ func (p *Platform) erase(ctx context.Context, erase func(context.Context) error)
 type Erased struct {
 	State   account.State `json:"state"`
 	EraseAt *time.Time    `json:"eraseAt,omitempty"`
+	// Erasure says what an erasure with now has done.
+	Erasure *account.Erasure `json:"erasure,omitempty"`
 }
 
-// postErase requests the erasure of an account or, with now, erases it and answers when nothing is left. With again it
-// erases again whom an older copy of the data has brought back.
+// postErase requests the erasure of an account or, with now, erases it and answers when nothing is left. With dryRun it
+// counts what there is. With again it erases again whom an older copy of the data has brought back.
 func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		User  string `json:"user"`
-		Now   bool   `json:"now"`
-		Again bool   `json:"again"`
+		User   string `json:"user"`
+		Now    bool   `json:"now"`
+		DryRun bool   `json:"dryRun"`
+		Again  bool   `json:"again"`
 	}
 	if err := readBody(r, &body); err != nil {
 		return err
 	}
 	if body.Again {
-		if body.User != "" || body.Now {
+		if body.User != "" || body.Now || body.DryRun {
 			return refusal(http.StatusUnprocessableEntity, "again: stands alone")
 		}
 		goOn(w)
@@ -130,8 +133,19 @@ func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 	if err := entity.CheckUserID(body.User); err != nil {
 		return refusal(http.StatusUnprocessableEntity, "user: %v", err)
 	}
+	if body.Now && body.DryRun {
+		return refusal(http.StatusUnprocessableEntity, "dryRun: stands without now")
+	}
 	goOn(w)
-	if err := p.leave(r.Context(), body.User, body.Now); err != nil {
+	if body.DryRun {
+		found, err := p.system.Eraser.Survey(r.Context(), body.User)
+		if err != nil {
+			return err
+		}
+		return answer(w, found)
+	}
+	done, err := p.leave(r.Context(), body.User, body.Now)
+	if err != nil {
 		return err
 	}
 	state, eraseAt, err := p.system.Accounts.State(r.Context(), body.User)
@@ -141,6 +155,9 @@ func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 	out := Erased{State: state}
 	if !eraseAt.IsZero() {
 		out.EraseAt = &eraseAt
+	}
+	if done.Account != "" {
+		out.Erasure = &done
 	}
 	return answer(w, out)
 }
@@ -155,17 +172,27 @@ func (p *Platform) eraseAgain(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, again)
 }
 
-func (p *Platform) leave(ctx context.Context, user string, now bool) error {
+func (p *Platform) leave(ctx context.Context, user string, now bool) (done account.Erasure, err error) {
 	if !now {
 		_, err := p.system.Accounts.Leave(ctx, user)
 		if errors.Is(err, account.ErrErased) {
-			return refusal(http.StatusConflict, "user: %v", err)
+			err = refusal(http.StatusConflict, "user: %v", err)
 		}
-		return err
+		return done, err
+	}
+	if err := p.system.Eraser.CheckKnown(ctx, user); err != nil {
+		if errors.Is(err, account.ErrNothing) {
+			err = refusal(http.StatusNotFound, "user: %v", err)
+		}
+		return done, err
 	}
 	// One that is being erased goes on, and one that was stays so.
 	if err := p.system.Accounts.LeaveNow(ctx, user); err != nil && !errors.Is(err, account.ErrErased) {
-		return err
+		return done, err
 	}
-	return p.erase(ctx, func(ctx context.Context) error { return p.system.Eraser.Erase(ctx, user) })
+	err = p.erase(ctx, func(ctx context.Context) error {
+		done, err = p.system.Eraser.Erase(ctx, user)
+		return err
+	})
+	return done, err
 }
