@@ -55,7 +55,7 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"account leaves", "account taken back", "erasure begun", "account erased", "request of an account that leaves",
 		"batch of an account that leaves", "record of an erased user again", "call for an erased user", "shell goes on",
 		"table restored", "stranger with the id of an erased user", "state of an account of a moment ago",
-		"eraser crash before", "eraser crash after", "record without a key parked",
+		"eraser crash before", "eraser crash after", "record without a key parked", "strand",
 	} {
 		require.Positive(t, tally.Happened[what], what)
 	}

@@ -40,7 +40,6 @@ type curse struct {
 	picky    bool
 	item     string // of a picky one: chosen when the consumer is first called
 	over     bool   // a harm that happens once has happened
-	panicIn  int    // the store call of the consumer at which it panics; 0 for none
 }
 
 // curse puts a harm on a delivery.
@@ -65,10 +64,11 @@ func (c *curse) begin(h *history, consumer string, batch []change.Change) {
 			c.picky = false // it concerns a row that is no item's
 		}
 	}
-	c.panicIn = 0
+	at := h.current.at()
+	at.panicIn = 0
 	for _, ch := range batch {
 		if c.harm == panicked && (!c.picky || ch.Ref.ID == c.item) {
-			c.panicIn = 1 + h.luck.IntN(4)
+			at.panicIn = 1 + h.luck.IntN(4)
 		}
 	}
 }
@@ -78,15 +78,13 @@ func (h *history) strike(w *worker, op string, writes []table.Action) error {
 	if err := h.refuse(w, op, writes); err != nil {
 		return err
 	}
-	c := w.cursed
-	if c == nil || w.consumer != c.consumer {
+	at := w.at()
+	if at.panicIn == 0 {
 		return nil
 	}
-	if c.panicIn > 0 {
-		if c.panicIn--; c.panicIn == 0 {
-			h.happened["panic"]++
-			panic(fmt.Sprintf("%s: a mistake in %s", op, c.consumer))
-		}
+	if at.panicIn--; at.panicIn == 0 {
+		h.happened["panic"]++
+		panic(fmt.Sprintf("%s: a mistake in %s", op, at.consumer))
 	}
 	return nil
 }
@@ -94,12 +92,12 @@ func (h *history) strike(w *worker, op string, writes []table.Action) error {
 // refuse returns the store's final refusal of the worker's writes.
 func (h *history) refuse(w *worker, op string, writes []table.Action) error {
 	for _, c := range w.curses() {
-		if !c.meets(w.consumer) || c.harm != refusal || len(writes) == 0 || c.picky && !h.concern(writes, c.item) {
+		if !c.meets(w.at().consumer) || c.harm != refusal || len(writes) == 0 || c.picky && !h.concern(writes, c.item) {
 			continue
 		}
 		h.happened["refusal for good"]++
 		if c.picky {
-			h.spread(c, w.consumer)
+			h.spread(c, w.at().consumer)
 		}
 		return fmt.Errorf("%s: %w%s", op, table.ErrInvalid, pick(h.luck, "", strings.Repeat(" because", 600)))
 	}
@@ -141,7 +139,7 @@ func (h *history) catch(w *worker, c *curse) {
 // one before.
 func (w *worker) refusesEvent(events []bus.Event) bool {
 	c := w.cursed
-	if c == nil || c.harm != refusal || w.consumer != c.consumer {
+	if c == nil || c.harm != refusal || w.at().consumer != c.consumer {
 		return false
 	}
 	return !c.picky || slices.ContainsFunc(events, func(e bus.Event) bool {

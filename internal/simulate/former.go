@@ -138,6 +138,9 @@ type oldApplier struct {
 // Name implements [change.Consumer].
 func (a oldApplier) Name() string { return a.consumer.Name() }
 
+// AcceptsBatches implements [change.BatchConsumer], since the other release's loop is not judged.
+func (a oldApplier) AcceptsBatches() {}
+
 // Apply implements [change.Consumer].
 func (a oldApplier) Apply(ctx context.Context, _ []change.Change) []change.Outcome {
 	outcomes := a.consumer.Apply(ctx, a.batch)

@@ -59,6 +59,7 @@ type history struct {
 	mixture   *mixture
 
 	pool     *coroutinePool
+	width    int // how many records a consumer has under way at a time
 	workers  []*worker
 	current  *worker
 	writer   *worker // the writer of the records that are being read; nil for the TTL service
@@ -143,7 +144,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h := &history{
 		spec: spec, luck: l, now: l.begin, tracing: tracing, pool: c, happened: map[string]int{}, damaged: map[string]bool{},
 		junk: map[string]bool{}, hurts: map[string]int{}, toRepair: map[string]bool{}, later: map[item.Key]string{},
-		copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{},
+		copiedBy: map[string]*worker{}, alone: map[string]*consume.Loop{}, width: widthOf(spec.Seed),
 	}
 	h.store = memory.New(func() time.Time { return h.now },
 		memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
@@ -205,7 +206,7 @@ func (h *history) openReaders() {
 func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	loop, err := consume.New(consume.Config{
 		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.logOf("loop"),
-		Now: h.clock, InTurn: true, Observe: h.counted, Wait: h.wait, IsGone: h.system.IsGone,
+		Now: h.clock, Width: h.width, Spread: h.spreadOut, Observe: h.counted, Wait: h.wait, IsGone: h.system.IsGone,
 	})
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together

@@ -161,14 +161,21 @@ func (h *history) handleRaw(
 	return h.start(w, func(ctx context.Context) { answer, err = handle(ctx, consume.Event(raw)) }, users...)
 }
 
-// watching returns the consumer; the history records its outcomes (I8).
+// watching returns the consumer; the history records its outcomes, and checks that an item's changes come one after
+// another, unless the consumer accepts several (I8).
 func (h *history) watching(c change.Consumer) change.Consumer {
-	return change.Wrap(c, func(ctx context.Context, batch []change.Change) []change.Outcome {
+	_, acceptsBatches := c.(change.BatchConsumer)
+	return change.Wrap(c, func(ctx context.Context, batch []change.Change) (outcomes []change.Outcome) {
 		worker := h.current
-		worker.consumer = c.Name()
+		if !acceptsBatches {
+			h.enter(worker, c.Name(), batch)
+			defer func() { worker.leave(c.Name(), batch, outcomes) }()
+		}
+		at := worker.at()
+		at.consumer = c.Name()
 		worker.cursed.begin(h, c.Name(), batch)
-		defer func() { worker.consumer = "" }()
-		outcomes := worker.cursed.outcomes(c.Name(), batch, c.Apply(ctx, batch))
+		defer func() { *at = post{} }()
+		outcomes = worker.cursed.outcomes(c.Name(), batch, c.Apply(ctx, batch))
 		if len(outcomes) != len(batch) {
 			return outcomes
 		}

@@ -57,16 +57,19 @@ type worker struct {
 	// overtaken says that another worker moved the cursor of a walk of its users while it worked, and that one of the two
 	// was of the release before.
 	overtaken bool
-	deadline  int            // the call at which the time of the invocation is over; 0 for none
-	consumer  string         // the current consumer, in a batch
-	cursed    *curse         // the permanent fault of this delivery; nil for none
-	caught    []*curse       // the store's refusals to a concurrent worker during this one's work
-	trip      *trip          // the one call that fails; nil for a random fault at each call
-	unrest    *unrest        // the work of others at its calls of the store; nil for none
-	readOnly  bool           // it must not write
-	junk      []byte         // an unreadable record in it
-	order     *expectedWrite // the expected write of a command; nil for other work
-	batch     []*edit        // of a device, which the worker carries out
+	deadline  int             // the call at which the time of the invocation is over; 0 for none
+	post                      // outside of a strand
+	strand    *strand         // the current one, in a batch; nil for none
+	held      bool            // it hands back, and its strand has stopped already
+	turns     map[turn]string // the sequence number of each change that is at a consumer, or has to come again
+	cursed    *curse          // the permanent fault of this delivery; nil for none
+	caught    []*curse        // the store's refusals to a concurrent worker during this one's work
+	trip      *trip           // the one call that fails; nil for a random fault at each call
+	unrest    *unrest         // the work of others at its calls of the store; nil for none
+	readOnly  bool            // it must not write
+	junk      []byte          // an unreadable record in it
+	order     *expectedWrite  // the expected write of a command; nil for other work
+	batch     []*edit         // of a device, which the worker carries out
 	// finished receives how the work ended, unless it crashed.
 	finished func()
 	// lost is called after a crash.
@@ -174,9 +177,13 @@ func (h *history) call(port, op string) fault {
 	if w == nil {
 		return noFault
 	}
-	if (w.budget == 0 || op == w.until) && !w.dead {
-		w.until = ""
-		w.on.yield(struct{}{})
+	switch isDue := w.budget == 0 || op == w.until; {
+	case w.dead:
+	case isDue:
+		w.until, w.held = "", w.strand != nil
+		w.hand()
+	case w.strand != nil:
+		w.hand()
 	}
 	if w.dead {
 		panic(crashed{})

@@ -29,8 +29,8 @@ type Consumer interface {
 	// Name returns the one noun used for folder, fixtures, metrics and log fields.
 	Name() string
 	// Apply handles a batch and returns one outcome for each change, in order. The group's other consumers share the
-	// changes, so it must not write to them. No item has two changes in the batch, unless the consumer is a
-	// [BatchConsumer].
+	// changes, so it must not write to them. Unless the consumer is a [BatchConsumer], a batch is one change, and calls
+	// for changes of other items run at the same time.
 	Apply(ctx context.Context, batch []Change) []Outcome
 }
 

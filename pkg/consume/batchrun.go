@@ -117,11 +117,15 @@ func (d *batchRun) attempt(ctx, working context.Context, wave []int) {
 			if working.Err() == nil {
 				d.park(ctx, i)
 			}
-		case p.alone:
+		case p.alone && d.folds:
 			alone = append(alone, i)
 		default:
 			together = append(together, i)
 		}
+	}
+	if !d.folds {
+		d.each(ctx, working, together)
+		return
 	}
 	if len(together) > 0 && working.Err() == nil {
 		outcomes, err := d.apply(working, together)
@@ -144,6 +148,26 @@ func (d *batchRun) attempt(ctx, working context.Context, wave []int) {
 		d.applyOutcomes(ctx, []int{i}, outcomes, err)
 		if !d.records[i].finished {
 			d.block(unfinished, d.batch[i].Key)
+		}
+	}
+}
+
+// each applies the records in calls of their own, side by side. What working leaves no time to begin has not been tried.
+func (d *batchRun) each(ctx, working context.Context, wave []int) {
+	settle, tasks := make([]func(), len(wave)), make([]func(), len(wave))
+	for k := range wave {
+		one := wave[k : k+1]
+		tasks[k] = func() {
+			if working.Err() == nil {
+				outcomes, err := d.apply(working, one)
+				settle[k] = func() { d.applyOutcomes(ctx, one, outcomes, err) }
+			}
+		}
+	}
+	d.cfg.Spread(d.cfg.Width, tasks)
+	for _, known := range settle {
+		if known != nil {
+			known()
 		}
 	}
 }

@@ -12,12 +12,12 @@
 package consume
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"nexus/pkg/change"
@@ -30,6 +30,7 @@ const (
 	DefaultAttempts = 3
 	DefaultBackoff  = 100 * time.Millisecond
 	DefaultMargin   = 2 * time.Second
+	DefaultWidth    = 16
 )
 
 // Parking stores records that could not be processed. Put must have stored the object durably when it returns nil. A
@@ -56,9 +57,12 @@ type Config struct {
 	// Margin is the part of the invocation's time reserved for answering: the consumers' context ends that long before
 	// ctx's deadline. Zero means [DefaultMargin].
 	Margin time.Duration
-	// InTurn calls the consumers one after another, in their order, instead of in parallel: for runs that must be
-	// repeatable to the step. A consumer that hangs then costs the later ones their time.
-	InTurn bool
+	// Width bounds the records that a consumer has under way, each in a call of its own, if it is no
+	// [change.BatchConsumer]. No two are of one item. Zero means [DefaultWidth].
+	Width int
+	// Spread runs the tasks of a batch and returns behind the last; at most width are under way at a time. The tasks are
+	// the calls of the consumers, and within one of them those for single records. Nil means [SideBySide].
+	Spread func(width int, tasks []func())
 	// IsGone, if set, reports whether a user's account is being erased or was. A record of such a user is done unread,
 	// also one that cannot be decoded: the key's partition decides. An error leaves the whole batch to a redelivery.
 	IsGone func(ctx context.Context, user string) (bool, error)
@@ -97,8 +101,8 @@ func New(cfg Config) (*Loop, error) {
 		return nil, errors.New("consume: no clock")
 	case cfg.Wait == nil:
 		return nil, errors.New("consume: no wait")
-	case cfg.Attempts < 0 || cfg.Backoff < 0 || cfg.Margin < 0:
-		return nil, errors.New("consume: attempts, backoff or margin below zero")
+	case cfg.Attempts < 0 || cfg.Backoff < 0 || cfg.Margin < 0 || cfg.Width < 0:
+		return nil, errors.New("consume: attempts, backoff, margin or width below zero")
 	}
 	var names []string
 	for _, c := range cfg.Consumers {
@@ -108,14 +112,12 @@ func New(cfg Config) (*Loop, error) {
 		names = append(names, c.Name())
 	}
 	cfg.Consumers = slices.Clone(cfg.Consumers)
-	if cfg.Attempts == 0 {
-		cfg.Attempts = DefaultAttempts
-	}
-	if cfg.Backoff == 0 {
-		cfg.Backoff = DefaultBackoff
-	}
-	if cfg.Margin == 0 {
-		cfg.Margin = DefaultMargin
+	cfg.Attempts = cmp.Or(cfg.Attempts, DefaultAttempts)
+	cfg.Backoff = cmp.Or(cfg.Backoff, DefaultBackoff)
+	cfg.Margin = cmp.Or(cfg.Margin, DefaultMargin)
+	cfg.Width = cmp.Or(cfg.Width, DefaultWidth)
+	if cfg.Spread == nil {
+		cfg.Spread = SideBySide
 	}
 	return &Loop{cfg}, nil
 }
@@ -152,17 +154,12 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 		l.unasked(ctx, batch, err)
 		return answer(batch, 0)
 	}
-	runs := make([]*batchRun, len(l.cfg.Consumers))
-	var wait sync.WaitGroup
+	runs, tasks := make([]*batchRun, len(l.cfg.Consumers)), make([]func(), len(l.cfg.Consumers))
 	for i, c := range l.cfg.Consumers {
 		runs[i] = newBatchRun(&l.cfg, c, batch, gone)
-		if l.cfg.InTurn {
-			runs[i].run(ctx, working)
-			continue
-		}
-		wait.Go(func() { runs[i].run(ctx, working) })
+		tasks[i] = func() { runs[i].run(ctx, working) }
 	}
-	wait.Wait()
+	l.cfg.Spread(len(tasks), tasks)
 
 	first := len(batch)
 	for _, d := range runs {

@@ -18,7 +18,7 @@ import (
 
 func TestHandle_isOneCallAndAnEmptyAnswerWithoutTrouble(t *testing.T) {
 	t.Parallel()
-	s := &recordingConsumer{name: "stats"}
+	s := &recordingConsumer{name: "stats", folds: true}
 	b := setup(t, s)
 	body, err := b.loop.Handle(t.Context(), event("a1", "b1", "c1"))
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestHandle_appliesChangesOfAnItemOneAfterAnother(t *testing.T) {
 	s := &recordingConsumer{name: "stats", fail: only(retry, 1, "a1")}
 	b := setup(t, s)
 	require.Empty(t, b.handle(t, event("a1", "b1", "a2", "a3", "b2")))
-	require.Equal(t, [][]string{{"a1", "b1"}, {"a1", "b2"}, {"a2"}, {"a3"}}, s.calls)
+	require.Equal(t, [][]string{{"a1"}, {"b1"}, {"a1"}, {"b2"}, {"a2"}, {"a3"}}, s.calls)
 	require.Equal(t, []string{"b1", "a1", "b2", "a2", "a3"}, s.done)
 }
 
@@ -147,14 +147,16 @@ func TestHandle_parksARepeatedRecordOnce(t *testing.T) {
 
 func TestHandle_separatesTheTroubleOfConsumers(t *testing.T) {
 	t.Parallel()
-	for _, inTurn := range []bool{false, true} {
+	for _, spread := range []func(int, []func()){consume.SideBySide, consume.InTurn} {
 		slow := &recordingConsumer{name: "links", fail: only(retry, always, "b1")}
 		bad := &recordingConsumer{name: "archive", fail: func(change.Change, int) change.Outcome { panic("broken") }}
 		well := &recordingConsumer{name: "stats"}
-		b := setupWith(t, func(c *consume.Config) { c.InTurn = inTurn }, slow, bad, well)
+		b := setupWith(t, func(c *consume.Config) { c.Spread = spread }, slow, bad, well)
 		require.Equal(t, "101", b.handle(t, event("a1", "b1", "a2", "c1")))
-		require.Equal(t, []string{"a1", "b1", "c1", "a2"}, well.done)
-		require.Equal(t, []string{"a1", "c1", "a2"}, slow.done)
+		require.ElementsMatch(t, []string{"a1", "b1", "c1"}, well.done[:3])
+		require.Equal(t, "a2", well.done[3])
+		require.ElementsMatch(t, []string{"a1", "c1"}, slow.done[:2])
+		require.Equal(t, "a2", slow.done[2])
 		require.Equal(t, consume.Counts{Records: 4, Done: 4}, b.counts["stats"])
 		require.Equal(t, consume.Counts{Records: 4, Done: 3, Unfinished: 1, Retried: 3}, b.counts["links"])
 		require.Equal(t, 4, b.counts["archive"].Parked)
@@ -175,7 +177,7 @@ func TestHandle_failsIfOutcomesDoNotFitTheBatch(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"batchItemFailures":[{"itemIdentifier":"100"}]}`, string(body))
 	require.False(t, consume.Finished(body))
-	require.Contains(t, b.log.String(), "1 outcomes for 2 changes")
+	require.Contains(t, b.log.String(), "2 outcomes for 1 changes")
 	require.Empty(t, b.shelf.objects)
 }
 
@@ -183,7 +185,7 @@ type miscounter struct{}
 
 func (miscounter) Name() string { return "stats" }
 func (miscounter) Apply(context.Context, []change.Change) []change.Outcome {
-	return make([]change.Outcome, 1)
+	return make([]change.Outcome, 2)
 }
 
 func TestHandle_takesAnUnknownVerdictForNoSuccess(t *testing.T) {

@@ -44,7 +44,7 @@ func ExampleNew() {
 	parked := memory.New(nil)
 	loop, err := consume.New(consume.Config{
 		Registry: product.Registry(), Consumers: []change.Consumer{titles{}}, Parking: parked,
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler), Spread: consume.InTurn,
 		Now: func() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }, Wait: port.Sleep,
 	})
 	if err != nil {

@@ -161,7 +161,7 @@ func setupWith(t *testing.T, adjust func(*consume.Config), consumers ...*recordi
 
 func config(b *fixture) consume.Config {
 	return consume.Config{
-		Registry: product.Registry(), Parking: b.shelf,
+		Registry: product.Registry(), Parking: b.shelf, Spread: consume.InTurn,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Now: func() time.Time { return time.Unix(1767225600, 0) },
 		Wait: func(ctx context.Context, d time.Duration) error {

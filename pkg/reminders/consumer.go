@@ -6,7 +6,6 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
-	"nexus/pkg/item"
 	"nexus/pkg/port"
 )
 
@@ -24,62 +23,44 @@ func New(c Config) *Consumer { return &Consumer{Repairer{newPuttingEngine(c)}} }
 // Name implements [change.Consumer].
 func (*Consumer) Name() string { return Name }
 
-// Apply implements [change.Consumer]. It answers changes of one item together, after one read of it.
+// Apply implements [change.Consumer].
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	outcomes := make([]change.Outcome, len(batch))
-	works := map[item.Key]*work{}
-	var order []*work
 	for i, ch := range batch {
-		switch {
-		case ch.Type == nil:
-		case ch.Type.Name == entity.TypeUserMeta:
-			if zoneName(ch.User, ch.Old) != zoneName(ch.User, ch.New) {
-				zone := c.moveZone(ch.User, ch.Version)
-				order = append(order, &work{walk: &zone, places: []int{i}})
-			}
-		case hasReminders(ch.Type):
-			w := works[ch.Key]
-			if w == nil {
-				w = &work{item: target{ch.User, ch.Type, ch.Ref.ID}, scope: scope{}}
-				works[ch.Key] = w
-				order = append(order, w)
-			}
-			w.scope.add(ch.Type, ch.Old)
-			w.scope.add(ch.Type, ch.New)
-			w.places = append(w.places, i)
-			if ch.Type.Name == entity.TypeMaster && changesOccurrences(ch.Old, ch.New) {
-				series := c.moveSeries(ch.User, ch.Ref.ID, ch.Version)
-				order = append(order, &work{walk: &series, places: []int{i}})
-			}
-		}
-	}
-	for _, w := range order {
-		outcome := outcomeOf(c.do(ctx, w))
-		for _, i := range w.places {
-			if outcomes[i].Err == nil || outcome.Verdict == change.Retry { // a change may require two works: both must be done
-				outcomes[i] = outcome
-			}
-		}
+		outcomes[i] = outcomeOf(c.apply(ctx, ch))
 	}
 	return outcomes
 }
 
-// work is the work that some changes of a batch require: reconciling one item, or setting off a walk.
-type work struct {
-	item   target
-	scope  scope
-	walk   *walk
-	places []int // of the changes in the batch
+// apply reconciles the changed item, and sets off the walk that the change requires. Neither needs the success of the
+// other. An error that a repetition may resolve comes before one that none can.
+func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
+	switch {
+	case ch.Type == nil:
+		return nil
+	case ch.Type.Name == entity.TypeUserMeta && zoneName(ch.User, ch.Old) != zoneName(ch.User, ch.New):
+		return c.setOff(ctx, c.moveZone(ch.User, ch.Version))
+	case !hasReminders(ch.Type):
+		return nil
+	}
+	err := c.look(ctx, ch)
+	if ch.Type.Name == entity.TypeMaster && changesOccurrences(ch.Old, ch.New) {
+		if walked := c.setOff(ctx, c.moveSeries(ch.User, ch.Ref.ID, ch.Version)); err == nil || isHopeless(err) && walked != nil {
+			err = walked
+		}
+	}
+	return err
 }
 
-func (c *Consumer) do(ctx context.Context, w *work) error {
-	if w.walk != nil {
-		return c.setOff(ctx, *w.walk)
+// look reconciles the changed item, unless neither image has reminders: then there is none to set and none was set.
+func (c *Consumer) look(ctx context.Context, ch change.Change) error {
+	seen := scope{}
+	seen.add(ch.Type, ch.Old)
+	seen.add(ch.Type, ch.New)
+	if len(seen) == 0 {
+		return nil
 	}
-	if len(w.scope) == 0 {
-		return nil // neither image has reminders, so there is none to set and none was set
-	}
-	r := run{engine: c.engine, target: w.item, scope: w.scope}
+	r := run{engine: c.engine, target: target{ch.User, ch.Type, ch.Ref.ID}, scope: seen}
 	return r.reconcile(ctx)
 }
 

@@ -92,22 +92,6 @@ func TestConsumer_leavesNoScheduleOfAChangedOffset(t *testing.T) {
 	}
 }
 
-func TestConsumer_readsOnceForChangesOfOneItemInABatch(t *testing.T) {
-	t.Parallel()
-	skipUncounted(t)
-	w := setup(t)
-	w.create("evt_1", fmt.Sprintf(eventAt, at(noon.Add(5*time.Hour)), "15"))
-	for i := range 20 {
-		w.set("evt_1", "title", item.String(fmt.Sprint("title ", i)))
-	}
-	outcomes := w.consumer.Apply(t.Context(), w.records())
-	require.Len(t, outcomes, 21)
-	for _, o := range outcomes {
-		require.Equal(t, change.Outcome{}, o)
-	}
-	require.Equal(t, 1, w.counts[reminders.Scheduled])
-}
-
 func TestConsumer_restoresNoOldScheduleForALateDuplicate(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

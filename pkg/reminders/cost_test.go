@@ -85,16 +85,6 @@ func TestConsumer_readsASeriesExceptionsOncePerRecord(t *testing.T) {
 	require.Equal(t, spent{5, exceptions + 2}, w.reading(w.latest("mst_1")))
 	require.Equal(t, spent{0, 0}, w.reading(w.latest("inst_20251202_1")),
 		"it has no reminders of its own, and its series' record looks at the series")
-
-	var written []change.Change
-	for _, c := range w.history {
-		if c.Ref.ID == "mst_1" {
-			written = append(written, c)
-		}
-	}
-	require.Greater(t, len(written), exceptions/2)
-	require.Equal(t, spent{5, exceptions + 2}, w.reading(written...),
-		"all records of one series in a batch ask for one look")
 }
 
 func TestConsumer_readsNoMoreForAnyNumberOfDeliveries(t *testing.T) {

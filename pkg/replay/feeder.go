@@ -131,7 +131,7 @@ func (f Feeder) feedOne(
 	var counted consume.Counts
 	loop, err := consume.New(consume.Config{
 		Registry: f.Registry, Consumers: []change.Consumer{watching(c, o)}, Parking: o, Log: f.Log, Now: f.Now, Wait: f.Wait,
-		InTurn: true, IsGone: f.IsGone, Observe: func(_ string, n consume.Counts) { counted = n },
+		Spread: consume.InTurn, IsGone: f.IsGone, Observe: func(_ string, n consume.Counts) { counted = n },
 	})
 	if err != nil {
 		return Report{}, err

@@ -222,7 +222,7 @@ func (a *archiveFile) linesOf(name string, yield func(numberedLine) bool) (goesO
 	}
 	defer func() { _ = entry.Close() }() // it was only read
 	content := &summed{from: io.LimitReader(entry, listed.Bytes+1), sum: sha256.New()}
-	in := bufio.NewReaderSize(content, maxLine)
+	in := bufio.NewReaderSize(content, int(min(maxLine, max(listed.Bytes, 0)+2))) // which the limited content never fills
 	n := 0
 	for {
 		text, err := in.ReadSlice('\n')
