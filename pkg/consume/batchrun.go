@@ -152,7 +152,8 @@ func (d *batchRun) attempt(ctx, working context.Context, wave []int) {
 	}
 }
 
-// each applies the records in calls of their own, side by side. What working leaves no time to begin has not been tried.
+// each applies the records in calls of their own, side by side. One that working leaves no time to begin has not been
+// tried.
 func (d *batchRun) each(ctx, working context.Context, wave []int) {
 	settle, tasks := make([]func(), len(wave)), make([]func(), len(wave))
 	for k := range wave {

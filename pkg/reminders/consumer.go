@@ -43,17 +43,18 @@ func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
 	case !hasReminders(ch.Type):
 		return nil
 	}
-	err := c.look(ctx, ch)
+	err := c.reconcile(ctx, ch)
 	if ch.Type.Name == entity.TypeMaster && changesOccurrences(ch.Old, ch.New) {
-		if walked := c.setOff(ctx, c.moveSeries(ch.User, ch.Ref.ID, ch.Version)); err == nil || isHopeless(err) && walked != nil {
+		walked := c.setOff(ctx, c.moveSeries(ch.User, ch.Ref.ID, ch.Version))
+		if err == nil || isHopeless(err) && walked != nil {
 			err = walked
 		}
 	}
 	return err
 }
 
-// look reconciles the changed item, unless neither image has reminders: then there is none to set and none was set.
-func (c *Consumer) look(ctx context.Context, ch change.Change) error {
+// reconcile looks at the changed item, unless neither image has reminders: then there is none to set and none was set.
+func (c *Consumer) reconcile(ctx context.Context, ch change.Change) error {
 	seen := scope{}
 	seen.add(ch.Type, ch.Old)
 	seen.add(ch.Type, ch.New)
