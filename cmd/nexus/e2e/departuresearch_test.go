@@ -1,0 +1,141 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/stretchr/testify/require"
+)
+
+// traces are the ways in which a name may stand in a file.
+func traces(name string) map[string]string {
+	return map[string]string{
+		"as it is": name, "in base64url": base64.RawURLEncoding.EncodeToString([]byte(name)),
+		"in hexadecimal": hex.EncodeToString([]byte(name)), "backwards": string(reversed([]byte(name))),
+	}
+}
+
+func reversed(b []byte) []byte {
+	out := make([]byte, len(b))
+	for i, c := range b {
+		out[len(b)-1-i] = c
+	}
+	return out
+}
+
+// engineFile is the file of the engine, which never trims its stream (docs/privacy.md). SQLite keeps parts of it beside
+// it while it is open.
+const engineFile = "engine/dynamodb.sqlite"
+
+// sweepsFile keeps the keys of rows that TTL removed (docs/privacy.md).
+const sweepsFile = "engine/sweeps.ndjson"
+
+// requireNoTrace looks for the id and the word of a user in every file of the system, in the names of files, in the log,
+// and in each row of the table and its indexes if the engine runs. Ids of other users that contain this one's are no trace.
+func (s *system) requireNoTrace(l *life, others []*life, running bool) (files int) {
+	s.t.Helper()
+	find := func(where string, content []byte, mayName bool) {
+		for _, other := range others {
+			content = bytes.ReplaceAll(content, []byte(other.user), nil)
+		}
+		for how, trace := range traces(l.word) {
+			require.False(s.t, bytes.Contains(content, []byte(trace)), "the word of %s %s in %s: %s", l.user, how, where,
+				around(content, trace))
+		}
+		for how, trace := range traces(l.user) {
+			require.False(s.t, !mayName && bytes.Contains(content, []byte(trace)), "the id %s %s in %s: %s", l.user, how,
+				where, around(content, trace))
+		}
+	}
+	err := filepath.WalkDir(s.data, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(s.data, path)
+		if err != nil {
+			return err
+		}
+		find("the name of a file", []byte(name), false)
+		if entry.IsDir() || strings.HasPrefix(name, engineFile) {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			return nil // files of the moment
+		}
+		if err != nil {
+			return err
+		}
+		files++
+		find(name, content, name == sweepsFile)
+		return nil
+	})
+	require.NoError(s.t, err)
+	find("the log", []byte(s.process().stderr.text()), false)
+	if running {
+		for name, rows := range s.everyRow() {
+			find(name, []byte(rows), false)
+		}
+		for _, at := range []string{
+			"/dev/events?limit=1000", "/dev/schedules?limit=1000", "/dev/walks", "/dev/parked", "/dev/blobs", "/dev/lag",
+			"/dev/metrics",
+		} {
+			got := s.client("").do(http.StatusOK, request{method: http.MethodGet, path: at})
+			find(at, got.body, false)
+		}
+	}
+	return files
+}
+
+// around is what stands beside a trace.
+func around(content []byte, trace string) string {
+	at := bytes.Index(content, []byte(trace))
+	if at < 0 {
+		return ""
+	}
+	return strings.ToValidUTF8(string(content[max(0, at-200):min(len(content), at+200)]), "?")
+}
+
+// everyRow is the text of all rows of the table and of its indexes.
+func (s *system) everyRow() map[string]string {
+	s.t.Helper()
+	db, table := s.straight()
+	out := map[string]string{}
+	for _, index := range append([]string{""}, s.indexes()...) {
+		in := &dynamodb.ScanInput{TableName: &table}
+		if index != "" {
+			in.IndexName = aws.String(index)
+		}
+		var text strings.Builder
+		for pages := dynamodb.NewScanPaginator(db, in); pages.HasMorePages(); {
+			page, err := pages.NextPage(s.t.Context())
+			require.NoError(s.t, err)
+			for _, item := range page.Items {
+				r := row{}
+				for name, v := range item {
+					r[name] = plain(s.t, v)
+				}
+				text.WriteString(r.String() + "\n")
+			}
+		}
+		out["the table, index "+index] = text.String()
+	}
+	return out
+}
+
+func (s *system) indexes() []string {
+	s.t.Helper()
+	var out struct {
+		Indexes []string `json:"indexes"`
+	}
+	s.dev(http.MethodGet, "/dev/info", nil, &out)
+	return out.Indexes
+}
