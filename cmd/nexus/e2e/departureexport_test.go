@@ -31,6 +31,31 @@ func (s *system) run(args ...string) (code int, stdout, stderr string) {
 	return p.exit(s.t), p.stdout.text(), p.stderr.text()
 }
 
+// list reads all pages of a list.
+func (c client) list(path string) (items []map[string]any) {
+	c.system.t.Helper()
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	for cursor := ""; ; {
+		page := struct {
+			Items      []map[string]any `json:"items"`
+			NextCursor string           `json:"nextCursor"`
+		}{}
+		at := path + mark + "limit=100"
+		if cursor != "" {
+			at += "&cursor=" + cursor
+		}
+		got := c.do(http.StatusOK, request{method: http.MethodGet, path: at})
+		require.NoError(c.system.t, decode(got.body, &page), "%s: %s", at, got)
+		items = append(items, page.Items...)
+		if cursor = page.NextCursor; cursor == "" {
+			return items
+		}
+	}
+}
+
 // exported is an account in a file, by the names of its parts.
 type exported map[string][]byte
 
@@ -71,6 +96,7 @@ func (l *life) exportByJob() exported {
 	require.Equal(l.system.t, "DONE", job["state"], "%v", job)
 	anyone := l.system.client("") // the address is all that one needs
 	file := anyone.do(http.StatusOK, request{method: http.MethodGet, path: job["url"].(string)}).body
+	l.job = job
 	length, err := wholeNumber(job, "bytes")
 	require.NoError(l.system.t, err)
 	require.EqualValues(l.system.t, len(file), length)

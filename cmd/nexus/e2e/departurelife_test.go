@@ -26,6 +26,7 @@ type life struct {
 	becameID map[string]string
 	dates    map[string]bool // days for which a plan was committed
 	feed     string          // the secret path of the calendar
+	job      map[string]any  // the last finished job of export
 	// day is the first day after the present one.
 	day time.Time
 }
@@ -114,32 +115,14 @@ func (l *life) learn(v any) {
 	}
 }
 
-// list reads all pages of a list.
-func (l *life) list(path string) (items []map[string]any) {
+// list reads all pages of a list, and learns the ids in it.
+func (l *life) list(path string) []map[string]any {
 	l.system.t.Helper()
-	mark := "?"
-	if strings.Contains(path, "?") {
-		mark = "&"
+	items := l.client.list(path)
+	for _, item := range items {
+		l.learn(item)
 	}
-	for cursor := ""; ; {
-		page := struct {
-			Items      []map[string]any `json:"items"`
-			NextCursor string           `json:"nextCursor"`
-		}{}
-		at := path + mark + "limit=100"
-		if cursor != "" {
-			at += "&cursor=" + cursor
-		}
-		got := l.do(http.StatusOK, request{method: http.MethodGet, path: at})
-		require.NoError(l.system.t, decode(got.body, &page), "%s: %s", at, got)
-		for _, item := range page.Items {
-			l.learn(item)
-			items = append(items, item)
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			return items
-		}
-	}
+	return items
 }
 
 // one is a random item of a collection, nil if it has none.
@@ -239,10 +222,10 @@ func (l *life) writes() {
 func (l *life) recurs() {
 	series := map[string]any{
 		"title": l.text("series"), "description": l.text("each"), "startUtc": l.day.Add(9 * time.Hour).Format(time.RFC3339),
-		"startTzid": "Europe/Paris", "rrule": pick(l, "FREQ=DAILY", "FREQ=DAILY;COUNT=12"), "reminderMinutes": []int{10},
+		"startTzid": "Europe/Paris", "rrule": pick(l, "FREQ=WEEKLY", "FREQ=DAILY;COUNT=12"), "reminderMinutes": []int{10},
 	}
 	l.ask(http.MethodPost, "/v1/series", series, "")
 	l.ask(http.MethodPost, "/v1/reminders", map[string]any{
-		"title": l.text("again"), "triggerUtc": l.at(3), "tzid": "Europe/London", "rrule": "FREQ=DAILY;COUNT=30",
+		"title": l.text("again"), "triggerUtc": l.at(3), "tzid": "Europe/London", "rrule": "FREQ=DAILY;COUNT=10",
 	}, "")
 }

@@ -1,13 +1,16 @@
 package e2e_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -138,4 +141,58 @@ func (s *system) indexes() []string {
 	}
 	s.dev(http.MethodGet, "/dev/info", nil, &out)
 	return out.Indexes
+}
+
+// requireRemains looks for what an erasure leaves, by docs/privacy.md: for 40 days a row without the user, and on this
+// machine an object, and before a restart the line of the log. The list of expiries has keys, versions and times alone.
+func (l *life) requireRemains(rows int) {
+	s := l.system
+	s.t.Helper()
+	var objects struct{ Items []string }
+	s.dev(http.MethodGet, "/dev/blobs?prefix=erased/", nil, &objects)
+	require.Len(s.t, objects.Items, 1, "objects of accounts that were erased")
+	for _, r := range s.scan() {
+		if name, is := strings.CutPrefix(r.text("PK"), "ERASE#"); is {
+			rows--
+			require.Equal(s.t, "STATE", r.text("SK"))
+			require.Equal(s.t, "erased/"+name, objects.Items[0])
+			require.Regexp(s.t, `"account erased".* account=`+name, s.process().stderr.text(), "the proof of the erasure")
+		}
+	}
+	require.Zero(s.t, rows, "rows of accounts that were erased")
+	sweeps, err := os.ReadFile(filepath.Join(s.data, sweepsFile))
+	require.NoError(s.t, err)
+	for line := range strings.Lines(string(sweeps)) {
+		var swept map[string]any
+		require.NoError(s.t, decode([]byte(line), &swept), line)
+		for name := range swept {
+			require.Contains(s.t, []string{"fate", "pk", "sk", "ttl", "version"}, name, line)
+		}
+	}
+}
+
+// hears listens to what happens, and requires that all of the words come in one line.
+func (s *system) hears(do func(), words ...string) {
+	s.t.Helper()
+	ctx, stop := context.WithTimeout(s.t.Context(), commandBound)
+	defer stop()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url()+"/dev/stream", http.NoBody)
+	require.NoError(s.t, err)
+	in, err := newHTTP(s.t).Do(ask)
+	require.NoError(s.t, err)
+	heard := make(chan bool, 1)
+	go func() {
+		lines := bufio.NewScanner(in.Body)
+		lines.Buffer(nil, maxAnswer)
+		for lines.Scan() {
+			if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(lines.Text(), word) }) {
+				heard <- true
+				return
+			}
+		}
+		heard <- false
+	}()
+	do()
+	require.True(s.t, <-heard, "%v on the stream", words)
+	require.NoError(s.t, in.Body.Close())
 }
