@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,7 +23,9 @@ const (
 )
 
 // Random lives of several users are judged by docs/privacy.md, docs/contracts.md and docs/operations.md alone: one user
+
 // leaves, comes back, leaves for good, and is a stranger in the end.
+
 func TestDev_leavesNothingOfALifeThatWasErasedAndOthersAsTheyWere(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -41,7 +41,6 @@ func TestDev_leavesNothingOfALifeThatWasErasedAndOthersAsTheyWere(t *testing.T) 
 }
 
 // ways are those in which an erasure is asked for and comes about.
-var ways = []string{"the user", "the operator", "at once", "over HTTP", "killed"}
 
 func departs(t *testing.T, of uint64) {
 	t.Helper()
@@ -112,6 +111,7 @@ func departs(t *testing.T, of uint64) {
 }
 
 // record captures the stream, with what no consumer gets.
+
 func (s *system) record() (file string) {
 	s.t.Helper()
 	file = filepath.Join(s.t.TempDir(), "stream.ndjson")
@@ -121,32 +121,11 @@ func (s *system) record() (file string) {
 }
 
 // copyEngine stops the system, copies the directory of its table, and starts it again.
-func (s *system) copyEngine() (dir string) {
-	s.t.Helper()
-	code, _ := s.interrupt()
-	require.Zero(s.t, code)
-	dir = s.t.TempDir()
-	require.NoError(s.t, os.CopyFS(dir, os.DirFS(filepath.Join(s.data, "engine"))))
-	s.start()
-	return dir
-}
 
 // restoreEngine puts the copy of the table's directory back, and erases again whom it brought back.
-func (s *system) restoreEngine(dir string) {
-	s.t.Helper()
-	code, _ := s.interrupt()
-	require.Zero(s.t, code)
-	require.NoError(s.t, os.RemoveAll(filepath.Join(s.data, "engine")))
-	require.NoError(s.t, os.CopyFS(filepath.Join(s.data, "engine"), os.DirFS(dir)))
-	s.start()
-	code, stdout, stderr := s.run("erase", "--dev", s.url(), "--again")
-	require.Zero(s.t, code, "%s%s", stdout, stderr)
-	s.waitUntilIdle()
-	_, remaining := s.verified(true)
-	require.Zero(s.t, remaining)
-}
 
 // calendar is a file of another program's.
+
 func (l *life) calendar() (file string) {
 	l.system.t.Helper()
 	file = filepath.Join(l.system.t.TempDir(), "calendar.ics")
@@ -157,20 +136,9 @@ func (l *life) calendar() (file string) {
 }
 
 // poison puts a row that no consumer can process: its record is parked.
-func (l *life) poison() {
-	l.system.t.Helper()
-	db, table := l.system.straight()
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	_, err := db.PutItem(l.system.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
-		"PK": text("USER#" + l.user), "SK": text("TASK#task_" + l.uuid()), "entityType": text("TASK"),
-		"version": text(l.text("version")), "title": text(l.text("poison")),
-	}})
-	require.NoError(l.system.t, err)
-	l.system.waitUntilIdle()
-	require.NotEmpty(l.system.t, l.system.parked())
-}
 
 // requireReturn leaves, looks at what an account that leaves can do, and comes back: everything is as it was.
+
 func (l *life) requireReturn() {
 	l.system.t.Helper()
 	s := l.system
@@ -183,7 +151,7 @@ func (l *life) requireReturn() {
 	require.NoError(s.t, err)
 	require.WithinDuration(s.t, asked.Add(notice), when, 5*time.Second, "the time of the erasure")
 	require.Equal(s.t, at["eraseAt"], l.do(http.StatusAccepted, leave).object()["eraseAt"], "a repetition changes nothing")
-	l.requireLeaving()
+	l.requireLeaving(at["eraseAt"])
 	_, leaving := s.export(l.user)
 	requireSame(s.t, before, leaving, "an account that leaves")
 	requireSame(s.t, before, l.exportByJob(), "an account that leaves, by a job")
@@ -206,97 +174,13 @@ func (l *life) requireReturn() {
 }
 
 // erase has the account erased in one of the ways, and returns the exports of the others from just before.
-func (l *life) erase(way string, others []*life, unchanged exported) (before []exported) {
-	s := l.system
-	s.t.Helper()
-	s.t.Logf("erased by %s", way)
-	take := func() {
-		l.poison()
-		for _, other := range others {
-			_, content := s.export(other.user)
-			before = append(before, content)
-		}
-	}
-	command := func(status int, args ...string) {
-		code, stdout, stderr := s.run(append([]string{"erase", "--dev", s.url()}, args...)...)
-		require.Equal(s.t, status, code, "%s%s", stdout, stderr)
-	}
-	switch way {
-	case "at once":
-		take()
-		command(0, "--user", l.user, "--now")
-	case "over HTTP":
-		take()
-		var out struct{ State string }
-		s.hears(func() {
-			s.dev(http.MethodPost, "/dev/erase", map[string]any{"user": l.user, "now": true}, &out)
-		}, "UserErased", l.user)
-		require.Equal(s.t, "ERASED", out.State)
-	case "killed":
-		take()
-		p := begin(s.t, launch{
-			args: []string{"erase", "--dev", s.url(), "--user", l.user, "--now"}, env: os.Environ(), dir: s.t.TempDir(),
-		})
-		time.Sleep(time.Duration(l.chance.IntN(60)) * time.Millisecond)
-		s.kill()
-		require.True(s.t, p.ended(commandBound))
-		s.start()
-		command(0, "--user", l.user, "--now")
-	default:
-		if way == "the operator" {
-			command(0, "--user", l.user)
-		} else {
-			l.do(http.StatusAccepted, request{method: http.MethodDelete, path: "/v1/me"})
-		}
-		_, leaving := s.export(l.user)
-		requireSame(s.t, unchanged, leaving, "an account that leaves")
-		s.advance(notice - 2*time.Minute)
-		s.waitUntilIdle()
-		l.get("/v1/me") // not before its time
-		require.True(s.t, l.rang(s.now().Add(-notice)), "reminders of an account that leaves ring")
-		take()
-		s.advance(erasureBound + 2*time.Minute)
-		s.waitUntilIdle()
-	}
-	return before
-}
 
 // rang says whether a reminder of the user rang since then.
-func (l *life) rang(since time.Time) bool {
-	for _, e := range l.system.events() {
-		if e.Type == "ReminderDue" && e.Detail.UserID == l.user && e.Detail.DueUtc.After(since) {
-			return true
-		}
-	}
-	return false
-}
 
 // requireNothingBringsBack gives all that was before to the consumers again, and repairs.
-func (l *life) requireNothingBringsBack(stream, file string) {
-	s := l.system
-	s.t.Helper()
-	require.Positive(s.t, s.redeliver(2))
-	code, stdout, stderr := s.run("replay", "--dev", s.url(), stream)
-	require.Zero(s.t, code, "%s%s", stdout, stderr)
-	for what, text := range map[string]string{"standard output": stdout, "standard error": stderr} {
-		require.False(s.t, strings.Contains(text, l.word), "the word in the %s of a replay", what)
-	}
-	code, _, stderr = s.run("import", "--all", "--dev", s.url(), "--user", l.user, file)
-	require.Equal(s.t, 1, code, "an import into an erased account: %s", stderr)
-	code, _, stderr = s.run("export", "--all", "--dev", s.url(), "--user", l.user, "--out", filepath.Join(s.t.TempDir(), "x"))
-	require.Equal(s.t, 1, code, "an export of an erased account: %s", stderr)
-	for _, args := range [][]string{{}, {"--repair"}, {"--user", l.user}, {"--user", l.user, "--repair"}} {
-		code, stdout, stderr = s.run(append([]string{"verify", "--dev", s.url()}, args...)...)
-		require.Zero(s.t, code, "verify %v: %s%s", args, stdout, stderr)
-	}
-	for _, args := range [][]string{{"--user", l.user, "--now"}, {"--again"}} {
-		code, _, stderr = s.run(append([]string{"erase", "--dev", s.url()}, args...)...)
-		require.Zero(s.t, code, "an erasure again, %v: %s", args, stderr)
-	}
-	s.waitUntilIdle()
-}
 
 // requireNewLife begins again under the id: every id that was used is free.
+
 func (l *life) requireNewLife() {
 	l.system.t.Helper()
 	for id := range l.ids {

@@ -196,7 +196,7 @@ func (l *life) requireHistory(e exported, route, folder string, members ...strin
 func (l *life) requireSettings(e exported) {
 	l.system.t.Helper()
 	me := l.get("/v1/me")
-	for _, name := range []string{"userId", "stats", "nearLimits"} {
+	for _, name := range []string{"userId", "stats", "nearLimits", "leaving"} {
 		delete(me, name)
 	}
 	settings := e.lines(l.system.t, "settings.json")

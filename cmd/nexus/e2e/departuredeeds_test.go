@@ -237,7 +237,9 @@ func (l *life) settles() {
 	me := l.get("/v1/me")
 	l.ask(http.MethodPatch, "/v1/me", map[string]any{
 		"defaultTzid": pick(l, "Europe/Paris", "Asia/Kolkata", "UTC"),
-		"preferences": map[string]any{"theme": pick(l, "light", "dark"), "autoArchiveDelayHours": 24 * (1 + l.chance.IntN(3))},
+		"preferences": map[string]any{
+			"theme": pick(l, "light", "dark"), "autoArchiveDelayHours": 24 * (1 + l.chance.IntN(3)),
+		},
 	}, tag(me))
 }
 

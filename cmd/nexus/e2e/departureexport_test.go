@@ -103,7 +103,7 @@ func (l *life) exportByJob() exported {
 	return unzip(l.system.t, file)
 }
 
-// period is what the manifests of two exports of one state differ in.
+// period matches the members in which the manifests of two exports of one state differ.
 var period = regexp.MustCompile(`"(from|to)": ?"[^"]*"`)
 
 // requireSame compares two exports, but for the period in which they were made.

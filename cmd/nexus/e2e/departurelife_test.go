@@ -148,7 +148,7 @@ func (l *life) any() (item map[string]any, path, kind string) {
 // tag is the If-Match of an item as it was read.
 func tag(item map[string]any) string { return `"` + item["version"].(json.Number).String() + `"` }
 
-// deeds are what a life is made of, each with how often it comes.
+// deeds make up a life, each with how often it comes.
 var deeds = []struct {
 	weight int
 	do     func(l *life)

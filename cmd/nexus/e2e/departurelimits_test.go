@@ -64,31 +64,47 @@ func TestDev_takesPointsForBatchesAndImportsBeforeTheyWrite(t *testing.T) {
 	require.Len(t, device.list("/v1/notes"), most, "nothing of a refused batch is done")
 	s.advance(time.Minute)
 	device.do(http.StatusOK, batch(commands(most, "CreateNote", note)))
-	tooMany := batch(commands(points+1, "CreateNote", note))
-	if points < 100 {
-		for range 2 { // it never passes
-			s.advance(time.Hour)
-			never := device.do(http.StatusTooManyRequests, tooMany)
-			require.Equal(t, "/problems/rate-limited", never.object()["type"])
-			require.Equal(t, "1", never.header.Get("Retry-After"), "the bucket is full")
-		}
+	for range 2 { // it never passes
+		s.advance(time.Hour)
+		requireTooMuch(t, device.do(http.StatusRequestEntityTooLarge, batch(commands(100, "CreateNote", note))), 100, points)
 	}
+	require.Len(t, device.list("/v1/notes"), 2*most)
 
 	importer, events := s.client("importer"), 2*(points-2)
-	text := strings.Builder{}
-	text.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\n")
-	for n := range events {
-		fmt.Fprintf(&text, "BEGIN:VEVENT\r\nUID:%d@example.com\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:20300101T090000Z\r\n"+
-			"SUMMARY:x\r\nEND:VEVENT\r\n", n)
-	}
-	text.WriteString("END:VCALENDAR\r\n")
-	status, body, _ := importer.imports(t.Context(), text.String(), "first")
+	s.advance(time.Minute)
+	status, body, _ := importer.imports(t.Context(), calendarOf(events), "first")
 	require.Equal(t, http.StatusOK, status, "%s", body)
-	status, body, replayed := importer.imports(t.Context(), text.String(), "first")
+	status, body, replayed := importer.imports(t.Context(), calendarOf(events), "first")
 	require.Equal(t, http.StatusOK, status, "a repetition is one point: %s", body)
 	require.True(t, replayed)
-	status, body, _ = importer.imports(t.Context(), text.String(), "second")
+	status, body, _ = importer.imports(t.Context(), calendarOf(events), "second")
 	require.Equal(t, http.StatusTooManyRequests, status, "%s", body)
+	s.advance(time.Minute)
+	status, body, _ = importer.imports(t.Context(), calendarOf(2*points), "third")
+	requireTooMuch(t, answer{status: status, body: body}, points+1, points)
+}
+
+// calendarOf is a calendar of so many events.
+func calendarOf(events int) string {
+	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\n"
+	for n := range events {
+		text += fmt.Sprintf("BEGIN:VEVENT\r\nUID:%d@example.com\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:20300101T090000Z\r\n"+
+			"SUMMARY:x\r\nEND:VEVENT\r\n", n)
+	}
+	return text + "END:VCALENDAR\r\n"
+}
+
+// requireTooMuch checks the documented refusal of what no bucket holds.
+func requireTooMuch(t *testing.T, got answer, points, limit int) {
+	t.Helper()
+	body := got.object()
+	require.Equal(t, http.StatusRequestEntityTooLarge, got.status, "%s", got)
+	require.Equal(t, "/problems/exceeds-rate", body["type"], "%s", got)
+	for name, want := range map[string]int{"points": points, "limit": limit} {
+		n, err := wholeNumber(body, name)
+		require.NoError(t, err)
+		require.EqualValues(t, want, n, name)
+	}
 }
 
 // A change of the zone inside a batch is refused in its own result, with the seconds to wait.
@@ -136,10 +152,11 @@ func TestDev_judgesEachCommandOfABatchByTheQuota(t *testing.T) {
 	require.Equal(t, q.name, near[0].(map[string]any)["quota"])
 	made, _ := s.useUp(c, quota{name: q.name, number: 0, use: quotas()[1].use}) // until it is asked
 	first := c.list("/v1/notes")[0]
+	last := map[string]any{"noteId": first["noteId"]}
 	body := map[string]any{"commands": []any{
 		map[string]any{"id": "a", "type": "CreateNote", "data": map[string]any{"title": "x"}},
 		map[string]any{"id": "b", "type": "CreateTask", "data": map[string]any{"title": "x"}},
-		map[string]any{"id": "c", "type": "DeleteNote", "data": map[string]any{"noteId": first["noteId"]}, "expectedVersion": 1},
+		map[string]any{"id": "c", "type": "DeleteNote", "data": last, "expectedVersion": 1},
 	}}
 	results := c.do(http.StatusOK, batch(body)).object()["results"].([]any)
 	for n, want := range []int64{http.StatusConflict, http.StatusCreated, http.StatusNoContent} {
@@ -213,13 +230,14 @@ func TestDev_hasTheRatesOfTheDocument(t *testing.T) {
 	path := c.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
 	guess := path[:len(path)-len(".ics")-8] + "AAAAAAAA.ics"
 	anyone := s.client("")
+	want := fmt.Sprintf(`"feed";q=%d;w=3600`, defaults["feed"])
 	for n := range defaults["feed"] {
 		anyone.do(http.StatusNotFound, request{method: http.MethodGet, path: guess})
 		got := anyone.do(http.StatusOK, request{method: http.MethodGet, path: path})
-		require.Equal(t, fmt.Sprintf(`"feed";q=%d;w=3600`, defaults["feed"]), got.header.Get("RateLimit-Policy"), "read %d", n)
+		require.Equal(t, want, got.header.Get("RateLimit-Policy"), "read %d", n)
 	}
 	refused := anyone.do(http.StatusTooManyRequests, request{method: http.MethodGet, path: path})
-	wait := requireRefused(t, refused, "feed", fmt.Sprintf(`"feed";q=%d;w=3600`, defaults["feed"]))
+	wait := requireRefused(t, refused, "feed", want)
 	require.LessOrEqual(t, wait, time.Minute)
 	anyone.do(http.StatusNotFound, request{method: http.MethodGet, path: "/feed/x.ics"})
 	anew := c.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)

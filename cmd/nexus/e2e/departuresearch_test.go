@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -41,8 +40,9 @@ const engineFile = "engine/dynamodb.sqlite"
 // sweepsFile keeps the keys of rows that TTL removed (docs/privacy.md).
 const sweepsFile = "engine/sweeps.ndjson"
 
-// requireNoTrace looks for the id and the word of a user in every file of the system, in the names of files, in the log,
-// and in each row of the table and its indexes if the engine runs. Ids of other users that contain this one's are no trace.
+// requireNoTrace looks for the id and the word of a user in every file of the system, in the names of files and in the
+// log. If the system runs, it also looks in each row of the table and its indexes, and in all that /dev/ shows. Ids of
+// other users that contain this one's are no trace.
 func (s *system) requireNoTrace(l *life, others []*life, running bool) (files int) {
 	s.t.Helper()
 	find := func(where string, content []byte, mayName bool) {
@@ -98,7 +98,7 @@ func (s *system) requireNoTrace(l *life, others []*life, running bool) (files in
 	return files
 }
 
-// around is what stands beside a trace.
+// around shows what stands beside a trace.
 func around(content []byte, trace string) string {
 	at := bytes.Index(content, []byte(trace))
 	if at < 0 {
@@ -171,28 +171,29 @@ func (l *life) requireRemains(rows int) {
 	}
 }
 
-// hears listens to what happens, and requires that all of the words come in one line.
-func (s *system) hears(do func(), words ...string) {
+// hear gives what happens from now on, line by line, until it is stopped or the system ends.
+func (s *system) hear() (lines <-chan string, stop func()) {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(s.t.Context(), commandBound)
-	defer stop()
+	ctx, cancel := context.WithTimeout(s.t.Context(), commandBound)
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url()+"/dev/stream", http.NoBody)
 	require.NoError(s.t, err)
 	in, err := newHTTP(s.t).Do(ask)
 	require.NoError(s.t, err)
-	heard := make(chan bool, 1)
+	heard := make(chan string)
 	go func() {
-		lines := bufio.NewScanner(in.Body)
-		lines.Buffer(nil, maxAnswer)
-		for lines.Scan() {
-			if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(lines.Text(), word) }) {
-				heard <- true
+		defer close(heard)
+		all := bufio.NewScanner(in.Body)
+		all.Buffer(nil, maxAnswer)
+		for all.Scan() {
+			select {
+			case heard <- all.Text():
+			case <-ctx.Done():
 				return
 			}
 		}
-		heard <- false
 	}()
-	do()
-	require.True(s.t, <-heard, "%v on the stream", words)
-	require.NoError(s.t, in.Body.Close())
+	return heard, func() {
+		cancel()
+		require.NoError(s.t, in.Body.Close())
+	}
 }

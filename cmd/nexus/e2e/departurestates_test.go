@@ -80,7 +80,7 @@ func (l *life) filled() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// query is what an operation cannot do without.
+// query has the parameters that an operation needs.
 func (o operation) query(l *life, filled *strings.Replacer) string {
 	switch {
 	case o.id == "getAgenda":
@@ -115,18 +115,21 @@ func requireForbidden(l *life, got answer, problem string, about any) {
 }
 
 // requireLeaving asks everything of an account that is to be erased: it can be read, and takes four writes.
-func (l *life) requireLeaving() {
+func (l *life) requireLeaving(eraseAt any) {
 	l.system.t.Helper()
 	filled := l.filled()
+	require.Equal(l.system.t, map[string]any{"eraseAt": eraseAt}, l.get("/v1/me")["leaving"])
 	for _, o := range l.system.operations() {
 		switch {
 		case o.method == http.MethodGet:
 			got := l.asks(o, filled)
-			require.NotContains(l.system.t, []int{http.StatusForbidden, http.StatusTooManyRequests}, got.status, "%s: %s", o, got)
-			require.Less(l.system.t, got.status, 500, "%s: %s", o, got)
+			refused := got.status == http.StatusForbidden || got.status == http.StatusTooManyRequests || got.status >= 500
+			require.False(l.system.t, refused, "%s: %s", o, got)
 		case o.id == "leave" || slices.Contains(allowed, o.id):
 		default:
-			requireForbidden(l, l.asks(o, filled), "account-leaving", o)
+			got := l.asks(o, filled)
+			requireForbidden(l, got, "account-leaving", o)
+			require.Equal(l.system.t, eraseAt, got.object()["eraseAt"], "%s", o)
 		}
 	}
 	l.system.client("").do(http.StatusOK, request{method: http.MethodGet, path: l.feed})
@@ -153,7 +156,8 @@ func (l *life) requireStranger(filled *strings.Replacer) {
 	stranger := l.system.life(fmt.Sprintf("never%012x", l.chance.Uint64()>>16), l.chance)
 	stranger.day = l.day
 	plain := func(of *life, got answer) string {
-		return fmt.Sprint(got.status, " ", strings.ReplaceAll(instants.ReplaceAllString(string(got.body), "_"), of.user, "USER"))
+		body := instants.ReplaceAllString(string(got.body), "_")
+		return fmt.Sprint(got.status, " ", strings.ReplaceAll(body, of.user, "USER"))
 	}
 	for _, o := range l.system.operations() {
 		if o.method != http.MethodGet && o.id != "restoreAccount" {

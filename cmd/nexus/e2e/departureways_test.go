@@ -1,0 +1,158 @@
+package e2e_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/stretchr/testify/require"
+)
+
+var ways = []string{"the user", "the operator", "at once", "over HTTP", "killed"}
+
+func (s *system) copyEngine() (dir string) {
+	s.t.Helper()
+	code, _ := s.interrupt()
+	require.Zero(s.t, code)
+	dir = s.t.TempDir()
+	require.NoError(s.t, os.CopyFS(dir, os.DirFS(filepath.Join(s.data, "engine"))))
+	s.start()
+	return dir
+}
+
+func (s *system) restoreEngine(dir string) {
+	s.t.Helper()
+	code, _ := s.interrupt()
+	require.Zero(s.t, code)
+	require.NoError(s.t, os.RemoveAll(filepath.Join(s.data, "engine")))
+	require.NoError(s.t, os.CopyFS(filepath.Join(s.data, "engine"), os.DirFS(dir)))
+	s.start()
+	code, stdout, stderr := s.run("erase", "--dev", s.url(), "--again")
+	require.Zero(s.t, code, "%s%s", stdout, stderr)
+	s.waitUntilIdle()
+	_, remaining := s.verified(true)
+	require.Zero(s.t, remaining)
+}
+
+func (l *life) poison() {
+	l.system.t.Helper()
+	db, table := l.system.straight()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	item := map[string]types.AttributeValue{
+		"PK": text("USER#" + l.user), "SK": text("TASK#task_" + l.uuid()), "entityType": text("TASK"),
+		"version": text(l.text("version")), "title": text(l.text("poison")),
+	}
+	_, err := db.PutItem(l.system.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
+	require.NoError(l.system.t, err)
+	l.system.waitUntilIdle()
+	require.NotEmpty(l.system.t, l.system.parked())
+}
+
+func (l *life) erase(way string, others []*life, unchanged exported) (before []exported) {
+	s := l.system
+	s.t.Helper()
+	s.t.Logf("erased by %s", way)
+	take := func() {
+		l.poison()
+		for _, other := range others {
+			_, content := s.export(other.user)
+			before = append(before, content)
+		}
+	}
+	command := func(status int, args ...string) {
+		code, stdout, stderr := s.run(append([]string{"erase", "--dev", s.url()}, args...)...)
+		require.Equal(s.t, status, code, "%s%s", stdout, stderr)
+	}
+	switch way {
+	case "at once":
+		take()
+		command(0, "--user", l.user, "--now")
+	case "over HTTP":
+		take()
+		var out struct{ State string }
+		lines, stop := s.hear()
+		told := make(chan bool)
+		go func() {
+			found := false
+			for line := range lines {
+				found = found || strings.Contains(line, "UserErased") && strings.Contains(line, l.user)
+			}
+			told <- found
+		}()
+		s.dev(http.MethodPost, "/dev/erase", map[string]any{"user": l.user, "now": true}, &out)
+		l.system.waitUntilIdle()
+		stop()
+		require.True(s.t, <-told, "the subscribers of the bus are told")
+		require.Equal(s.t, "ERASED", out.State)
+	case "killed":
+		take()
+		lines, stop := s.hear()
+		p := begin(s.t, launch{
+			args: []string{"erase", "--dev", s.url(), "--user", l.user, "--now"}, env: os.Environ(), dir: s.t.TempDir(),
+		})
+		for range l.chance.IntN(120) {
+			if _, goesOn := <-lines; !goesOn {
+				break
+			}
+		}
+		s.kill()
+		stop()
+		require.True(s.t, p.ended(commandBound))
+		s.start()
+		command(0, "--user", l.user, "--now")
+	default:
+		if way == "the operator" {
+			command(0, "--user", l.user)
+		} else {
+			l.do(http.StatusAccepted, request{method: http.MethodDelete, path: "/v1/me"})
+		}
+		_, leaving := s.export(l.user)
+		requireSame(s.t, unchanged, leaving, "an account that leaves")
+		s.advance(notice - 2*time.Minute)
+		s.waitUntilIdle()
+		l.get("/v1/me") // not before its time
+		require.True(s.t, l.rang(s.now().Add(-notice)), "reminders of an account that leaves ring")
+		take()
+		s.advance(erasureBound + 2*time.Minute)
+		s.waitUntilIdle()
+	}
+	return before
+}
+
+func (l *life) rang(since time.Time) bool {
+	for _, e := range l.system.events() {
+		if e.Type == "ReminderDue" && e.Detail.UserID == l.user && e.Detail.DueUtc.After(since) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *life) requireNothingBringsBack(stream, file string) {
+	s := l.system
+	s.t.Helper()
+	require.Positive(s.t, s.redeliver(2))
+	code, stdout, stderr := s.run("replay", "--dev", s.url(), stream)
+	require.Zero(s.t, code, "%s%s", stdout, stderr)
+	for what, text := range map[string]string{"standard output": stdout, "standard error": stderr} {
+		require.False(s.t, strings.Contains(text, l.word), "the word in the %s of a replay", what)
+	}
+	code, _, stderr = s.run("import", "--all", "--dev", s.url(), "--user", l.user, file)
+	require.Equal(s.t, 1, code, "an import into an erased account: %s", stderr)
+	out := filepath.Join(s.t.TempDir(), "account.zip")
+	code, _, stderr = s.run("export", "--all", "--dev", s.url(), "--user", l.user, "--out", out)
+	require.Equal(s.t, 1, code, "an export of an erased account: %s", stderr)
+	for _, args := range [][]string{{}, {"--repair"}, {"--user", l.user}, {"--user", l.user, "--repair"}} {
+		code, stdout, stderr = s.run(append([]string{"verify", "--dev", s.url()}, args...)...)
+		require.Zero(s.t, code, "verify %v: %s%s", args, stdout, stderr)
+	}
+	for _, args := range [][]string{{"--user", l.user, "--now"}, {"--again"}} {
+		code, _, stderr = s.run(append([]string{"erase", "--dev", s.url()}, args...)...)
+		require.Zero(s.t, code, "an erasure again, %v: %s", args, stderr)
+	}
+	s.waitUntilIdle()
+}
