@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,10 @@ func departs(t *testing.T, of uint64) {
 	}
 	_, unchanged := s.export(leaver.user)
 	filled := leaver.filled()
+	_, found := s.search(leaver, others, true)
+	for _, where := range []string{"events/events.ndjson", "the table", "the name of a file"} { // the search can find
+		require.True(t, slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, where) }), where)
+	}
 	before := leaver.erase(pick(leaver, ways...), others, unchanged)
 	leaver.requireErased(filled)
 	for i, other := range others {
@@ -102,8 +107,8 @@ func departs(t *testing.T, of uint64) {
 	leaver.requireErased(filled)
 	s.advance(25 * time.Hour)
 	s.waitUntilIdle()
-	leaver.requireStranger(filled)
 	s.requireNoTrace(leaver, others, true)
+	leaver.requireStranger(filled)
 	leaver.requireRemains(0)
 	leaver.requireNewLife()
 	_, remaining := s.verified(true)
