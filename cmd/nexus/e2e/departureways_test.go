@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var ways = []string{"the user", "the operator", "at once", "over HTTP", "killed"}
+var ways = []string{"the user", "the operator", "at once", "over HTTP", "killed", "offline"}
 
 func (s *system) copyEngine() (dir string) {
 	s.t.Helper()
@@ -58,19 +58,30 @@ func (l *life) erase(way string, others []*life, unchanged exported) (before []e
 	s.t.Logf("erased by %s", way)
 	take := func() {
 		l.poison()
+		l.requireCounted()
 		for _, other := range others {
 			_, content := s.export(other.user)
 			before = append(before, content)
 		}
 	}
-	command := func(status int, args ...string) {
+	command := func(status int, args ...string) string {
 		code, stdout, stderr := s.run(append([]string{"erase", "--dev", s.url()}, args...)...)
 		require.Equal(s.t, status, code, "%s%s", stdout, stderr)
+		return stdout
 	}
+	command(1, "--user", l.user+"x", "--now") // of whom there is nothing
 	switch way {
+	case "offline":
+		take()
+		code, _ := s.interrupt()
+		require.Zero(s.t, code)
+		code, stdout, stderr := s.run("erase", "--data", s.data, "--user", l.user, "--now")
+		require.Zero(s.t, code, stderr)
+		l.requireProof(stdout)
+		s.start()
 	case "at once":
 		take()
-		command(0, "--user", l.user, "--now")
+		l.requireProof(command(0, "--user", l.user, "--now"))
 	case "over HTTP":
 		take()
 		var out struct{ State string }
@@ -87,6 +98,7 @@ func (l *life) erase(way string, others []*life, unchanged exported) (before []e
 		l.system.waitUntilIdle()
 		stop()
 		require.True(s.t, <-told, "the subscribers of the bus are told")
+		l.requireProof(s.process().stderr.text())
 		require.Equal(s.t, "ERASED", out.State)
 	case "killed":
 		take()
@@ -119,6 +131,7 @@ func (l *life) erase(way string, others []*life, unchanged exported) (before []e
 		take()
 		s.advance(erasureBound + 2*time.Minute)
 		s.waitUntilIdle()
+		l.requireProof(s.process().stderr.text())
 	}
 	return before
 }
@@ -155,4 +168,47 @@ func (l *life) requireNothingBringsBack(stream, file string) {
 		require.Zero(s.t, code, "an erasure again, %v: %s", args, stderr)
 	}
 	s.waitUntilIdle()
+}
+
+// requireProof looks for the line that an operator keeps, with the name that the pepper gives the account.
+func (l *life) requireProof(text string) {
+	s := l.system
+	s.t.Helper()
+	code, name, stderr := s.run("pseudonym", "--account", l.user, "--data", s.data)
+	require.Zero(s.t, code, stderr)
+	require.Regexp(s.t, `account erased.*`+strings.TrimSpace(name), text)
+	for _, member := range []string{"removed", "passes", "requestedAt", "begunAt"} {
+		require.Contains(s.t, text, member)
+	}
+}
+
+// requireCounted compares what a dry run counts with what the table and the lists of the system have.
+func (l *life) requireCounted() {
+	s := l.system
+	s.t.Helper()
+	code, stdout, stderr := s.run("erase", "--dev", s.url(), "--user", l.user, "--dry-run")
+	require.Zero(s.t, code, stderr)
+	var counted map[string]int
+	require.NoError(s.t, decode([]byte(stdout), &counted), stdout)
+	want := map[string]int{"schedules": 0, "repositories": 0, "objects": 0, "parked": len(s.parked()), "rows": 0}
+	for _, r := range s.scan() {
+		partition := r.text("PK")
+		if partition == "USER#"+l.user {
+			want["rows"]++
+		}
+		if partition == "U#"+l.user || strings.HasPrefix(partition, "U#"+l.user+"#") {
+			want["repositories"]++
+		}
+	}
+	for _, planned := range s.pending() {
+		if planned.Payload.UserID == l.user {
+			want["schedules"]++
+		}
+	}
+	for _, prefix := range []string{"archive/", "exports/"} {
+		var objects struct{ Items []string }
+		s.dev(http.MethodGet, "/dev/blobs?limit=1000&prefix="+prefix+l.user+"/", nil, &objects)
+		want["objects"] += len(objects.Items)
+	}
+	require.Equal(s.t, want, counted, "what there is of %s", l.user)
 }
