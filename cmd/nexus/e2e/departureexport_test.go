@@ -26,7 +26,8 @@ const commandBound = 60 * time.Second
 // run runs the binary under test to its end.
 func (s *system) run(args ...string) (code int, stdout, stderr string) {
 	s.t.Helper()
-	p := begin(s.t, launch{binary: s.binary, args: args, env: append(os.Environ(), engineVariable(s.t)), dir: s.t.TempDir()})
+	env := append(os.Environ(), engineVariable(s.t))
+	p := begin(s.t, launch{binary: s.binary, args: args, env: env, dir: s.t.TempDir()})
 	require.True(s.t, p.ended(commandBound), "nexus %v ends", args)
 	return p.exit(s.t), p.stdout.text(), p.stderr.text()
 }
