@@ -54,7 +54,8 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"plan that the next day names", "row read of a moment ago", "page read of a moment ago",
 		"account leaves", "account taken back", "erasure begun", "account erased", "request of an account that leaves",
 		"batch of an account that leaves", "record of an erased user again", "call for an erased user", "shell goes on",
-		"table restored", "stranger with the id of an erased user", "state of an account of a moment ago",
+		"shell stands still", "export at the leave", "read by an erased user", "table restored",
+		"stranger with the id of an erased user", "state of an account of a moment ago",
 		"eraser crash before", "eraser crash after", "record without a key parked", "strand",
 	} {
 		require.Positive(t, tally.Happened[what], what)

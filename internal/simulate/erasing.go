@@ -18,7 +18,7 @@ func (h *history) eraseSome() {
 		h.pass(time.Duration(2+h.luck.IntN(70)) * time.Minute)
 	}
 	h.begin(h.erasing(h.luck.one(4)))
-	if len(l.shells) > 0 && h.luck.one(4) {
+	if len(l.shells) > 0 && h.luck.one(12) {
 		h.wake(l.shells[0])
 	}
 	if h.luck.one(4) {
@@ -79,18 +79,22 @@ func (h *history) endOld(d time.Duration) {
 	}
 }
 
-// shellCalls bounds the calls of a repair from a shell before it stands still.
-const shellCalls = 60
+const (
+	// asking is the call that reads the state of an account consistently, as a shell does before each of its writes.
+	asking = "ask for the state"
+	// shellWrites bounds the writes of a repair from a shell before it stands still.
+	shellWrites = 6
+)
 
-// standStill lets a shell work for some calls, and takes it aside before it asks for something again: its process may
-// not run for days.
+// standStill lets a shell make some writes, and takes it aside before it asks for the state again, to write more: its
+// process may not run for days.
 func (h *history) standStill(w *worker) {
-	h.run(w, 1+h.luck.IntN(shellCalls))
-	if !w.ended {
-		w.until = "BatchGet"
+	for n := 2 + h.luck.IntN(shellWrites); n > 0 && !w.ended; n-- { // the first is no write's
+		w.until = asking
 		h.run(w, -1)
 	}
 	if !w.ended {
+		h.happened["shell stands still"]++
 		h.note("%s stands still", w.name)
 		h.workers = slices.DeleteFunc(h.workers, func(other *worker) bool { return other == w })
 		h.leaver.shells = append(h.leaver.shells, w)

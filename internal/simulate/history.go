@@ -52,6 +52,7 @@ type history struct {
 	direct    *system.System // services on the store itself, without its port
 	keeper    *system.System // the services of the API, through the store's port
 	surface   *api.API       // of the command function, which takes the batches of devices
+	door      *door          // the API over HTTP; nil where no user leaves
 	fleet     *fleet
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
@@ -171,6 +172,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	})
 	h.fleet = newFleet(h)
 	h.openSurface()
+	h.openDoor()
 	h.mixture = newMixture(h)
 	h.openReaders()
 	return h

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"nexus/pkg/account"
 	"nexus/pkg/item"
+	"nexus/pkg/links"
 	"nexus/pkg/pepper"
 	"nexus/pkg/port"
 	"nexus/pkg/table"
@@ -30,6 +33,9 @@ type leaver struct {
 	isPast    bool      // what keeps things for a while keeps nothing of the user any more
 	isBack    bool      // the id is a stranger's
 	shells    []*worker // from a shell, standing still
+
+	address string // of the calendar
+	export  string // the id of an export
 }
 
 const (
@@ -119,9 +125,13 @@ func (h *history) leave() {
 	if h.damaged[l.user] || h.toRepair[l.user] || h.strayed {
 		return // nothing is repaired from now on
 	}
-	now := h.luck.one(3)
+	now := h.luck.one(2)
 	if l.state == account.Present {
 		h.prepare(now)
+	}
+	if now && l.state == account.Present && len(h.oracle.users[l.user].items) > 0 && !h.luck.one(4) {
+		h.leaveUnderRepair()
+		return
 	}
 	what := "leaves"
 	if now {
@@ -152,14 +162,58 @@ func (h *history) leave() {
 func (h *history) prepare(now bool) {
 	l := h.leaver
 	h.parkUnreadable()
+	h.furnish()
 	if s := h.oracle.users[l.user]; h.keeper != nil && h.luck.one(2) {
 		h.commitHead(s)
 		h.commitHead(s)
 		h.run(h.prune(s), -1)
 	}
-	if now && h.luck.one(2) {
-		h.standStill(h.repair(l.user))
+}
+
+// leaveUnderRepair erases the user at once while a repair from a shell stands still, which has found damage. Nothing
+// fails until the erasure has begun, for nothing repairs the damage from then on.
+func (h *history) leaveUnderRepair() {
+	l := h.leaver
+	former := h.settling
+	h.settling = true
+	defer func() { h.settling = former }()
+	h.damageForShell(h.oracle.users[l.user])
+	h.standStill(h.repair(l.user))
+	w := &worker{kind: commanding, name: l.user + " is told to leave at once, and a shell repairs"}
+	var err error
+	w.finished = func() { h.answeredOfAccount(w, err) }
+	h.run(h.start(w, func(ctx context.Context) { err = h.system.Accounts.LeaveNow(ctx, l.user) }, l.user), -1)
+	for w = h.erasing(true); !w.ended && l.begun.IsZero() && h.violation == nil; {
+		h.run(w, 1)
 	}
+}
+
+// damageForShell loses much of what is derived from the user's items, so that a repair has much to write.
+func (h *history) damageForShell(s *userState) {
+	lose := func(key item.Key) {
+		if err := h.store.Delete(noContext, table.Delete{Key: key}); err != nil {
+			h.violate("I10", s.user, "damage", "%v", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.links)) {
+		lose(s.links[name].Key())
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.timers)) {
+		lose(s.timers[name].Key())
+	}
+	rows := h.losable(s.ledgers[links.Name])
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		lose(rows[id].Key())
+	}
+	for _, one := range h.schedules.Entries() {
+		if userOfPayload(one.Payload) == s.user {
+			if err := h.schedules.Delete(noContext, one.Name); err != nil {
+				h.violate("I10", s.user, "damage", "%v", err)
+			}
+		}
+	}
+	h.damageSum(s)
+	h.damageDone(s.user, nil)
 }
 
 // parkUnreadable delivers two of the last records without their keys: the parked ones are in no user's folder.
@@ -233,6 +287,10 @@ func (h *history) endLeaving() {
 		}
 		h.now = maxTime(h.now, l.eraseAt).Add(30 * time.Minute)
 		h.run(h.erasing(false), -1)
+		h.endAll()
+	}
+	for len(l.shells) > 0 && h.violation == nil {
+		h.wake(l.shells[0])
 		h.endAll()
 	}
 }

@@ -81,6 +81,7 @@ func (h *history) callForLeaver() {
 
 // askAsLeaver has a client of the user ask for something: it is refused.
 func (h *history) askAsLeaver() {
+	h.readAsLeaver()
 	if len(h.oracle.users[h.leaver.user].items) > 0 {
 		h.begin(h.send(h.requestOf(h.leaver.user)))
 	}

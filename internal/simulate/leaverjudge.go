@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	accountrows "nexus/pkg/entity/account"
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
@@ -137,7 +138,8 @@ func (h *history) checkErasure(r *record) {
 // checkRefused checks that no command changes anything while the account leaves (E2).
 func (h *history) checkRefused(r *record) {
 	l := h.leaver
-	if l.state == account.Leaving && r.by == commanding && r.Created.Sub(l.asked) > settled {
+	_, _, isExport := accountrows.ParseExportKey(r.Key) // a user who leaves may still take everything along
+	if l.state == account.Leaving && r.by == commanding && !isExport && r.Created.Sub(l.asked) > settled {
 		h.violate("E2", l.user, r.Key.SK, "is changed by %s, %s after the account's erasure was requested", h.writer.name,
 			r.Created.Sub(l.asked))
 	}
@@ -188,8 +190,7 @@ func (h *history) checkTraces(in table.Walker) {
 			}
 		}
 	}
-	own := h.scheduleName(l.user, "x", 0)
-	own = own[:strings.LastIndex(own, "-")+1]
+	own := h.schedulesOfLeaver()
 	for _, one := range h.schedules.Entries() {
 		if names(string(one.Payload), l.user) || strings.HasPrefix(one.Name, own) {
 			h.violate("E1", l.user, one.Name, "is a schedule of the erased user: %s", one.Payload)

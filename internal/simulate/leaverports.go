@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"strings"
 
 	"nexus/pkg/account"
 	"nexus/pkg/blob"
@@ -71,6 +72,21 @@ func (h *history) checkTaken(owner, name string) {
 	if owner != "" && owner != h.leaver.user {
 		h.violate("E3", owner, name, "is removed by the erasure of %s", h.leaver.user)
 	}
+}
+
+// checkSchedulePut checks that nothing sets a schedule of a user whom the erasure has begun to remove (E1).
+func (h *history) checkSchedulePut(name string) {
+	l := h.leaver
+	if l == nil || !strings.HasPrefix(name, h.schedulesOfLeaver()) || l.isBack || !l.isPassing && l.erased.IsZero() {
+		return
+	}
+	h.violate("E1", l.user, name, "is set by %s, and the account is %s", h.current.name, l.state)
+}
+
+// schedulesOfLeaver returns the prefix that the names of the leaver's schedules have.
+func (h *history) schedulesOfLeaver() string {
+	own := h.scheduleName(h.leaver.user, "x", 0)
+	return own[:strings.LastIndex(own, "-")+1]
 }
 
 // objectsIn returns the objects whose names begin with a text, where an erasure is to remove them.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"nexus/pkg/blob"
@@ -84,7 +85,11 @@ func (p storePort) Get(ctx context.Context, key item.Key) (item.Item, error) {
 
 func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
 	p.require(access.BatchGetItem, table.Base, keys...)
-	return storeCall(p.h, "BatchGet", nil, keys, func() ([]item.Item, error) { return p.h.store.BatchGet(ctx, keys) })
+	op := "BatchGet"
+	if isOfAccounts(keys[0]) {
+		op = asking
+	}
+	return storeCall(p.h, op, nil, keys, func() ([]item.Item, error) { return p.h.store.BatchGet(ctx, keys) })
 }
 
 func (p storePort) Peek(ctx context.Context, keys []item.Key) ([]item.Item, error) {
@@ -255,6 +260,21 @@ func (p blobPort) Purge(ctx context.Context, name string) (int, error) {
 		p.h.checkPurged(p.kept, before)
 		return n, err
 	})
+}
+
+// Write implements [blob.Streamer].
+func (p blobPort) Write(ctx context.Context, name string, fill func(to io.Writer) error) error {
+	var body bytes.Buffer
+	if err := fill(&body); err != nil {
+		return err
+	}
+	return p.Put(ctx, name, body.Bytes())
+}
+
+// Open implements [blob.Streamer].
+func (p blobPort) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	body, err := p.Get(ctx, name)
+	return io.NopCloser(bytes.NewReader(body)), err
 }
 
 func (p blobPort) List(ctx context.Context, prefix string, limit int, after string) ([]string, error) {

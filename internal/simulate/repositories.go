@@ -290,7 +290,7 @@ func (h *history) checkForgotten() {
 		}
 	}
 	h.absorb(nil)
-	all := h.everything()
+	all := slices.DeleteFunc(h.everything(), func(one placed) bool { return isOfExports(one.name) })
 	for _, user := range h.users {
 		s := h.oracle.users[user]
 		for _, n := range s.nodes {

@@ -60,6 +60,9 @@ func (s *schedules) around(op, name string, after bool) error {
 		}
 		s.retire(name)
 		s.by[name] = s.h.current
+		if op == "put" {
+			s.h.checkSchedulePut(name)
+		}
 	}
 	return nil
 }
