@@ -29,7 +29,7 @@ func (a *again) walk(ctx context.Context, walker table.Walker) error {
 }
 
 func (a *again) findPartition(pk string) {
-	user, ok := ownerOf(pk)
+	user, ok := OwnerOf(pk)
 	if !ok {
 		return
 	}

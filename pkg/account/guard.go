@@ -46,7 +46,7 @@ type guardedStore struct {
 func (s guardedStore) check(ctx context.Context, keys ...item.Key) error {
 	users := make([]string, len(keys))
 	for i, key := range keys {
-		users[i], _ = ownerOf(key.PK)
+		users[i], _ = OwnerOf(key.PK)
 	}
 	return s.guard.check(ctx, users...)
 }

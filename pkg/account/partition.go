@@ -69,7 +69,7 @@ func (w *worker) rows(ctx context.Context, partition string, leave func(item.Key
 func (w *worker) delete(ctx context.Context, keys ...item.Key) (int, error) {
 	actions := make([]table.Action, len(keys))
 	for i, key := range keys {
-		if owner, ok := ownerOf(key.PK); !ok || owner != w.user {
+		if owner, ok := OwnerOf(key.PK); !ok || owner != w.user {
 			panic("account: the erasure of one user would delete a row of another")
 		}
 		actions[i] = table.Delete{Key: key}
@@ -112,8 +112,8 @@ func (w *worker) transact(ctx context.Context, actions []table.Action) error {
 	}
 }
 
-// ownerOf returns the user whose partition it is.
-func ownerOf(pk string) (user string, ok bool) {
+// OwnerOf returns the user whose partition it is.
+func OwnerOf(pk string) (user string, ok bool) {
 	if user, err := entity.ParseUserPK(pk); err == nil {
 		return user, true
 	}

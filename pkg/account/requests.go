@@ -17,6 +17,28 @@ func (e *Eraser) endRequests(ctx context.Context) error {
 	return eachObject(ctx, e.Archive, LeavingPrefix, func(object string) error { return e.endRequest(ctx, object) })
 }
 
+// EndNotes removes the objects of accounts that were erased [Remembered] ago, and returns their number. It is for a
+// store of objects without rules that end them.
+func (e *Eraser) EndNotes(ctx context.Context) (removed int, err error) {
+	err = eachObject(ctx, e.Archive, ErasedPrefix, func(object string) error {
+		body, err := e.Archive.Get(ctx, object)
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		erasedAt, err := readNote(body, attrErasedAt)
+		if err != nil || e.Now().Before(erasedAt.Add(Remembered)) {
+			return nil //nolint:nilerr // an object that no program has put is left to the operator
+		}
+		n, err := e.Archive.Purge(ctx, object)
+		removed += n
+		return err
+	})
+	return removed, err
+}
+
 func (e *Eraser) endRequest(ctx context.Context, object string) error {
 	body, err := e.Archive.Get(ctx, object)
 	if errors.Is(err, blob.ErrNotFound) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
 
@@ -27,6 +28,8 @@ type backend struct {
 	// sweep removes the rows that have expired at the instant and returns their number. Nil if the service does that
 	// itself, by the real clock.
 	sweep func(ctx context.Context, at time.Time) (int, error)
+	// forget removes what is kept of rows that have expired, and returns of how many. Nil if nothing is kept.
+	forget func(are func(item.Key) bool) (int, error)
 
 	// done is closed when the store has ended by itself, and err says why. Nil if it cannot end by itself.
 	done <-chan struct{}

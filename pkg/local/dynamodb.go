@@ -125,6 +125,7 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 		}
 		return count, err
 	}
+	b.forget = sweeper.Forget
 	b.endpoint = running.Endpoint()
 	b.done, b.err, b.stop = running.Done(), running.Err, stop
 	return b, nil

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/port"
 	"nexus/pkg/system"
 	"nexus/pkg/verify"
@@ -24,8 +25,23 @@ func (p *Platform) erasing() *system.Erasing {
 	return &system.Erasing{
 		Archive: p.blobs, Parking: p.blobs, Bus: shownBus{p.hub}, Wait: port.Sleep,
 		WaitForOthers: p.others.wait,
-		Forget:        func(_ context.Context, user string) (int, error) { return p.bus.Forget(user) },
+		Forget:        p.forget,
 	}
+}
+
+// forget removes what only this platform keeps of a user: events, and what it knows of rows that expire.
+func (p *Platform) forget(_ context.Context, user string) (int, error) {
+	forgotten, err := p.bus.Forget(user)
+	if err != nil || p.backend.forget == nil {
+		return forgotten, err
+	}
+	areOf := func(key item.Key) bool {
+		owner, ok := account.OwnerOf(key.PK)
+		return ok && owner == user
+	}
+	p.rows.forget(areOf)
+	swept, err := p.backend.forget(areOf)
+	return forgotten + swept, err
 }
 
 // shownBus shows events and keeps none: the event of an erasure names its user.
@@ -56,8 +72,18 @@ func (p *Platform) tendAccounts(ctx context.Context) {
 		if err := p.prune(ctx); err != nil && ctx.Err() == nil {
 			p.log.Warn("a history is not pruned yet", "error", err)
 		}
+		if err := p.endObjects(ctx); err != nil && ctx.Err() == nil {
+			p.log.Warn("an object whose time has come is not removed yet", "error", err)
+		}
 		waitFor(ctx, erasePause, moved, nil, nil)
 	}
+}
+
+// endObjects removes the objects whose time has come, as the rules of the bucket do in AWS.
+func (p *Platform) endObjects(ctx context.Context) error {
+	_, errNotes := p.system.Eraser.EndNotes(ctx)
+	_, errFiles := p.system.Exporter.EndFiles(ctx)
+	return errors.Join(errNotes, errFiles)
 }
 
 // retention is up to when histories were pruned.

@@ -106,11 +106,13 @@ func TestPlatform_leavesNothingOfAnErasedUser(t *testing.T) {
 	s.waitUntilIdle()
 	require.NotEmpty(t, found(t, filepath.Join(dir, "events"), user))
 	require.NotEmpty(t, found(t, filepath.Join(dir, "schedules"), user))
+	swept := filepath.Join(dir, "engine", "sweeps.ndjson")
+	require.NotEmpty(t, found(t, swept, user+`"`), "a timer has expired")
 	before := s.derived(other)
 	require.Contains(t, before, "plover-1 of "+other)
 
 	erased := s.must("POST", "/dev/erase", object{"user": user, "now": true})
-	require.Equal(t, object{"state": "ERASED"}, erased)
+	require.Equal(t, "ERASED", erased["state"])
 	s.user = other
 	for range 3 {
 		s.must("POST", "/dev/redeliver", object{"from": "start", "times": 3})
@@ -127,7 +129,9 @@ func TestPlatform_leavesNothingOfAnErasedUser(t *testing.T) {
 		for _, place := range []string{"events", "schedules", "blobs", "checkpoints"} {
 			require.Empty(t, found(t, filepath.Join(dir, place), text), text)
 		}
+		require.Empty(t, found(t, swept, text), text)
 	}
+	require.NotEmpty(t, found(t, swept, other+`"`), "law E3")
 	for _, text := range []string{
 		user + "\"", user + "#", user + "/", "of " + user + "\"",
 		base64.StdEncoding.EncodeToString([]byte("USER#" + user))[:54],
@@ -173,7 +177,14 @@ func TestPlatform_erasesAUserInMemoryWhenTheTimeHasCome(t *testing.T) {
 	status, refused = s.call("POST", "/v1/notes", object{"title": "n", "body": "b"})
 	require.Equal(t, http.StatusForbidden, status)
 	require.Equal(t, "/problems/account-erased", refused["type"])
-	s.advance("960h") // 40 days
+	_, names := s.ask("GET", "/dev/blobs?prefix=erased/", "", nil)
+	require.Contains(t, string(names), "erased/")
+	s.advance("959h")
+	_, names = s.ask("GET", "/dev/blobs?prefix=erased/", "", nil)
+	require.Contains(t, string(names), "erased/")
+	s.advance("1h") // 40 days
+	_, names = s.ask("GET", "/dev/blobs?prefix=erased/", "", nil)
+	require.NotContains(t, string(names), "erased/")
 	s.must("POST", "/v1/notes", object{"title": "a stranger", "body": "b"})
 	status, refusal := s.call("POST", "/dev/erase", object{"user": "a#b"})
 	require.Equal(t, http.StatusUnprocessableEntity, status, refusal)

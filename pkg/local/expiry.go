@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -130,6 +131,13 @@ func (e *expiries) take(at time.Time) []item.Item {
 		out = append(out, row)
 	}
 	return out
+}
+
+// forget drops the rows, which are removed now by what does not wait for their expiry.
+func (e *expiries) forget(are func(item.Key) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.rows, func(key item.Key, _ expiring) bool { return are(key) })
 }
 
 // restore adds rows again that were taken and could not be removed, unless a newer state is known.

@@ -116,6 +116,27 @@ func TestLinks_serveTheirFileAloneAndForFiveMinutes(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
+// A file ends after 7 days of the local clock, as by the rule of the bucket.
+func TestPlatform_endsFilesOfExports(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, s *system) {
+		done := s.finishedExport()
+		path := "/v1/me/exports/" + done["exportId"].(string)
+		files := func() string {
+			_, names := s.ask("GET", "/dev/blobs?prefix=exports/", "", nil)
+			return string(names)
+		}
+		s.advance("167h")
+		require.Contains(t, s.must("GET", path, nil), "url")
+		require.Contains(t, files(), "account.zip")
+		s.advance("1h")
+		require.NotContains(t, s.must("GET", path, nil), "url")
+		require.NotContains(t, files(), "account.zip")
+		s.finishedExport()
+		require.Contains(t, files(), "account.zip")
+	})
+}
+
 // An erasure takes the jobs and the files of its user along, and leaves those of another.
 func TestPlatform_erasesExports(t *testing.T) {
 	t.Parallel()

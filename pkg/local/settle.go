@@ -32,6 +32,7 @@ func (e *UnsettledError) Unwrap() error { return e.cause }
 // WaitUntilIdle waits until the platform is idle, and carries out due work at once. It is idle when, twice in a row:
 //   - every mapping has reached the head of the stream, and nothing is in flight;
 //   - every due schedule and expiry is done, and so is every erasure, every export and every pruning;
+//   - no object is left whose time has come;
 //   - no walk is left in the queue, but dead letters;
 //   - the head has not moved since the round began.
 //
@@ -86,8 +87,9 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 	_, errFire := p.schedules.fire(ctx)
 	_, errSweep := p.sweeps.sweep(ctx)
 	errErase, errExport, errPrune := p.erase(ctx, p.runEraser), p.export(ctx), p.prune(ctx)
+	errEnd := p.endObjects(ctx)
 	// The drivers may have worked as well.
-	return head, p.carriedOut() != before, errors.Join(errFire, errSweep, errErase, errExport, errPrune)
+	return head, p.carriedOut() != before, errors.Join(errFire, errSweep, errErase, errExport, errPrune, errEnd)
 }
 
 // catchUp waits until all mappings have reached the end of the stream, and returns that position.

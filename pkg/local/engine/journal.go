@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"nexus/pkg/durable"
 	"nexus/pkg/item"
 )
 
@@ -39,8 +42,9 @@ func (l journalLine) removal() Removal {
 	return Removal{Key: item.Key{PK: l.PK, SK: l.SK}, TTL: l.TTL, Version: l.Version}
 }
 
-// journal is the append-only record of sweeps.
+// journal is the record of sweeps, which only grows but where a user is forgotten.
 type journal struct {
+	path string
 	file *os.File
 	size int64 // of the whole lines
 }
@@ -79,24 +83,20 @@ func openJournal(dir string) (j *journal, fates map[Removal]fate, err error) {
 	if err := file.Truncate(whole); err != nil {
 		return nil, nil, fmt.Errorf("cut journal of sweeps: %w", err)
 	}
-	return &journal{file: file, size: whole}, fates, nil
+	return &journal{path: path, file: file, size: whole}, fates, nil
 }
 
 // add writes one line for each removal. An intent is on the disk when it returns. Its end need not be: if the machine
 // loses it, the intent is open again and reaches the same end.
 func (j *journal) add(f fate, removals ...Removal) error {
-	var lines bytes.Buffer
-	encoder := json.NewEncoder(&lines)
-	for _, r := range removals {
-		line := journalLine{Fate: f, PK: r.Key.PK, SK: r.Key.SK, TTL: r.TTL, Version: r.Version}
-		if err := encoder.Encode(line); err != nil {
-			return err
-		}
+	lines, err := linesOf(f, removals...)
+	if err != nil {
+		return err
 	}
-	if _, err := j.file.WriteAt(lines.Bytes(), j.size); err != nil {
+	if _, err := j.file.WriteAt(lines, j.size); err != nil {
 		return errors.Join(fmt.Errorf("write journal of sweeps: %w", err), j.file.Truncate(j.size))
 	}
-	j.size += int64(lines.Len())
+	j.size += int64(len(lines))
 	if f != intended {
 		return nil
 	}
@@ -104,6 +104,40 @@ func (j *journal) add(f fate, removals ...Removal) error {
 		return fmt.Errorf("sync journal of sweeps: %w", err)
 	}
 	return nil
+}
+
+func linesOf(f fate, removals ...Removal) ([]byte, error) {
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, r := range removals {
+		line := journalLine{Fate: f, PK: r.Key.PK, SK: r.Key.SK, TTL: r.TTL, Version: r.Version}
+		if err := encoder.Encode(line); err != nil {
+			return nil, err
+		}
+	}
+	return lines.Bytes(), nil
+}
+
+// rewrite replaces the whole journal, in one step: after a crash it is the old one or the new.
+func (j *journal) rewrite(fates map[Removal]fate) error {
+	var all []byte
+	for _, r := range slices.SortedFunc(maps.Keys(fates), compareRemovals) {
+		line, err := linesOf(fates[r], r)
+		if err != nil {
+			return err
+		}
+		all = append(all, line...)
+	}
+	if err := durable.WriteFile(j.path, all); err != nil {
+		return fmt.Errorf("rewrite journal of sweeps: %w", err)
+	}
+	file, err := os.OpenFile(j.path, os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open journal of sweeps: %w", err)
+	}
+	former := j.file
+	j.file, j.size = file, int64(len(all))
+	return former.Close()
 }
 
 func (j *journal) close() error { return j.file.Close() }

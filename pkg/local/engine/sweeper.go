@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -194,6 +195,29 @@ func (s *Sweeper) whoRemoved(ctx context.Context, key item.Key) (fate, error) {
 		return swept, nil
 	}
 	return "", err
+}
+
+// Forget removes from the journal what it says of the rows, and returns of how many removals. It is for rows of an
+// erased user: their records in the stream concern no consumer any more, whatever removed the rows.
+func (s *Sweeper) Forget(are func(item.Key) bool) (int, error) {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
+	s.mu.Lock()
+	kept := maps.Clone(s.fates)
+	s.mu.Unlock()
+	maps.DeleteFunc(kept, func(r Removal, _ fate) bool { return are(r.Key) })
+	forgotten := len(s.fates) - len(kept)
+	if forgotten == 0 {
+		return 0, nil
+	}
+	if err := s.journal.rewrite(kept); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	s.fates = kept
+	s.mu.Unlock()
+	s.note("")
+	return forgotten, nil
 }
 
 func (s *Sweeper) note(f fate, removals ...Removal) {

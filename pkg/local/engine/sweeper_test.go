@@ -267,3 +267,28 @@ func TestOpenJournal_refusesADamagedJournal(t *testing.T) {
 	_, err := engine.NewSweeper(dir, nil, nil)
 	require.ErrorContains(t, err, "line 1")
 }
+
+func TestSweeper_forgetsRows(t *testing.T) {
+	t.Parallel()
+	s := setupSweep(t)
+	gone, kept := s.put("task_gone", 2, sweepTime), s.put("task_kept", 3, sweepTime)
+	require.Equal(t, 2, s.run())
+	isGone := func(key item.Key) bool { return key == gone.Key }
+	for _, want := range []int{1, 0} {
+		forgotten, err := s.sweeper.Forget(isGone)
+		require.NoError(t, err)
+		require.Equal(t, want, forgotten)
+	}
+	later := s.put("task_later", 1, sweepTime)
+	require.Equal(t, 1, s.run(), "the journal goes on")
+	for range 2 {
+		require.False(t, s.isSwept(gone))
+		require.True(t, s.isSwept(kept))
+		require.True(t, s.isSwept(later))
+		s.crash()
+	}
+	content, err := os.ReadFile(filepath.Join(s.dir, "sweeps.ndjson"))
+	require.NoError(t, err)
+	require.NotContains(t, string(content), "task_gone")
+	require.Contains(t, string(content), "task_kept")
+}
