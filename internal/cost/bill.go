@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
+	"nexus/pkg/deploy/size"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
@@ -58,17 +59,21 @@ type Bill struct {
 	Table Part `json:"table"`
 	// Compared is Table by the headings of that estimate.
 	Compared []Comparison `json:"compared"`
-	// LifeCycle and Devices are the other use of the table, and Rest every other service, for everything.
+	// LifeCycle, Devices and Accounts are the other use of the table, and Rest every other service, for everything.
 	LifeCycle Part `json:"lifeCycle"`
 	Devices   Part `json:"devices"`
+	Accounts  Part `json:"accounts"`
 	Rest      Part `json:"rest"`
 	// ByActivity is the table cost of one of each, and of all of them.
 	ByActivity []ActivityCost `json:"byActivity"`
 }
 
+// Parts returns the parts of the bill.
+func (b Bill) Parts() []Part { return []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Rest} }
+
 // Cost sums the whole bill; whole is the sum if nothing were free of charge.
 func (b Bill) Cost() (cost, whole float64) {
-	for _, p := range []Part{b.Table, b.LifeCycle, b.Devices, b.Rest} {
+	for _, p := range b.Parts() {
 		c, w := p.Cost()
 		cost, whole = cost+c, whole+w
 	}
@@ -105,6 +110,7 @@ func NewBill(m *Month, prices Prices) Bill {
 		Compared:  compare(table),
 		LifeCycle: Part{"the table, life cycle", b.table(LifeCycle), 0},
 		Devices:   Part{"the table, devices", b.table(Devices), 0},
+		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 
 		ByActivity: b.activities(),
@@ -119,6 +125,9 @@ func (b biller) table(groups ...Group) []Line {
 			continue
 		}
 		for who, used := range t.Table {
+			if who == fence {
+				continue // see accounts
+			}
 			if units[who] == nil {
 				units[who] = &Units{}
 			}
@@ -144,6 +153,34 @@ func (b biller) table(groups ...Group) []Line {
 	return lines
 }
 
+// accounts returns what it costs that accounts can leave: everything asks for the state of its user's account, and a
+// function looks every five minutes for what is due.
+func (b biller) accounts() []Line {
+	asked := 0.0
+	for _, t := range b.month.Taken {
+		if used := t.Table[fence]; used != nil {
+			asked += used.ReadUnits
+		}
+	}
+	return []Line{
+		b.line("fence reads", tableReads, Counted, asked*b.month.Times),
+		b.line("account reads", tableReads, Modelled, looks*b.month.accountCalls()/2),
+	}
+}
+
+// looks is the number of queries, of half a unit each, of a call of account that finds nothing: for what is overdue and
+// due, for exports, and two for histories.
+const looks = 5
+
+// accountCalls is the number of calls of account, whatever the number of users.
+func (m *Month) accountCalls() float64 {
+	return float64(m.Load.Days) * day.Seconds() / size.AccountEvery.Seconds()
+}
+
+// polls is the number of requests with which the mapping of walk asks the queue when it is empty: five at a time, each
+// of 20 seconds.
+func (m *Month) polls() float64 { return float64(m.Load.Days) * day.Seconds() / 20 * 5 }
+
 // storedGB returns the size of the table, or of its indexes, at the month's end, which exceeds the average over the
 // month.
 func (b biller) storedGB(ofTable bool) float64 {
@@ -162,6 +199,10 @@ func (b biller) rest() []Line {
 	gathered := float64(m.Load.Days) * day.Minutes() * float64(m.Model.Processes*m.Model.MetricBytes)
 	logged := (s.logged*m.Times + gathered) / gigabyte
 	sessions := float64(m.Load.Users * m.Load.Days * m.Load.Sessions)
+	calls := m.accountCalls()
+	s.invocations[string(env.Account)] = calls / m.Times
+	s.gbSeconds += calls / m.Times * float64(size.For(env.Account).MemoryMB) / 1024 *
+		(m.Model.OwnMilliseconds + looks*m.Model.ReadMilliseconds + m.Model.ObjectMilliseconds) / 1000
 	var lines []Line
 	for _, f := range env.Functions() {
 		if s.invocations[string(f)] == 0 {
@@ -180,6 +221,8 @@ func (b biller) rest() []Line {
 		b.line("requests to the HTTP API", apiRequests, Counted, s.requests*m.Times),
 		b.line("calls by the scheduler", scheduleCalls, Counted, s.calls*m.Times),
 		b.line("events on the bus", busEvents, Counted, s.events*m.Times),
+		b.line("polls of the walk queue", queueRequests, Modelled, m.polls()),
+		b.line("lists of accounts that leave", objectPuts, Counted, calls),
 		b.line("cold copies, put", objectPuts, Counted, s.objects*m.Times),
 		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte),
 		b.line("logs", logs, Modelled, logged),

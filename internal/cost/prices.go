@@ -25,6 +25,7 @@ const (
 	apiRequests      = "apiRequests"
 	scheduleCalls    = "scheduleCalls"
 	busEvents        = "busEvents"
+	queueRequests    = "queueRequests"
 	objectPuts       = "objectPuts"
 	objectStorage    = "objectStorage"
 	logs             = "logs"
@@ -39,8 +40,8 @@ const (
 func billed() []string {
 	return []string{
 		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests,
-		scheduleCalls, busEvents, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut, hintOperations,
-		hintMinutes,
+		scheduleCalls, busEvents, queueRequests, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
+		hintOperations, hintMinutes,
 	}
 }
 

@@ -11,7 +11,7 @@ func (b Bill) Print(out io.Writer, m *Month) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d users, %d days, %d of the users replayed; prices: %s, %s\n", m.Load.Users, m.Load.Days, m.Users,
 		b.Prices.Source, b.Prices.AsOf)
-	for _, p := range []Part{b.Table, b.LifeCycle, b.Devices, b.Rest} {
+	for _, p := range b.Parts() {
 		fmt.Fprintf(&text, "\n%-40s %-8s %10s %-25s %9s %9s\n", p.Name, "", "", "", b.Prices.Currency, "paid")
 		for _, l := range p.Lines {
 			fmt.Fprintf(&text, "  %-38s %-8s %10s %-25s %9.2f %9.2f\n", l.What, l.Basis, quantity(l.Quantity), l.Unit,

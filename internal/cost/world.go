@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/change"
 	"nexus/pkg/changes"
@@ -19,6 +20,7 @@ import (
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/item"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
 	"nexus/pkg/product"
@@ -38,6 +40,8 @@ const (
 	queryFunction   = "query"
 	notifyFunction  = "notify"
 	walkFunction    = "walk"
+	// fence is the part that asks for the state of an account.
+	fence = "fence"
 )
 
 // world is the deployed system in one goroutine and virtual time.
@@ -84,6 +88,10 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 		return nil, err
 	}
 	w.store = memory.New(w.clock, memory.Options{})
+	// As of a deployment from which an account has left: else a fence would read a second row each time.
+	if err := w.store.Load(context.Background(), []item.Item{account.PepperRow(w.pepper)}); err != nil {
+		return nil, err
+	}
 	w.walks = queuememory.New(nil)
 	w.scheduler, w.copies = newScheduler(w.tally), newObjects(w.tally)
 	return w, w.assemble()
@@ -143,7 +151,8 @@ func (w *world) logOf(function string) *slog.Logger {
 // assemble builds the functions: one for each side of the API, notify, and the readers of the deployment table.
 func (w *world) assemble() error {
 	ports := system.Ports{
-		Store: w.storeOf, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
+		Store:  func(part string) table.Store { return w.storeOf(fenced(part, part)) },
+		Pepper: w.pepper, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
 		Pusher: newPusher(w.tally), Hinted: func(sent, dropped int) {
 			values := metric.Values{metric.HintsSent: float64(sent), metric.HintsDropped: float64(dropped)}
 			w.count(metric.ByConsumer, changes.Name, values, nil)
@@ -163,7 +172,7 @@ func (w *world) assemble() error {
 	for _, r := range deployed.Readers {
 		loop, err := consume.New(consume.Config{
 			Registry: w.registry, Consumers: r.Consumers, Parking: w.copies, Log: w.logOf(r.Line.Name), Now: w.clock,
-			Wait: noWait, Spread: consume.InTurn, Observe: w.observe,
+			Wait: noWait, Spread: consume.InTurn, Observe: w.observe, IsGone: w.newFence().IsGone,
 		})
 		if err != nil {
 			return fmt.Errorf("reader %s: %w", r.Line.Name, err)
@@ -172,7 +181,7 @@ func (w *world) assemble() error {
 	}
 	ports.NewID, ports.NewRevisionID, ports.Pause = w.newID, w.newID, noWait
 	for function, side := range map[string]api.Side{commandFunction: api.SideCommands, queryFunction: api.SideQueries} {
-		ports.Store = func(string) table.Store { return w.storeOf(function) }
+		ports.Store = func(part string) table.Store { return w.storeOf(fenced(part, function)) }
 		ports.Log = func(string) *slog.Logger { return w.logOf(function) }
 		served, err := system.New(w.registry, ports)
 		if err != nil {
@@ -181,6 +190,22 @@ func (w *world) assemble() error {
 		w.surfaces[function] = served.API(api.Config{Side: side, Authenticate: api.BearerIsUser, Now: w.clock})
 	}
 	return nil
+}
+
+// fenced returns who uses the table: the fence, or else.
+func fenced(part, other string) string {
+	if part == system.PartErase {
+		return fence
+	}
+	return other
+}
+
+// newFence returns the fence of a reader: all records of a user come through one instance of it, which remembers. The
+// instances of the other functions are many, so that theirs remember nothing here.
+func (w *world) newFence() *account.Fence {
+	return account.NewFence(account.FenceConfig{
+		Store: w.storeOf(fence), Pepper: w.pepper, Now: w.clock, Memory: account.Memory,
+	})
 }
 
 func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }

@@ -105,8 +105,7 @@ func (a *again) enter(name, prefix string, of listed) {
 
 // putPepper puts the check of the pepper, which the objects have confirmed.
 func (a *again) putPepper(ctx context.Context) error {
-	check := departure.PepperKey().Item()
-	check[attrCheck] = item.String(a.Pepper.Check())
+	check := PepperRow(a.Pepper)
 	err := a.Store.Put(ctx, table.Put{Item: check, If: table.OrNoRow(table.Equal(attrCheck, check[attrCheck]))})
 	if failed := (*table.ConditionError)(nil); errors.As(err, &failed) {
 		return ErrPepper

@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/item"
+	"nexus/pkg/pepper"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
@@ -156,6 +157,13 @@ func (e *Eraser) CheckForm(ctx context.Context) error {
 		err = ErrForm
 	}
 	return err
+}
+
+// PepperRow returns the row by which a table recognises its pepper.
+func PepperRow(p pepper.Pepper) item.Item {
+	it := departure.PepperKey().Item()
+	it[attrCheck] = item.String(p.Check())
+	return it
 }
 
 // FormRow returns the row that says that all rows and schedules have the present form.

@@ -91,8 +91,7 @@ func (s *Service) leave(ctx context.Context, user string, notice time.Duration) 
 		if err := s.note(ctx, LeavingPrefix+name, noted); err != nil {
 			return time.Time{}, err
 		}
-		check := departure.PepperKey().Item()
-		check[attrCheck] = item.String(s.Pepper.Check())
+		check := PepperRow(s.Pepper)
 		err = s.Store.Transact(ctx,
 			table.Put{Item: requested(name, user, now, eraseAt), If: condition},
 			table.Put{Item: check, If: table.OrNoRow(table.Equal(attrCheck, check[attrCheck]))})
