@@ -40,6 +40,9 @@ import (
 	"nexus/pkg/watch"
 )
 
+// scheduleLead is shorter than on AWS: this scheduler calls a schedule that it gets late at once.
+const scheduleLead = 2 * time.Second
+
 // open opens the table and all other stores of data.
 func (p *Platform) open(ctx context.Context) error {
 	if p.options.Store == Memory {
@@ -180,6 +183,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		// real time: a moved clock moves no pause
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
+		Lead:               scheduleLead,
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
 		Queue:              observedQueue{p.walks.queue, p.hub, p.walks.wake},
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},

@@ -1,6 +1,7 @@
 package reminders
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -26,6 +27,9 @@ type Config struct {
 	// Queue takes the walks, and NewID names its messages: it returns a new UUID.
 	Queue queue.Queue
 	NewID func() string
+	// Lead is the least time between now and the instant of a schedule, because the scheduler may never call one whose
+	// instant has passed when it arrives. A round that lasts longer is repeated. 0 stands for 60 seconds, the most.
+	Lead time.Duration
 	// WalkFor is how long a call of the walker works; 0 for 20 seconds.
 	WalkFor time.Duration
 	// Observe receives every outcome, for metrics. It must be safe for concurrent use and return at once.
@@ -68,6 +72,7 @@ func newEngine(c Config) engine {
 	if c.Store == nil || c.Registry == nil || c.Scheduler == nil || c.Bus == nil || c.Now == nil || c.Log == nil {
 		panic("reminders: incomplete configuration")
 	}
+	c.Lead = cmp.Or(c.Lead, maxLead)
 	return engine{c}
 }
 

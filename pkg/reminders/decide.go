@@ -11,9 +11,8 @@ import (
 )
 
 const (
-	// leadTime is the least time between now and a schedule's instant: the scheduler may not call one whose instant has
-	// passed when it arrives. A round that lasts longer is repeated.
-	leadTime = 60 * time.Second
+	// maxLead is the longest [Config.Lead], and that of EventBridge Scheduler.
+	maxLead = 60 * time.Second
 	// lateLimit is the delay up to which a reminder is still delivered.
 	lateLimit = 24 * time.Hour
 	// deliveryRetention is how long a delivery's row stays. Without it, an older due instant cannot be distinguished from
@@ -60,7 +59,7 @@ func decide(s snapshot, offsets scope) plan {
 			p.deletions = append(p.deletions, offset)
 			continue
 		}
-		p.schedules = append(p.schedules, wanted{*next, scheduleOf(s.target, *next, s.now)})
+		p.schedules = append(p.schedules, wanted{*next, scheduleOf(s.target, *next, s.now.Add(s.lead))})
 	}
 	return p
 }
@@ -138,10 +137,11 @@ func (s snapshot) title(d due) string {
 	return master.Str(entity.AttrTitle)
 }
 
-func scheduleOf(t target, d due, now time.Time) schedule.Schedule {
+// scheduleOf returns the schedule of a due instant, which is at that instant, or at the earliest one.
+func scheduleOf(t target, d due, earliest time.Time) schedule.Schedule {
 	at := d.at
-	if earliest := wholeSecond(now.Add(leadTime)); at.Before(earliest) {
-		at = earliest
+	if whole := wholeSecond(earliest); at.Before(whole) {
+		at = whole
 	}
 	return schedule.Schedule{Name: ScheduleName(t.user, t.id, d.offset), At: at.UTC(), Payload: newCall(t, d).encode()}
 }

@@ -20,7 +20,8 @@ const day = 24 * time.Hour
 func lookedAt() snapshot {
 	events := product.Registry().ByName(product.TypeEvent)
 	return snapshot{
-		target: target{"ann", events, "evt_1"}, now: time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC), zone: time.UTC,
+		target: target{"ann", events, "evt_1"}, now: time.Date(2025, 12, 1, 12, 0, 0, 0, time.UTC), lead: maxLead,
+		zone:       time.UTC,
 		item:       item.Item{entity.AttrTitle: item.String("Standup"), entity.AttrVersion: item.Int(3)},
 		deliveries: map[item.Key]item.Item{},
 	}
@@ -82,7 +83,7 @@ func TestDecide_deliversAsTheDocumentSays(t *testing.T) {
 				want.pending = []item.Item{s.deliveries[d.deliveryKey(s.target)]}
 			case "schedule":
 				want.deletions = nil
-				want.schedules = []wanted{{d, scheduleOf(s.target, d, s.now)}}
+				want.schedules = []wanted{{d, scheduleOf(s.target, d, s.now.Add(s.lead))}}
 			}
 			require.Equal(t, want, decide(s, scope{15: true}))
 		})

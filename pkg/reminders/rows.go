@@ -20,7 +20,7 @@ const instancePages = 300
 // readRows begins a snapshot: it reads the clock, and the rows of an item except its deliveries.
 func (e engine) readRows(ctx context.Context, t target) (snapshot, error) {
 	row, err := table.Find(ctx, e.Store, t.key())
-	s := snapshot{target: t, now: e.Now(), zone: time.UTC}
+	s := snapshot{target: t, now: e.Now(), lead: e.Lead, zone: time.UTC}
 	if s.item = live(row, s.now); err != nil || s.item == nil {
 		return s, err
 	}

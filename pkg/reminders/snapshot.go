@@ -25,6 +25,7 @@ type snapshot struct {
 	// now is the single instant of the snapshot. It decides which rows are past their ttl, what is due, late or to come,
 	// and when a delivery was decided. It is read right after the item's row, so that no request in that row is later.
 	now        time.Time
+	lead       time.Duration
 	item       item.Item   // nil if gone
 	master     item.Item   // of an exception: its series, nil if gone
 	instances  []item.Item // of a series: its exceptions

@@ -75,7 +75,7 @@ func InStep(found, wanted schedule.Schedule, registry *entity.Registry) bool {
 	if err != nil || string(found.Payload) != string(wanted.Payload) {
 		return false
 	}
-	return !found.At.Before(s.Due) && !found.At.After(s.Due.Add(leadTime+time.Second))
+	return !found.At.Before(s.Due) && !found.At.After(s.Due.Add(maxLead+time.Second))
 }
 
 // Reconcile does for one item and these offsets of it what a record does: it updates the schedules according to the

@@ -72,6 +72,8 @@ type Ports struct {
 	Bus       bus.Bus
 	// Queue takes the walks that records set off.
 	Queue queue.Queue
+	// Lead is the least time between now and the instant of a schedule; 0 for the usual time.
+	Lead time.Duration
 	// WalkFor is how long a call of the walker works; 0 for the usual time.
 	WalkFor time.Duration
 	// Copies holds the cold copies.

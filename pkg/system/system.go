@@ -293,7 +293,7 @@ func (s *System) reminding(store table.Store, part string) reminders.Config {
 	p := &s.ports
 	return reminders.Config{
 		Store: store, Registry: s.registry, Scheduler: p.Scheduler, Bus: p.Bus,
-		Queue: p.Queue, NewID: p.NewID, WalkFor: p.WalkFor, Now: p.Now, Log: p.Log(part),
+		Queue: p.Queue, NewID: p.NewID, WalkFor: p.WalkFor, Lead: p.Lead, Now: p.Now, Log: p.Log(part),
 		IsGone: s.IsGone,
 		Observe: func(o reminders.Observation) {
 			if p.Reminded != nil {

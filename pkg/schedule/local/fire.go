@@ -91,12 +91,14 @@ func (s *Scheduler) begin(ctx context.Context, e *entry) (begun bool, err error)
 		return true, nil
 	}
 	err = s.effect(ctx, "begin", e.Name, func() error {
-		if s.schedules[e.Name] != e {
+		if now, _ := s.entry(e.Name); now != e {
 			return nil
 		}
 		if err := s.disk.begin(e); err != nil {
 			return err
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.waiting.remove(e)
 		s.number++
 		e.State, e.number = Called, s.number
@@ -113,6 +115,8 @@ func (s *Scheduler) complete(ctx context.Context, e *entry) error {
 		if err := s.disk.complete(e); err != nil {
 			return err
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.begun.remove(e)
 		e.State, e.Attempts, e.LastError = Completed, 0, ""
 		return nil

@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -82,7 +83,10 @@ type Scheduler struct {
 	firing sync.Mutex // held by Fire, so that no call is made by two of them
 	fires  uint64     // counts them; under firing
 
-	mu        sync.Mutex
+	names [64]sync.Mutex // by a hash of the schedule's name: held during an effect, so that others sync their files, too
+	seed  maphash.Seed
+
+	mu        sync.Mutex        // below names; never held while a file is written
 	schedules map[string]*entry // the entry of each name: pending, called or completed
 	waiting   queue             // the pending ones
 	begun     queue             // the calls that have begun and did not succeed, including former ones
@@ -98,7 +102,7 @@ func New(cfg Config) (*Scheduler, error) {
 	if cfg.Target == nil {
 		return nil, errors.New("local scheduler configuration: Target is missing")
 	}
-	s := &Scheduler{target: cfg.Target, fault: cfg.Fault, schedules: map[string]*entry{}}
+	s := &Scheduler{target: cfg.Target, fault: cfg.Fault, schedules: map[string]*entry{}, seed: maphash.MakeSeed()}
 	if s.fault == nil {
 		s.fault = func(string, string, bool) error { return nil }
 	}
@@ -125,13 +129,15 @@ func (s *Scheduler) Put(ctx context.Context, in schedule.Schedule) error {
 	}
 	in.At, in.Payload = in.At.UTC(), bytes.Clone(in.Payload)
 	return s.effect(ctx, "put", in.Name, func() error {
-		old := s.schedules[in.Name]
-		if old.waitsFor(in) && old != s.running {
+		old, isRunning := s.entry(in.Name)
+		if old.waitsFor(in) && !isRunning {
 			return nil
 		}
 		if err := s.disk.replace(old, in); err != nil {
 			return err
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.retire(old)
 		s.add(&entry{Entry: Entry{Schedule: in, State: Pending}})
 		return nil
@@ -144,10 +150,12 @@ func (s *Scheduler) Delete(ctx context.Context, name string) error {
 		return fmt.Errorf("delete schedule %q: %w", name, err)
 	}
 	return s.effect(ctx, "delete", name, func() error {
-		old := s.schedules[name]
+		old, _ := s.entry(name)
 		if err := s.disk.delete(old, name); err != nil {
 			return err
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.retire(old)
 		return nil
 	})
@@ -177,7 +185,16 @@ func (s *Scheduler) Next() (time.Time, bool) {
 	return (*q)[0].At, true
 }
 
-// effect makes one change under the lock, between two calls of the fault hook.
+// entry returns the entry of a name, nil for none, and whether its call is being made.
+func (s *Scheduler) entry(name string) (e *entry, isRunning bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e = s.schedules[name]
+	return e, e != nil && e == s.running
+}
+
+// effect makes one change under the lock of the name, between two calls of the fault hook. An entry's state changes
+// under that lock and mu, so either is enough to read it.
 func (s *Scheduler) effect(ctx context.Context, op, name string, change func() error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s schedule %q: %w: %w", op, name, schedule.ErrUnavailable, err)
@@ -185,9 +202,10 @@ func (s *Scheduler) effect(ctx context.Context, op, name string, change func() e
 	if err := s.fault(op, name, false); err != nil {
 		return fmt.Errorf("%s schedule %q: %w", op, name, err)
 	}
-	s.mu.Lock()
+	of := &s.names[maphash.String(s.seed, name)%uint64(len(s.names))]
+	of.Lock()
 	err := change()
-	s.mu.Unlock()
+	of.Unlock()
 	if err != nil {
 		return fmt.Errorf("%s schedule %q: %w: %w", op, name, schedule.ErrUnavailable, err)
 	}
