@@ -29,7 +29,8 @@ type State struct {
 // means that a row is damaged: USER_META has no zone that exists, or the rule cannot be compiled.
 func Desired(in State, now time.Time) ([]schedule.Schedule, error) {
 	s := snapshot{
-		target: target{in.User, in.Type, in.ID}, now: now, lead: maxLead, item: live(in.Item, now), master: live(in.Master, now),
+		target: target{in.User, in.Type, in.ID}, now: now, lead: maxLead, item: live(in.Item, now),
+		master:    live(in.Master, now),
 		instances: in.Instances, meta: in.Meta, deliveries: map[item.Key]item.Item{},
 	}
 	if err := s.addDeliveries(in.Deliveries); err != nil {
