@@ -122,15 +122,18 @@ func (m *busy) run(b *testing.B) {
 	begun := time.Now()
 	m.system.waitLong(b)
 	m.settle = time.Since(begun)
-	for end := begun.Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		m.mu.Lock()
-		left := len(m.due) + len(m.answered)
-		m.mu.Unlock()
-		if left == 0 {
+	bound := time.After(2 * time.Minute)
+	for tick, left := time.Tick(100*time.Millisecond), 1; left > 0; {
+		select {
+		case <-bound:
+			b.Errorf("%d schedules and reminders never came", left)
 			return
+		case <-tick:
+			m.mu.Lock()
+			left = len(m.due) + len(m.answered)
+			m.mu.Unlock()
 		}
 	}
-	b.Errorf("%d schedules and %d reminders never came", len(m.answered), len(m.due))
 }
 
 // write creates events that remind in an hour, until the time is over.
