@@ -24,15 +24,19 @@ type door struct {
 	api *api.API
 }
 
-// openDoor opens the API over HTTP where a user leaves. Each request asks the row of its rate.
+// openDoor opens the API over HTTP where a user leaves or limits are played.
 func (h *history) openDoor() {
-	if h.leaver == nil {
+	if h.leaver == nil && h.limits == nil {
 		return
+	}
+	numbers, draw := limit.Default(), func() float64 { return 0 }
+	if h.limits != nil {
+		numbers, draw = h.limits.numbers, h.limits.draw
 	}
 	s := h.assemble(h.fenced(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
 		Now:   h.clock, NewID: h.newID, NewRevisionID: h.newID, Pause: h.pause, Random: h.luck.bits(), Log: h.complaints,
-		Copies: blobPort{h, h.copies}, Limits: limit.Default(), Draw: func() float64 { return 0 },
+		Copies: blobPort{h, h.copies}, Limits: numbers, Draw: draw,
 		Exports: &system.Exports{Objects: blobPort{h, h.copies}, Links: links404{}, Abandoned: 15 * time.Minute},
 	}))
 	surface, _ := s.API(api.Config{Authenticate: api.BearerIsUser, Now: h.clock}).(*api.API)
@@ -52,6 +56,7 @@ func (links404) Link(_ context.Context, name, _ string, life time.Duration) (str
 // knock is a request over HTTP.
 type knock struct {
 	method, path, user string
+	owner              string // of the calendar at the path, where no user is known; else empty
 	body               string // empty for none
 	version            *int64 // for If-Match
 	key                string // of idempotency

@@ -52,7 +52,8 @@ type history struct {
 	direct    *system.System // services on the store itself, without its port
 	keeper    *system.System // the services of the API, through the store's port
 	surface   *api.API       // of the command function, which takes the batches of devices
-	door      *door          // the API over HTTP; nil where no user leaves
+	door      *door          // the API over HTTP; nil where no user leaves and no limits are played
+	limits    *limits        // nil where none are played
 	fleet     *fleet
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
@@ -127,6 +128,7 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.walkSome()
 		h.useDevices()
 		h.leaveSome()
+		h.useLimits()
 		h.checkSums()
 	}
 	if h.violation == nil {
@@ -156,6 +158,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.users = l.names
 	h.oracle = newKnown(h.users)
 	h.openAccounts()
+	h.openLimits()
 
 	h.system = h.assemble(h.withAccounts(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
@@ -163,6 +166,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
 		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
+		Limits: h.limitNumbers(),
 	}), ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.

@@ -289,7 +289,7 @@ func (h *history) endLeaving() {
 		h.run(h.erasing(false), -1)
 		h.endAll()
 	}
-	for len(l.shells) > 0 && h.violation == nil {
+	for len(l.shells) > 0 && !l.isPast && h.violation == nil { // no process lives until the id is a stranger's
 		h.wake(l.shells[0])
 		h.endAll()
 	}

@@ -138,8 +138,9 @@ func (h *history) checkErasure(r *record) {
 // checkRefused checks that no command changes anything while the account leaves (E2).
 func (h *history) checkRefused(r *record) {
 	l := h.leaver
-	_, _, isExport := accountrows.ParseExportKey(r.Key) // a user who leaves may still take everything along
-	if l.state == account.Leaving && r.by == commanding && !isExport && r.Created.Sub(l.asked) > settled {
+	_, _, isExport := accountrows.ParseExportKey(r.Key) // a user who leaves may take everything along, and read
+	isRate := isOfRate(r.Key)
+	if l.state == account.Leaving && r.by == commanding && !isExport && !isRate && r.Created.Sub(l.asked) > settled {
 		h.violate("E2", l.user, r.Key.SK, "is changed by %s, %s after the account's erasure was requested", h.writer.name,
 			r.Created.Sub(l.asked))
 	}

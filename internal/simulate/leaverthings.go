@@ -70,6 +70,9 @@ func (h *history) have(k knock, into any) bool {
 	out := h.request(noContext, k)
 	h.absorb(nil)
 	h.note("%s %s: %d", k.method, k.path, out.status)
+	if out.status == http.StatusTooManyRequests {
+		return false
+	}
 	if out.status >= http.StatusMultipleChoices {
 		h.violate("I10", k.user, k.path, "%s is answered %d: %s", k.method, out.status, out.body.String())
 		return false

@@ -81,6 +81,8 @@ type userState struct {
 	heads map[entity.Ref]head // of repositories
 	days  map[string]bool     // that have a plan, according to their rows
 
+	counts item.Item // the row of the counts
+
 	edits    map[item.Key]int64 // the version that the last write of a user made, of each entity
 	eventAt  string             // the latest creation of an event
 	taskDone string             // the latest completion of a task
@@ -123,6 +125,7 @@ func (h *history) absorb(w *worker) {
 	h.writer = w
 	for _, r := range h.stream.read(by) {
 		h.take1(r)
+		h.noteUsage(r)
 	}
 	h.endPeriods()
 	h.checkTouched()

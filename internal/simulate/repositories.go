@@ -45,6 +45,10 @@ func (h *history) useRepository(user string) {
 
 // commitHead makes a revision of a user's values or of a day's plan. It takes place at once.
 func (h *history) commitHead(s *userState) {
+	if h.limits != nil && !h.isAway(s.user) {
+		h.commitOverHTTP(s)
+		return
+	}
 	var err error
 	if tree := s.repositoryOf(repository.Address{User: s.user}); h.luck.one(2) || len(s.nodes) == 0 {
 		_, err = h.direct.Values.Commit(noContext, s.user, values.Commit{

@@ -53,6 +53,9 @@ func (h *history) send(r *request) *worker {
 		}
 	}
 	carryOut := h.command(w, r.Request)
+	if k, isPlayed := h.overHTTP(r.Request); isPlayed && r.Command != nil {
+		carryOut = h.knocking(w, k, r.Command)
+	}
 	return h.start(w, func(ctx context.Context) {
 		if err = h.admit(ctx, r.User); err != nil {
 			return
@@ -103,7 +106,7 @@ func (h *history) answered(w *worker, err error) {
 		away     *awayError
 	)
 	switch {
-	case errors.As(err, &away):
+	case errors.As(err, &away), errors.Is(err, errLimited):
 	case err == nil, errors.As(err, &notFound), errors.As(err, &stale), errors.As(err, &state), errors.As(err, &invalid):
 	case isPassing(err), isArchiveRefusal(err), errors.Is(err, command.ErrInProgress):
 	default:

@@ -20,7 +20,7 @@ type rights []access.Grant
 func rightsOf(registry *entity.Registry, part string) (out rights) {
 	functions := []env.Function{}
 	switch part {
-	case system.PartAPI:
+	case system.PartAPI, system.PartLimits:
 		functions = append(functions, env.Command, env.Query)
 	case system.PartNotify:
 		functions = append(functions, env.Notify)

@@ -66,6 +66,13 @@ func (h *history) rest() {
 			break
 		}
 	}
+	if h.checkLimits() {
+		for range maxRounds {
+			if !h.playRound(sweeps) {
+				break
+			}
+		}
+	}
 	h.checkSums()
 	h.checkApplied()
 	for _, user := range h.users {

@@ -114,9 +114,19 @@ func (h *history) messageOf(cursor item.Key) queue.Message {
 	return queue.Message{Group: "walks", ID: h.newID(), Body: body}
 }
 
-// forget drops the messages for a user that may come again.
+// forget drops the messages for a user that wait, are dead letters, or may come again.
 func (q *walkQueue) forget(user string) {
 	isOf := func(m queue.Message) bool { return userOfPayload(m.Body) == user }
+	for _, m := range q.Dead() {
+		if isOf(m) {
+			q.Redrive(m.ID)
+		}
+	}
+	for _, m := range q.Waiting() {
+		if isOf(m) {
+			q.Done(m.ID)
+		}
+	}
 	q.former, q.again = slices.DeleteFunc(q.former, isOf), slices.DeleteFunc(q.again, isOf)
 }
 

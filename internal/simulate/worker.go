@@ -70,6 +70,9 @@ type worker struct {
 	junk      []byte          // an unreadable record in it
 	order     *expectedWrite  // the expected write of a command; nil for other work
 	batch     []*edit         // of a device, which the worker carries out
+	knocks    bool            // it sends a request over HTTP, where limits are played
+	reply     *reply          // to that
+	wrote     []*record       // by that
 	// finished receives how the work ended, unless it crashed.
 	finished func()
 	// lost is called after a crash.
