@@ -7,41 +7,34 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/series"
-	"nexus/pkg/table"
 	"nexus/pkg/wallclock"
 )
 
-// dates is a range of dates YYYYMMDD.
-type dates struct {
-	first, last string
-}
-
-// exceptionReads returns where the exceptions on the dates found can be: the keys of series with one such date, and a
-// range for each of the others. Exceptions that moved here from other dates are found by their own start.
-func (r *reading) exceptionReads() (keys []item.Key, ranges []table.Range) {
-	met := map[*recurring]dates{}
+// exceptionKeys returns the keys of the exceptions that can be in the place of an occurrence on this page. Exceptions
+// that moved here from other dates are found by their own start. They fill the batch that others began, or another one
+// if that is half full; the page ends where they do.
+func (r *reading) exceptionKeys(others int) []item.Key {
+	var places []place
 	for i := range r.occurrences {
 		e := &r.occurrences[i]
-		if e.of.series == nil || !e.of.uncertain {
-			continue
+		if e.of.series != nil && e.of.uncertain && e.place.compare(r.after) > 0 && r.fetched.covers(e.place) {
+			places = append(places, e.place)
 		}
-		d, ok := met[e.of]
-		if !ok || e.Date < d.first {
-			d.first = e.Date
-		}
-		met[e.of] = dates{d.first, max(d.last, e.Date)}
 	}
-	for rec, d := range met {
-		if d.first == d.last {
-			keys = append(keys, entity.ItemKey(r.user, entity.Ref{
-				Type: entity.TypeInstance, ID: entity.InstanceID(rec.id, d.first),
-			}))
-			continue
-		}
-		prefix := entity.InstancePrefix(rec.id)
-		ranges = append(ranges, table.Range{From: prefix + d.first, To: prefix + d.last})
+	room := maxFetched - others%maxFetched
+	if room < maxFetched/2 {
+		room += maxFetched
 	}
-	return keys, ranges
+	if len(places) > room {
+		slices.SortFunc(places, place.compare)
+		places = places[:room]
+		r.fetched.limit(places[room-1])
+	}
+	keys := make([]item.Key, len(places))
+	for i, p := range places {
+		keys[i] = entity.ItemKey(r.user, entity.Ref{Type: entity.TypeInstance, ID: p.id})
+	}
+	return keys
 }
 
 // seriesKeys returns the keys of the series that are not yet read and have an exception that moved into the reach of

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxFetched bounds the tasks, and the series, fetched by key: one batch of each.
+	// maxFetched bounds the tasks, and the series, fetched by key: one batch of each, which exceptions fill.
 	maxFetched = table.MaxBatchGet
 	// maxSideBySide bounds the concurrent requests.
 	maxSideBySide = 32
@@ -28,14 +28,9 @@ const (
 func (r *reading) fetch(ctx context.Context) error {
 	r.fetched = r.cut()
 	keys := append(r.dueKeys(), r.seriesKeys()...)
-	single, ranges := r.exceptionReads()
-	keys = append(keys, single...)
-
-	var batches [][]item.Key
-	for batch := range slices.Chunk(keys, table.MaxBatchGet) {
-		batches = append(batches, batch)
-	}
-	rows := make([][]item.Item, len(batches)+len(ranges))
+	keys = append(keys, r.exceptionKeys(len(keys))...)
+	batches := slices.Collect(slices.Chunk(keys, table.MaxBatchGet))
+	rows := make([][]item.Item, len(batches))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxSideBySide)
 	if r.home == nil && r.needsHome() {
@@ -44,14 +39,6 @@ func (r *reading) fetch(ctx context.Context) error {
 	for i, batch := range batches {
 		g.Go(func() (err error) {
 			rows[i], err = r.store.BatchGet(ctx, batch)
-			return err
-		})
-	}
-	for i, dates := range ranges {
-		g.Go(func() error {
-			sc := scan{query: table.Query{Partition: entity.UserPK(r.user), Range: dates}}
-			err := sc.read(ctx, r.store)
-			rows[len(batches)+i] = sc.rows
 			return err
 		})
 	}

@@ -319,11 +319,56 @@ func TestAgenda_ofSeriesTakesTwoRoundTrips(t *testing.T) {
 	})
 	require.Len(t, page.Entries, 100)
 	require.Equal(t, 2, deep)
-	require.Equal(t, map[string]int{"Query": 6 + 10, "Get": 1}, b.trips())
+	require.Equal(t, map[string]int{"Query": 6, "Get": 1, "BatchGet": 1}, b.trips())
 	page, deep = tripsDeep(t, b, query.AgendaQuery{From: at("2025-12-09T00:00:00Z"), To: at("2025-12-10T00:00:00Z")})
 	require.Len(t, page.Entries, 31)
 	require.Equal(t, 2, deep)
-	require.Equal(t, map[string]int{"Query": 6, "Get": 1, "BatchGet": 1}, b.trips(), "one date of each is one batch")
+	require.Equal(t, map[string]int{"Query": 6, "Get": 1, "BatchGet": 1}, b.trips())
+}
+
+// A page takes a batch for each 100 occurrences on it of series with exceptions, and a partition of each year.
+func TestAgenda_takesNoMoreRequestsForMoreSeriesWithExceptions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		series  int
+		from    string
+		limit   int
+		queries int
+		batches int
+	}{
+		{0, "2026-02-02T00:00:00Z", 100, 6, 0},
+		{1, "2026-02-02T00:00:00Z", 100, 6, 1},
+		{10, "2026-02-02T00:00:00Z", 100, 6, 1},
+		{10, "2025-12-29T00:00:00Z", 100, 7, 1},
+		{200, "2026-02-02T00:00:00Z", 100, 6, 1},
+	} {
+		b := setup(t)
+		for range 5 {
+			b.series(daily)
+		}
+		for i := range c.series {
+			b.except(ann, b.series(daily), "20260203", item.Item{"title": item.String(fmt.Sprint(i))})
+		}
+		b.trips()
+		from := at(c.from)
+		page, deep := tripsDeep(t, b, query.AgendaQuery{From: from, To: from.AddDate(0, 0, 7), Limit: c.limit})
+		require.Len(t, page.Entries, min(c.limit, 7*(5+c.series)))
+		require.LessOrEqual(t, deep, 2)
+		want := map[string]int{"Query": c.queries, "Get": 1, "BatchGet": c.batches}
+		maps.DeleteFunc(want, func(_ string, n int) bool { return n == 0 })
+		require.Equal(t, want, b.trips(), "%d series from %s", c.series, c.from)
+
+		all := len(page.Entries)
+		for page.Next != "" {
+			page, _ = tripsDeep(t, b, query.AgendaQuery{
+				From: from, To: from.AddDate(0, 0, 7), Limit: c.limit, Cursor: page.Next,
+			})
+			require.NotEmpty(t, page.Entries)
+			require.LessOrEqual(t, b.trips()["BatchGet"], 1)
+			all += len(page.Entries)
+		}
+		require.Equal(t, 7*(5+c.series), all)
+	}
 }
 
 func TestAgenda_readsAYearOfManySeriesAPageAtATime(t *testing.T) {
