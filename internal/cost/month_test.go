@@ -55,7 +55,7 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 		"cancel an event":         {3, 8.5, 12},
 		"delete an event":         {3, 5.5, 9},
 		"look at a day's agenda":  {90, 11, 0},
-		"look at a week's agenda": {60, 26.3, 0},
+		"look at a week's agenda": {60, 22.1, 0},
 		"look at a task":          {120, 1.5, 0},
 		"look at a column":        {40, 1, 0},
 		"look at the board":       {20, 5.4, 0},
