@@ -156,10 +156,10 @@ func (h *history) prune(s *userState) *worker {
 	}
 	return h.keeping(s, "prunes "+date, func(ctx context.Context) error {
 		if date == "" {
-			_, err := h.keeper.Values.Prune(ctx, s.user, keep, false)
+			_, err := h.keeper.Values.Prune(ctx, s.user, revision.Pruning{Keep: keep})
 			return err
 		}
-		_, err := h.keeper.Plans.Prune(ctx, s.user, date, keep, false)
+		_, err := h.keeper.Plans.Prune(ctx, s.user, date, revision.Pruning{Keep: keep})
 		return err
 	})
 }
@@ -183,7 +183,7 @@ func (h *history) deletePlan(s *userState) *worker {
 		date = before[h.luck.IntN(len(before))]
 	}
 	return h.keeping(s, "deletes the plan of "+date, func(ctx context.Context) error {
-		_, err := h.keeper.Plans.Delete(ctx, s.user, date)
+		_, err := h.keeper.Plans.Delete(ctx, s.user, date, "")
 		return err
 	})
 }

@@ -23,4 +23,7 @@
 // came. Passes repeat until one has found nothing, so that what arrived behind a step is found by the next pass. The
 // object that makes a later restore erase again, the event and the end of the request come before ERASED, and each may
 // come twice.
+//
+// A request of the user to leave, or to return, changes one row. The same transaction puts its receipt: so a late
+// repetition under an idempotency key never undoes a later request. Without a key each is as good as the first.
 package account

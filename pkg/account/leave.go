@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/entity/departure"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/pepper"
 	"nexus/pkg/table"
@@ -55,18 +57,21 @@ const tries = 3
 
 // Leave requests the erasure of the account and returns its instant. A repetition returns that of the first request.
 func (s *Service) Leave(ctx context.Context, user string) (eraseAt time.Time, err error) {
-	return s.leave(ctx, user, Notice)
+	return s.leave(ctx, user, Notice, nil)
 }
 
 // LeaveNow requests it at once, also for an account that is leaving.
 func (s *Service) LeaveNow(ctx context.Context, user string) error {
-	_, err := s.leave(ctx, user, 0)
+	_, err := s.leave(ctx, user, 0, nil)
 	return err
 }
 
 // leave puts the object before the row: a restore of the table takes rows away and leaves objects. The row is put with
-// the check of the pepper, so that no account has a row in a table that does not know its pepper.
-func (s *Service) leave(ctx context.Context, user string, notice time.Duration) (time.Time, error) {
+// the check of the pepper, so that no account has a row in a table that does not know its pepper. The receipt, if there
+// is one, is put with the row, or with a check of the row that is there.
+func (s *Service) leave(
+	ctx context.Context, user string, notice time.Duration, receipt *idempotency.Receipt,
+) (time.Time, error) {
 	name := s.Pepper.Erasure(user)
 	if err := s.checkPepper(ctx); err != nil {
 		return time.Time{}, err
@@ -83,7 +88,10 @@ func (s *Service) leave(ctx context.Context, user string, notice time.Duration) 
 		case is.state.IsGone():
 			return time.Time{}, ErrErased
 		case is.state == Leaving && !eraseAt.Before(is.eraseAt):
-			return is.eraseAt, nil
+			if moved, err := s.remember(ctx, receipt, table.Check{Key: departure.StateKey(name), If: is.asRead()}); !moved {
+				return is.eraseAt, err
+			}
+			continue
 		case is.state == Leaving:
 			condition = is.asRead()
 		}
@@ -92,9 +100,9 @@ func (s *Service) leave(ctx context.Context, user string, notice time.Duration) 
 			return time.Time{}, err
 		}
 		check := PepperRow(s.Pepper)
-		err = s.Store.Transact(ctx,
+		err = s.Store.Transact(ctx, withReceipt(receipt, now,
 			table.Put{Item: requested(name, user, now, eraseAt), If: condition},
-			table.Put{Item: check, If: table.OrNoRow(table.Equal(attrCheck, check[attrCheck]))})
+			table.Put{Item: check, If: table.OrNoRow(table.Equal(attrCheck, check[attrCheck]))})...)
 		var failed *table.ConditionError
 		switch {
 		case err == nil:
@@ -105,24 +113,34 @@ func (s *Service) leave(ctx context.Context, user string, notice time.Duration) 
 		if _, is := failed.At(1); is {
 			return time.Time{}, ErrPepper
 		}
+		if err := receipt.Find(ctx, s.Store, s.Now()); err != nil {
+			return time.Time{}, err
+		}
 	}
 	return time.Time{}, errRace
 }
 
 // Return takes the request back. It takes the row away before the object: what a crash leaves of the object ends by
 // itself, as of one without a row. [ErrPresent] says that there is no request, [ErrErased] that it is too late.
-func (s *Service) Return(ctx context.Context, user string) error {
+func (s *Service) Return(ctx context.Context, user string) error { return s.back(ctx, user, nil) }
+
+func (s *Service) back(ctx context.Context, user string, receipt *idempotency.Receipt) error {
 	name := s.Pepper.Erasure(user)
-	is, err := findRow(ctx, s.Store, name, s.Now())
+	now := s.Now()
+	is, err := findRow(ctx, s.Store, name, now)
 	switch {
 	case err != nil:
 		return err
 	case is.state == Present:
-		return ErrPresent
+		moved, err := s.remember(ctx, receipt, table.Check{Key: departure.StateKey(name), If: replaceable(now)})
+		if moved {
+			return errRace
+		}
+		return cmp.Or(err, ErrPresent)
 	case is.state.IsGone():
 		return ErrErased
 	}
-	err = s.Store.Delete(ctx, table.Delete{Key: departure.StateKey(name), If: is.asRead()})
+	err = s.Store.Transact(ctx, withReceipt(receipt, now, table.Delete{Key: departure.StateKey(name), If: is.asRead()})...)
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
 		return errRace

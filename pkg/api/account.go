@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"nexus/pkg/account"
-	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 )
 
@@ -20,8 +19,8 @@ type Fence interface {
 
 // Accounts lets the account of a user leave and return: [account.Service].
 type Accounts interface {
-	Leave(ctx context.Context, user string) (eraseAt time.Time, err error)
-	Return(ctx context.Context, user string) error
+	LeaveOnce(ctx context.Context, user, key string) (eraseAt time.Time, replayed bool, err error)
+	ReturnOnce(ctx context.Context, user, key string) (replayed bool, err error)
 }
 
 var (
@@ -84,13 +83,16 @@ func accountOperations() []*operation {
 				"the last 10 minutes. A repetition changes nothing.",
 			answers: []documented{{
 				status: http.StatusAccepted, doc: "When the erasure begins, and what remains until when.", schema: leaveSchema(),
-			}},
+			}, goneAnswer},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				if err := c.mayLeave(s); err != nil {
 					return answer{}, err
 				}
-				eraseAt, err := s.Accounts.Leave(ctx, c.user)
-				return answer{status: http.StatusAccepted, body: leaveBody(eraseAt)}, err
+				eraseAt, replayed, err := s.Accounts.LeaveOnce(ctx, c.user, c.key)
+				if replayed && eraseAt.IsZero() {
+					return answer{status: http.StatusNoContent, replayed: true}, err
+				}
+				return answer{status: http.StatusAccepted, body: leaveBody(eraseAt), replayed: replayed}, err
 			},
 		},
 		{
@@ -102,32 +104,32 @@ func accountOperations() []*operation {
 				status: http.StatusOK, doc: "After how many seconds writes are accepted for sure.", schema: restoreSchema(),
 			}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				if err := c.mayManage(s); err != nil {
+				if err := s.mayManage(); err != nil {
 					return answer{}, err
 				}
-				if err := s.Accounts.Return(ctx, c.user); err != nil && !errors.Is(err, account.ErrPresent) {
+				replayed, err := s.Accounts.ReturnOnce(ctx, c.user, c.key)
+				if err != nil && !errors.Is(err, account.ErrPresent) {
 					return answer{}, err
 				}
 				body := strconv.AppendInt([]byte(`{"`+memberWritesAfter+`":`), int64(account.Memory/time.Second), 10)
-				return answer{status: http.StatusOK, body: append(body, '}')}, nil
+				return answer{status: http.StatusOK, body: append(body, '}'), replayed: replayed}, nil
 			},
 		},
 	}
 }
 
 // mayManage reports why the account can neither leave nor return here.
-func (c call) mayManage(s *Config) error {
+func (s *Config) mayManage() error {
 	if s.Accounts == nil {
 		return refuse(notFound, "This system erases no accounts.")
 	}
-	_, err := idempotency.New(c.user, c.key, 0, nil)
-	return err
+	return nil
 }
 
 // mayLeave reports why the user may not have the account erased now. A sign-in in the future is of no clock that can be
 // trusted.
 func (c call) mayLeave(s *Config) error {
-	if err := c.mayManage(s); err != nil {
+	if err := s.mayManage(); err != nil {
 		return err
 	}
 	if age := s.Now().Sub(c.signedInAt); c.signedInAt.IsZero() || age > signedInFor || age < -signedInFor {

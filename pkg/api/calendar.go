@@ -66,6 +66,7 @@ func calendarOperations() []*operation {
 		},
 		{
 			id: "makeFeed", method: http.MethodPut, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
+			forgets: true,
 			summary: "Make a secret address of the calendar, or a new one",
 			detail: "The address before ceases to work. It is told this once: only a digest of it is kept, so a repetition " +
 				"makes a new one, also under an idempotency key.",

@@ -235,7 +235,9 @@ func (o *operation) responses() object {
 			headers = append(headers, headerRef("Location"))
 		}
 		if o.writes && o.id != batchID {
-			headers = append(headers, headerRef(headerReplayed))
+			if !o.forgets {
+				headers = append(headers, headerRef(headerReplayed))
+			}
 			if d.entity || d.traced || d.status == http.StatusNoContent || d.status == http.StatusCreated {
 				headers = append(headers, headerRef(headerTraceID))
 			}

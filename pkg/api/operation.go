@@ -52,6 +52,8 @@ type operation struct {
 	whileLeaving bool
 	// asksSignIn says that the operation asks when the user signed in.
 	asksSignIn bool
+	// forgets says that a repetition under an idempotency key counts like any other request.
+	forgets bool
 	// alone says that no batch carries the operation.
 	alone bool
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"nexus/pkg/entity"
-	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/revision"
 )
@@ -33,7 +32,8 @@ const (
 const pruneDetail = "Revisions below the line leave the history, oldest first, at most 1,000 in a request: more says " +
 	"that some are left. The present revision stays, and one that the next day's plan was rolled over from. Their rows " +
 	"stay for 15 minutes, so that a reader of one of them reads it whole. The next pruning of the user removes them " +
-	"then: removed counts the rows of earlier prunings that this request removed. Repeating it changes nothing else."
+	"then: removed counts the rows of earlier prunings that this request removed. Repeating it changes nothing else. " +
+	"Where more is true, ask again under another idempotency key."
 
 // pruneValuesOperation returns the operation that shortens the tree's history.
 func pruneValuesOperation() *operation {
@@ -42,9 +42,7 @@ func pruneValuesOperation() *operation {
 		summary: "Shorten the history of the values tree", detail: pruneDetail, body: pruneBody(), finds: true,
 		answers: prunedAnswered(),
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
-			return prune(ctx, s, c, func(keep revision.Keep, dryRun bool) (revision.Pruned, error) {
-				return s.Values.Prune(ctx, c.user, keep, dryRun)
-			})
+			return prune(c, func(p revision.Pruning) (revision.Pruned, error) { return s.Values.Prune(ctx, c.user, p) })
 		},
 	}
 }
@@ -56,8 +54,8 @@ func prunePlanOperation() *operation {
 		summary: "Shorten the history of a day's plan", detail: pruneDetail, body: pruneBody(), finds: true,
 		answers: prunedAnswered(),
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
-			return prune(ctx, s, c, func(keep revision.Keep, dryRun bool) (revision.Pruned, error) {
-				return s.Plans.Prune(ctx, c.user, c.path[memberDate], keep, dryRun)
+			return prune(c, func(p revision.Pruning) (revision.Pruned, error) {
+				return s.Plans.Prune(ctx, c.user, c.path[memberDate], p)
 			})
 		},
 	}
@@ -73,42 +71,33 @@ func deletePlanOperation() *operation {
 		finds: true, conflicts: "The next day's plan was rolled over from a revision of this one.",
 		answers: []documented{{status: http.StatusNoContent, doc: "The day has no plan any more."}},
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
-			if _, err := idempotency.New(c.user, c.key, 0, nil); err != nil {
-				return answer{}, err
-			}
-			_, err := s.Plans.Delete(ctx, c.user, c.path[memberDate])
-			return answer{status: http.StatusNoContent}, err
+			done, err := s.Plans.Delete(ctx, c.user, c.path[memberDate], c.key)
+			return answer{status: http.StatusNoContent, replayed: done.Replayed}, err
 		},
 	}
 }
 
 // prune carries out one pruning, after it has removed rows of earlier ones.
-func prune(
-	ctx context.Context, s *Config, c call, shorten func(revision.Keep, bool) (revision.Pruned, error),
-) (answer, error) {
-	if _, err := idempotency.New(c.user, c.key, 0, nil); err != nil {
-		return answer{}, err
-	}
+func prune(c call, shorten func(revision.Pruning) (revision.Pruned, error)) (answer, error) {
 	line := c.form.Map(memberKeep)
 	keep := revision.Keep{Last: int(line.Int(memberLast))}
 	keep.Since, _ = line.Time(memberSince)
-	dryRun := c.form.Bool(memberDryRun)
-	done, err := shorten(keep, dryRun)
+	done, err := shorten(revision.Pruning{
+		Keep: keep, DryRun: c.form.Bool(memberDryRun), Sweep: maxSwept, Receipt: revision.Receipt{Key: c.key},
+	})
 	if errors.Is(err, revision.ErrKeep) {
 		return answer{}, refuseFields(entity.FieldError{
 			Pointer: "/" + memberKeep, Detail: "must have either " + memberLast + " or " + memberSince,
 		})
 	}
-	removed := 0
-	if err == nil && !dryRun {
-		removed, _, err = s.Values.Sweep(ctx, c.user, maxSwept)
-	}
 	if err != nil {
 		return answer{}, err
 	}
-	return viewAnswer(http.StatusOK, object{
-		{memberRevisions, done.Revisions}, {memberRows, done.Rows}, {memberRemoved, removed}, {memberMore, done.More},
+	out, err := viewAnswer(http.StatusOK, object{
+		{memberRevisions, done.Revisions}, {memberRows, done.Rows}, {memberRemoved, done.Removed}, {memberMore, done.More},
 	})
+	out.replayed = done.Replayed
+	return out, err
 }
 
 func pruneBody() *body {
@@ -146,7 +135,7 @@ func prunedMembers() object {
 		{memberRevisions, count("The revisions that left the history, or would in a dry run.")},
 		{memberRows, count("The rows of their snapshots, which stay for 15 minutes.")},
 		{memberRemoved, count("The rows of earlier prunings that this request removed.")},
-		{memberMore, flagSchema("Revisions below the line are left: repeat the request.")},
+		{memberMore, flagSchema("Revisions below the line are left: ask again.")},
 	})
 }
 

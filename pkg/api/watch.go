@@ -19,6 +19,7 @@ const (
 func watchOperation() *operation {
 	return &operation{
 		id: "watch", method: http.MethodPut, path: "/v1/me/watch", tag: "me", writes: true, alone: true,
+		forgets: true,
 		summary: "Say that an app is open, to get live hints",
 		detail: "For 40 minutes: an app repeats it every 30 while it is open, and a repetition under an idempotency key " +
 			"counts like any other. The answer says where to subscribe. Without " + memberSubscribe +

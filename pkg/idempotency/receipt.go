@@ -2,12 +2,13 @@
 // key that its client chose.
 //
 // It promises that of two requests under one key at most one is carried out, if each puts its receipt in the
-// transaction of its write: the other is refused, or finds the receipt. Commands and repositories share the keys, so
-// each refuses a key that the other used. The caller decides the other content of a receipt. The package must never
-// decide how a repeated request is answered.
+// transaction of its write: the other is refused, or finds the receipt. A write of several transactions puts it in the
+// last one. Commands, repositories and accounts share the keys, so each refuses a key that another used. The caller
+// decides the other content of a receipt. The package must never decide how a repeated request is answered.
 package idempotency
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -118,4 +119,38 @@ func (r *Receipt) Check(row item.Item, now time.Time) error {
 		return ErrKeyReused
 	}
 	return &ReplayError{row}
+}
+
+// Find reads the receipt and classifies it, as [Receipt.Check] does. The error may also be the store's. A nil receipt
+// finds nothing.
+func (r *Receipt) Find(ctx context.Context, store table.Reader, now time.Time) error {
+	if r == nil {
+		return nil
+	}
+	row, err := table.Find(ctx, store, r.Key)
+	if err != nil {
+		return err
+	}
+	return r.Check(row, now)
+}
+
+// Once carries out a write that puts the receipt, unless it was carried out before: then it returns the row of the
+// receipt. After a refusal it reads the receipt again, because a twin of the request may have run, and its effect may
+// be the reason. Its errors are [ErrKeyReused], those of the store and those of the write. A nil receipt only writes.
+func (r *Receipt) Once(
+	ctx context.Context, store table.Reader, now func() time.Time, isRefusal func(error) bool, write func() error,
+) (before item.Item, err error) {
+	if err = r.Find(ctx, store, now()); err == nil {
+		err = write()
+		if err != nil && isRefusal(err) {
+			if seen := r.Find(ctx, store, now()); seen != nil {
+				err = seen
+			}
+		}
+	}
+	var replay *ReplayError
+	if errors.As(err, &replay) {
+		return replay.Receipt, nil
+	}
+	return nil, err
 }

@@ -78,11 +78,11 @@ func TestDelete_removesThePlanAndBeginsAnew(t *testing.T) {
 	do, ctx := p.process(p.law, "b"), t.Context()
 	var named *revision.NamedError
 	before := dump(t, p.store)
-	_, err := do.plans.Delete(ctx, user, day)
+	_, err := do.plans.Delete(ctx, user, day, "")
 	require.ErrorAs(t, err, &named)
 	require.Equal(t, tomorrow, named.By)
 	require.Equal(t, before, dump(t, p.store))
-	done, err := do.plans.Delete(ctx, user, dayAfter)
+	done, err := do.plans.Delete(ctx, user, dayAfter, "")
 	require.NoError(t, err)
 	require.Equal(t, revision.Pruned{Revisions: 3, Rows: 2 + 0 + 1}, done)
 	require.NoError(t, p.checkDeleted())
@@ -91,14 +91,14 @@ func TestDelete_removesThePlanAndBeginsAnew(t *testing.T) {
 		func() error { _, err := do.plans.Current(ctx, user, dayAfter); return err },
 		func() error { _, err := do.plans.AsOf(ctx, user, dayAfter, p.now); return err },
 		func() error { _, err := do.plans.Revision(ctx, user, dayAfter, p.revs[0]); return err },
-		func() error { _, err := do.plans.Delete(ctx, user, dayAfter); return err },
+		func() error { _, err := do.plans.Delete(ctx, user, dayAfter, ""); return err },
 	} {
 		require.ErrorAs(t, read(), &missing)
 	}
 	dates, err := do.publisher.Days(ctx, user)
 	require.NoError(t, err)
 	require.Equal(t, []string{day}, dates)
-	_, err = do.plans.Delete(ctx, user, day)
+	_, err = do.plans.Delete(ctx, user, day, "")
 	require.NoError(t, err, "nothing names it any more")
 	// A new plan begins a new history, later than what a log says of the old one's end.
 	made, err := do.plans.Commit(ctx, user, dayAfter, plan.Commit{Reason: plan.ReasonMorningPlan, Plan: p.plan(1)})
@@ -121,12 +121,12 @@ func TestDelete_waitsForTheClock(t *testing.T) {
 	b := newBench(t)
 	last := b.burst("", 3)
 	for range 3 {
-		_, err := b.notes.Delete(b.ctx, today, repository.Address{})
+		_, err := b.notes.Delete(b.ctx, today, repository.Address{}, revision.Receipt{})
 		b.ErrorIs(err, table.ErrConflict)
 		b.now = b.now.Add(time.Second)
 	}
 	b.Equal(last.RevTs.Add(time.Second), b.now)
-	done, err := b.notes.Delete(b.ctx, today, repository.Address{})
+	done, err := b.notes.Delete(b.ctx, today, repository.Address{}, revision.Receipt{})
 	b.NoError(err)
 	b.Equal(3, done.Revisions)
 }
@@ -151,7 +151,7 @@ func TestDelete_leavesAPlanThatBeganAfterIt(t *testing.T) {
 		p.now = p.now.Add(time.Minute)
 		return table.ErrUnavailable
 	}
-	done, err := do.plans.Delete(ctx, user, dayAfter)
+	done, err := do.plans.Delete(ctx, user, dayAfter, "")
 	require.NoError(t, err)
 	require.Equal(t, 3, done.Revisions)
 	base, err := do.plans.Current(ctx, user, dayAfter)
@@ -201,7 +201,7 @@ func deleting(names ...string) func() interleave.World {
 		}
 		remove := func(ids string) func(context.Context, *interleave.Store) error {
 			return func(ctx context.Context, s *interleave.Store) error {
-				_, err := p.process(s, ids).plans.Delete(ctx, user, dayAfter)
+				_, err := p.process(s, ids).plans.Delete(ctx, user, dayAfter, "")
 				return err
 			}
 		}
@@ -218,7 +218,7 @@ func deleting(names ...string) func() interleave.World {
 			"commit": func(ctx context.Context, s *interleave.Store) error { return commit(ctx, s, "f", p.revs[2]) },
 			"begin":  func(ctx context.Context, s *interleave.Store) error { return commit(ctx, s, "a", "") },
 			"prune": func(ctx context.Context, s *interleave.Store) error {
-				_, err := p.process(s, "9").plans.Prune(ctx, user, dayAfter, revision.Keep{Last: 2}, false)
+				_, err := p.process(s, "9").plans.Prune(ctx, user, dayAfter, revision.Pruning{Keep: revision.Keep{Last: 2}})
 				return err
 			},
 		}
@@ -265,13 +265,13 @@ func TestDelete_endsTheSameWhereverItDies(t *testing.T) {
 		calls := 0
 		p.fault = failingAt(&calls, fail, stage, err)
 		do := p.process(p.law, "b")
-		_, got := do.plans.Delete(t.Context(), user, dayAfter)
+		_, got := do.plans.Delete(t.Context(), user, dayAfter, "")
 		during := p.fault
 		p.fault = nil
 		require.NoError(t, p.checkDeleted())
 		p.fault = during
 		if got != nil {
-			_, got = do.plans.Delete(t.Context(), user, dayAfter)
+			_, got = do.plans.Delete(t.Context(), user, dayAfter, "")
 		}
 		var missing *revision.NotFoundError
 		require.True(t, got == nil || errors.As(got, &missing), got)

@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -88,9 +89,16 @@ func oldest(log []Commit) Commit {
 	return log[i]
 }
 
-// takeOut removes entries from the log, some in each transaction.
-func (p *Publisher) takeOut(ctx context.Context, l *line, done *Pruned, commits []Commit) error {
-	for batch := range slices.Chunk(commits, pruneBatch) {
+// takeOut removes entries from the log, some in each transaction. The last one puts the receipt, if there is one.
+func (p *Publisher) takeOut(
+	ctx context.Context, l *line, done *Pruned, commits []Commit, receipt *idempotency.Receipt,
+) error {
+	if len(commits) == 0 && receipt != nil {
+		return p.store.Put(ctx, rememberPruned(receipt, *done, p.now()))
+	}
+	for len(commits) > 0 {
+		batch := commits[:min(pruneBatch, len(commits))]
+		commits = commits[len(batch):]
 		l.batch = slices.Clone(batch)
 		rest := slices.DeleteFunc(slices.Clone(l.log), func(c Commit) bool {
 			return slices.ContainsFunc(batch, func(one Commit) bool { return one.RevID == c.RevID })
@@ -101,6 +109,9 @@ func (p *Publisher) takeOut(ctx context.Context, l *line, done *Pruned, commits 
 			attrOldestRevID: item.String(next.OldestRevID),
 			attrPrunedUntil: item.String(item.FormatInstant(next.PrunedUntil)),
 		}})
+		if len(commits) == 0 && receipt != nil {
+			actions = append(actions, rememberPruned(receipt, done.with(batch), p.now()))
+		}
 		if err := p.store.Transact(ctx, actions...); err != nil {
 			return err
 		}
@@ -110,12 +121,15 @@ func (p *Publisher) takeOut(ctx context.Context, l *line, done *Pruned, commits 
 	return nil
 }
 
-// takeHead removes the head and its entry, the last one.
-func (p *Publisher) takeHead(ctx context.Context, l *line, done *Pruned) error {
+// takeHead removes the head and its entry, the last one, and puts the receipt, if there is one.
+func (p *Publisher) takeHead(ctx context.Context, l *line, done *Pruned, receipt *idempotency.Receipt) error {
 	l.batch, l.whole = slices.Clone(l.log), true
 	actions := append(p.prune(l, l.batch), table.Delete{Key: l.at.HeadKey(), If: l.head.asRead()})
 	if l.at.Date != "" {
 		actions = append(actions, table.Delete{Key: l.at.DayKey()})
+	}
+	if receipt != nil {
+		actions = append(actions, rememberPruned(receipt, done.with(l.batch), p.now()))
 	}
 	if err := p.store.Transact(ctx, actions...); err != nil {
 		return err

@@ -305,7 +305,7 @@ func (s *shelf) writes(t *testing.T) []pattern {
 			"Get `PK = U#u, SK = HEAD#VALUES`<br>Query `PK = U#u, begins_with(SK, REV#VALUES#)`<br>Transact `PK = U#u, SK = " +
 				"REV#VALUES#<Z>#<revId> if present; " + draft + " if absent; PK = U#u, SK = HEAD#VALUES if headRevId as read`",
 			func(p process) error {
-				done, err := p.values.Prune(ctx, user, revision.Keep{Last: 4}, false)
+				done, err := p.values.Prune(ctx, user, revision.Pruning{Keep: revision.Keep{Last: 4}})
 				s.Equal(1, done.Revisions)
 				return err
 			}},
@@ -314,7 +314,7 @@ func (s *shelf) writes(t *testing.T) []pattern {
 				"begins_with(SK, REV#)`<br>Transact `PK = U#u#PLAN#<date>, SK = REV#<Z>#<revId> if present; PK = U#u, SK = " +
 				"DRAFT#PLAN#<date>#<revId> if absent; PK = U#u#PLAN#<date>, SK = HEAD if rolledFromRevId as read; PK = " +
 				"U#u#PLAN#<date>, SK = HEAD if headRevId as read`", func(p process) error {
-				done, err := p.plans.Prune(ctx, user, day, revision.Keep{Last: 4}, false)
+				done, err := p.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 4}})
 				s.Equal(1, done.Revisions)
 				return err
 			}},
@@ -322,7 +322,7 @@ func (s *shelf) writes(t *testing.T) []pattern {
 			"Query `PK = U#u, begins_with(SK, DRAFT#)`<br>" + removedPlan + "<br>" + removedTree,
 			func(p process) error {
 				s.now = s.now.Add(revision.Patience)
-				_, _, err := p.values.Sweep(ctx, user, 100)
+				_, _, err := p.publisher.Sweep(ctx, user, 100)
 				return err
 			}},
 	}

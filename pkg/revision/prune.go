@@ -9,13 +9,14 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/table"
 )
 
 const (
-	// pruneBatch is the number of revisions that one transaction takes out of the log: two actions each, beside the head
-	// and the check of the repository that may name one of them.
-	pruneBatch = (table.MaxActions - 2) / 2
+	// pruneBatch is the number of revisions that one transaction takes out of the log: two actions each, beside the head,
+	// the check of the repository that may name one of them, and the receipt.
+	pruneBatch = (table.MaxActions - 3) / 2
 	// MaxPruned bounds the revisions that one call of Prune removes.
 	MaxPruned = 1000
 )
@@ -46,6 +47,10 @@ type Pruning struct {
 	Keep     Keep
 	// DryRun counts, and removes nothing.
 	DryRun bool
+	// Sweep is the number of rows after which the pruning, unless it is a dry run, no longer goes on removing rows of
+	// earlier ones; see [Publisher.Sweep].
+	Sweep   int
+	Receipt Receipt
 }
 
 // Pruned counts what a pruning removed, or in a dry run would remove.
@@ -54,8 +59,12 @@ type Pruned struct {
 	Revisions int
 	// Rows is the number of rows in their snapshots, which [Publisher.Sweep] removes once [Patience] has passed.
 	Rows int
+	// Removed is the number of rows of earlier prunings that were removed before.
+	Removed int
 	// More says that older revisions than the line are left, because a call removes at most [MaxPruned].
 	More bool
+	// Replayed says that the request had been carried out before under the same idempotency key.
+	Replayed bool
 }
 
 func (p *Pruned) add(commits []Commit) {
@@ -65,31 +74,57 @@ func (p *Pruned) add(commits []Commit) {
 	}
 }
 
+// with returns what it is after more commits were removed.
+func (p Pruned) with(commits []Commit) Pruned {
+	p.add(commits)
+	return p
+}
+
 // Prune removes the revisions below a line from the log, oldest first. It keeps the head, and the revision that the
-// follower's head names. A transaction takes up to 49 entries out of the log. For each it puts a draft in the state
+// follower's head names. A transaction takes up to 48 entries out of the log. For each it puts a draft in the state
 // PRUNED, and it records in the head where the unbroken part of the history now begins. It requires that the head and
 // the name in the follower's are as they were read. So a commit or a rollover in between makes Prune read again.
 //
 // The rows of the snapshots stay for [Patience]: a reader that found its revision in the log reads it whole. A process
 // that dies leaves a shorter history, and drafts that announce the rows that are left. Repeating it goes on from
-// there. It reads two heads and the log. Errors: [ErrKeep], a [*NotFoundError] of a repository without a revision, and
-// those of the store.
+// there. It reads two heads and the log. Errors: [ErrKeep], a [*NotFoundError] of a repository without a revision,
+// [idempotency.ErrKey], [idempotency.ErrKeyReused], and those of the store.
+//
+// The last transaction puts the receipt. So a repetition goes on with a pruning that was not answered, and never
+// removes what was committed after one that was.
 func (r *Repository[S]) Prune(ctx context.Context, p Pruning) (Pruned, error) {
 	if err := p.Keep.check(); err != nil {
 		return Pruned{}, err
 	}
-	var done Pruned
-	err := r.shorten(ctx, p.Repository, p.Follower, &done, func(line *line) error {
-		below := line.below(p.Keep)
-		if p.DryRun {
-			done.add(below)
-			return nil
+	return r.removeOnce(ctx, p.Repository.User, p.Receipt, func(done *Pruned, receipt *idempotency.Receipt) (err error) {
+		if p.Sweep > 0 && !p.DryRun {
+			if done.Removed, _, err = r.Sweep(ctx, p.Repository.User, p.Sweep); err != nil {
+				return err
+			}
 		}
-		if room := MaxPruned - done.Revisions; len(below) > room {
-			below, done.More = below[:room], true
-		}
-		return r.takeOut(ctx, line, &done, below)
+		return r.shorten(ctx, p.Repository, p.Follower, receipt, done, func(line *line) error {
+			below := line.below(p.Keep)
+			if p.DryRun {
+				done.Revisions, done.Rows = 0, 0
+				done.add(below)
+				return r.takeOut(ctx, line, done, nil, receipt)
+			}
+			if room := MaxPruned - done.Revisions; len(below) > room {
+				below, done.More = below[:room], true
+			}
+			return r.takeOut(ctx, line, done, below, receipt)
+		})
 	})
+}
+
+// removeOnce removes a part of a history under a receipt.
+func (r *Repository[S]) removeOnce(
+	ctx context.Context, user string, receipt Receipt, remove func(*Pruned, *idempotency.Receipt) error,
+) (done Pruned, err error) {
+	before, err := r.once(ctx, user, receipt, func(receipt *idempotency.Receipt) error { return remove(&done, receipt) })
+	if before != nil {
+		return prunedBefore(before), nil
+	}
 	return done, err
 }
 
@@ -99,32 +134,40 @@ func (r *Repository[S]) Prune(ctx context.Context, p Pruning) (Pruned, error) {
 //
 // It removes at most [MaxPruned] older revisions. If there are more, it returns [table.ErrConflict], and so it does in
 // the second of the head, and while the head is ahead of the clock: a new history must be later. Repeating it goes on
-// from there.
-func (r *Repository[S]) Delete(ctx context.Context, at, follower repository.Address) (Pruned, error) {
-	var done Pruned
-	err := r.shorten(ctx, at, follower, &done, func(line *line) error {
-		older := line.below(Keep{Last: 1})
-		switch {
-		case line.names():
-			return &NamedError{at, follower}
-		case done.Revisions+len(older) > MaxPruned, !r.When(Head{}).After(line.head.RevTs):
-			return table.ErrConflict
-		}
-		if err := r.takeOut(ctx, line, &done, older); err != nil {
-			return err
-		}
-		return r.takeHead(ctx, line, &done)
+// from there. The last transaction also puts the receipt: a repetition after it never removes the new history.
+func (r *Repository[S]) Delete(
+	ctx context.Context, at, follower repository.Address, receipt Receipt,
+) (Pruned, error) {
+	return r.removeOnce(ctx, at.User, receipt, func(done *Pruned, receipt *idempotency.Receipt) error {
+		return r.shorten(ctx, at, follower, receipt, done, func(line *line) error {
+			older := line.below(Keep{Last: 1})
+			switch {
+			case line.names():
+				return &NamedError{at, follower}
+			case done.Revisions+len(older) > MaxPruned, !r.When(Head{}).After(line.head.RevTs):
+				return table.ErrConflict
+			}
+			if err := r.takeOut(ctx, line, done, older, nil); err != nil {
+				return err
+			}
+			return r.takeHead(ctx, line, done, receipt)
+		})
 	})
-	return done, err
 }
 
 // shorten reads a repository's history and has it changed, and starts again if another writer was in between. If the
-// outcome of a transaction is unknown, the log read next tells it.
+// outcome of a transaction is unknown, the receipt or the log read next tells it.
 func (r *Repository[S]) shorten(
-	ctx context.Context, at, follower repository.Address, done *Pruned, change func(*line) error,
+	ctx context.Context, at, follower repository.Address, receipt *idempotency.Receipt, done *Pruned,
+	change func(*line) error,
 ) error {
 	var tried line
-	for range maxAttempts {
+	for attempt := range maxAttempts {
+		if attempt > 0 {
+			if err := receipt.Find(ctx, r.store, r.now()); err != nil {
+				return err
+			}
+		}
 		line, err := r.readLine(ctx, at, follower)
 		if err != nil {
 			return err

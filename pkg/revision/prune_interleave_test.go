@@ -200,12 +200,12 @@ func crowd(names ...string) func() interleave.World {
 		faults := map[string]error{}
 		work := map[string]func(context.Context, *interleave.Store) error{
 			"prune": func(ctx context.Context, s *interleave.Store) error {
-				_, err := p.process(s, "b").plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+				_, err := p.process(s, "b").plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 				return err
 			},
 			"prune since": func(ctx context.Context, s *interleave.Store) error {
 				since := revision.Keep{Since: p.began.Add(90 * time.Second)}
-				_, err := p.process(s, "c").plans.Prune(ctx, user, day, since, false)
+				_, err := p.process(s, "c").plans.Prune(ctx, user, day, revision.Pruning{Keep: since})
 				return err
 			},
 			"roll over": func(ctx context.Context, s *interleave.Store) error {
@@ -289,13 +289,13 @@ func TestPrune_endsTheSameWhereverItDies(t *testing.T) {
 		calls := 0
 		p.fault = failingAt(&calls, fail, stage, err)
 		do := p.process(p.law, "b")
-		_, got := do.plans.Prune(t.Context(), user, day, revision.Keep{Last: 1}, false)
+		_, got := do.plans.Prune(t.Context(), user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 		during := p.fault
 		p.fault = nil
 		require.NoError(t, p.check())
 		p.fault = during
 		if got != nil {
-			_, got = do.plans.Prune(t.Context(), user, day, revision.Keep{Last: 1}, false)
+			_, got = do.plans.Prune(t.Context(), user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 		}
 		require.NoError(t, got)
 		p.now = p.now.Add(revision.Patience)

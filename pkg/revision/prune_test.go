@@ -57,16 +57,16 @@ func TestPrune_keepsWhatTheLineSays(t *testing.T) {
 		do := p.process(p.law, "b")
 		before := dump(t, p.store)
 		want := revision.Pruned{Revisions: 4 - len(c.stay), Rows: c.rows}
-		would, err := do.plans.Prune(t.Context(), user, day, c.keep, true)
+		would, err := do.plans.Prune(t.Context(), user, day, revision.Pruning{Keep: c.keep, DryRun: true})
 		require.NoError(t, err, name)
 		require.Equal(t, want, would, name)
 		require.Equal(t, before, dump(t, p.store), "%s: a dry run writes nothing", name)
-		done, err := do.plans.Prune(t.Context(), user, day, c.keep, false)
+		done, err := do.plans.Prune(t.Context(), user, day, revision.Pruning{Keep: c.keep})
 		require.NoError(t, err, name)
 		require.Equal(t, want, done, name)
 		require.Equal(t, c.stay, p.inDayLog(), name)
 		require.NoError(t, p.check(), name)
-		again, err := do.plans.Prune(t.Context(), user, day, c.keep, false)
+		again, err := do.plans.Prune(t.Context(), user, day, revision.Pruning{Keep: c.keep})
 		require.NoError(t, err)
 		require.Zero(t, again, "%s: a repetition finds nothing", name)
 	}
@@ -88,13 +88,13 @@ func TestPrune_refusesALineThatIsNone(t *testing.T) {
 	p := newPast(t)
 	do := p.process(p.law, "b")
 	for _, keep := range []revision.Keep{{}, {Last: -1}, {Last: 1, Since: p.began}} {
-		_, err := do.plans.Prune(t.Context(), user, day, keep, false)
+		_, err := do.plans.Prune(t.Context(), user, day, revision.Pruning{Keep: keep})
 		require.ErrorIs(t, err, revision.ErrKeep)
 	}
 	var missing *revision.NotFoundError
-	_, err := do.plans.Prune(t.Context(), user, "2026-03-01", revision.Keep{Last: 1}, false)
+	_, err := do.plans.Prune(t.Context(), user, "2026-03-01", revision.Pruning{Keep: revision.Keep{Last: 1}})
 	require.ErrorAs(t, err, &missing)
-	_, err = do.plans.Prune(t.Context(), "", day, revision.Keep{Last: 1}, false)
+	_, err = do.plans.Prune(t.Context(), "", day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 	require.Error(t, err)
 }
 
@@ -104,7 +104,7 @@ func TestPrune_answersThatARevisionWasPruned(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
 	do, ctx := p.process(p.law, "b"), t.Context()
-	_, err := do.plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+	_, err := do.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 	require.NoError(t, err)
 	isPruned := func(err error, what string) {
 		t.Helper()
@@ -153,7 +153,7 @@ func TestPrune_answersARepetitionWhoseRevisionWasPruned(t *testing.T) {
 	p.now = p.now.Add(time.Minute)
 	_, err = do.plans.Commit(ctx, user, day, plan.Commit{ParentRevID: made.RevID, Reason: plan.ReasonMiddayReplan})
 	require.NoError(t, err)
-	_, err = do.plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+	_, err = do.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 	require.NoError(t, err)
 	_, err = do.plans.Commit(ctx, user, day, commit)
 	var pruned *revision.PrunedError
@@ -198,7 +198,7 @@ func TestSweep_leavesRowsToTheirReaders(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
 	do, ctx := p.process(p.law, "b"), t.Context()
-	_, err := do.plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+	_, err := do.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 	require.NoError(t, err)
 	p.now = p.now.Add(revision.Patience - time.Second)
 	removed, _, err := do.publisher.Sweep(ctx, user, 1000)
@@ -235,7 +235,7 @@ func TestPrune_answersAReaderThatSleptTooLong(t *testing.T) {
 	p.fault = func(c memory.Call) error {
 		if c.Op == "Get" && c.Stage == memory.After {
 			p.fault = nil
-			_, err := do.plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+			_, err := do.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 			require.NoError(t, err)
 			p.now = p.now.Add(revision.Patience)
 			_, _, err = do.publisher.Sweep(ctx, user, 1000)
@@ -276,7 +276,7 @@ func TestErrOutdated_startsARolloverAgainWhenWhatItNamesIsPruned(t *testing.T) {
 			ParentRevID: p.revs[3], Reason: plan.ReasonMiddayReplan, Plan: p.plan(5),
 		})
 		require.NoError(t, err)
-		done, err := do.plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+		done, err := do.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 		require.NoError(t, err)
 		require.Equal(t, 3, done.Revisions)
 		return nil
@@ -365,7 +365,7 @@ func TestPrune_leavesNoForgottenWord(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, back.Remembered)
 
-			_, err = do.values.Prune(ctx, user, revision.Keep{Last: 1}, false)
+			_, err = do.values.Prune(ctx, user, revision.Pruning{Keep: revision.Keep{Last: 1}})
 			require.NoError(t, err)
 			done, err := do.plans.PruneAll(ctx, user, 1, p.now.AddDate(0, 0, 2))
 			require.NoError(t, err)
@@ -389,10 +389,10 @@ func TestPrune_leavesNoForgottenWord(t *testing.T) {
 func TestPrune_costsTheUnitsThatItsRowsAre(t *testing.T) {
 	t.Parallel()
 	for revisions, want := range map[int]string{
-		2:   "1 Transact, 2 Get, 1 Query: 8 write units",
-		50:  "1 Transact, 2 Get, 1 Query: 200 write units",
-		99:  "2 Transact, 2 Get, 1 Query: 400 write units",
-		100: "3 Transact, 2 Get, 1 Query: 408 write units",
+		2:  "1 Transact, 2 Get, 1 Query: 8 write units",
+		49: "1 Transact, 2 Get, 1 Query: 196 write units",
+		97: "2 Transact, 2 Get, 1 Query: 392 write units",
+		98: "3 Transact, 2 Get, 1 Query: 400 write units",
 	} {
 		var meter table.Meter
 		now := time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)
@@ -406,7 +406,7 @@ func TestPrune_costsTheUnitsThatItsRowsAre(t *testing.T) {
 			parent = made.RevID
 		}
 		meter.Drain()
-		_, err := do.plans.Prune(ctx, user, day, revision.Keep{Last: 1}, false)
+		_, err := do.plans.Prune(ctx, user, day, revision.Pruning{Keep: revision.Keep{Last: 1}})
 		require.NoError(t, err)
 		used := meter.Read()
 		require.Equal(t, want, fmt.Sprintf("%d Transact, %d Get, %d Query: %v write units", used["Transact"].Calls,

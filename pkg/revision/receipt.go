@@ -25,6 +25,12 @@ type Receipt struct {
 const (
 	attrRevIDs    = "revIds"
 	receiptStatus = "COMMITTED"
+
+	// Those of a pruning or deletion, beside attrRows.
+	attrRevisions = "revisions"
+	attrRemoved   = "removed"
+	attrMore      = "more"
+	prunedStatus  = "PRUNED"
 )
 
 // remember returns the action that writes the receipt of the prepared revisions.
@@ -46,14 +52,32 @@ func refused(r *idempotency.Receipt, now time.Time) func(old item.Item) error {
 	}
 }
 
-// check reads the receipt and classifies it.
-func (p *Publisher) check(ctx context.Context, r *idempotency.Receipt) error {
-	if r == nil {
-		return nil
+// once carries out a write of the user under its receipt; see [idempotency.Receipt.Once].
+func (p *Publisher) once(
+	ctx context.Context, user string, r Receipt, write func(*idempotency.Receipt) error,
+) (before item.Item, err error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return nil, fmt.Errorf("user: %w", err)
 	}
-	row, err := table.Find(ctx, p.store, r.Key)
+	remembered, err := idempotency.New(user, r.Key, r.Retention, r.Request)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.Check(row, p.now())
+	return remembered.Once(ctx, p.store, p.now, isRefusal, func() error { return write(remembered) })
+}
+
+// rememberPruned returns the action that writes the receipt of a pruning, with what it removed in all.
+func rememberPruned(r *idempotency.Receipt, done Pruned, now time.Time) table.Put {
+	return r.Put(item.Item{
+		entity.AttrStatus: item.String(prunedStatus), attrRevisions: item.Int(int64(done.Revisions)),
+		attrRows: item.Int(int64(done.Rows)), attrRemoved: item.Int(int64(done.Removed)), attrMore: item.Bool(done.More),
+	}, now)
+}
+
+// prunedBefore returns what a receipt remembers of a pruning.
+func prunedBefore(row item.Item) Pruned {
+	return Pruned{
+		Revisions: int(row.Int(attrRevisions)), Rows: int(row.Int(attrRows)), Removed: int(row.Int(attrRemoved)),
+		More: row.Bool(attrMore), Replayed: true,
+	}
 }

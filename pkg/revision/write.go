@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"nexus/pkg/entity"
 	"nexus/pkg/idempotency"
 	"nexus/pkg/table"
 )
@@ -26,25 +25,12 @@ type Attempt func(ctx context.Context) ([]*Prepared, error)
 func (p *Publisher) Write(
 	ctx context.Context, user string, r Receipt, pinned bool, attempt Attempt,
 ) (revIDs []string, replayed bool, err error) {
-	if err := entity.CheckUserID(user); err != nil {
-		return nil, false, fmt.Errorf("user: %w", err)
-	}
-	remembered, err := idempotency.New(user, r.Key, r.Retention, r.Request)
-	if err != nil {
-		return nil, false, err
-	}
-	if err = p.check(ctx, remembered); err == nil {
+	before, err := p.once(ctx, user, r, func(remembered *idempotency.Receipt) (err error) {
 		revIDs, err = p.attempts(ctx, remembered, pinned, attempt)
-	}
-	if err != nil && isRefusal(err) {
-		// A twin of this request may have run, and its effect may be the reason for the refusal.
-		if seen := p.check(ctx, remembered); seen != nil {
-			err = seen
-		}
-	}
-	var replay *idempotency.ReplayError
-	if errors.As(err, &replay) {
-		return replay.Receipt.Strings(attrRevIDs), true, nil
+		return err
+	})
+	if before != nil {
+		return before.Strings(attrRevIDs), true, nil
 	}
 	return revIDs, false, err
 }

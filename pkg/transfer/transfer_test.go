@@ -297,9 +297,9 @@ func TestService_takesAPrunedHistoryAlong(t *testing.T) {
 		require.NoError(t, err)
 		head = made.RevID
 	}
-	_, err = here.values.Prune(t.Context(), "ann", revision.Keep{Last: 2}, false)
+	_, err = here.values.Prune(t.Context(), "ann", revision.Pruning{Keep: revision.Keep{Last: 2}})
 	require.NoError(t, err)
-	_, err = here.plans.Prune(t.Context(), "ann", "2026-03-02", revision.Keep{Last: 1}, false)
+	_, err = here.plans.Prune(t.Context(), "ann", "2026-03-02", revision.Pruning{Keep: revision.Keep{Last: 1}})
 	require.NoError(t, err)
 	file := here.export("ann")
 	require.Contains(t, unzip(t, file)["values/log.ndjson"], "oldestRevId")

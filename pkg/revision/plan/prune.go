@@ -10,26 +10,27 @@ import (
 	"nexus/pkg/revision"
 )
 
-// Prune removes older revisions of the day's plan. The one that the next day's plan names as rolled over stays. See
-// [revision.Repository.Prune].
-func (s *Service) Prune(
-	ctx context.Context, user, date string, keep revision.Keep, dryRun bool,
-) (revision.Pruned, error) {
+// Prune removes older revisions of the day's plan: it sets the repositories and the receipt's request. The revision
+// that the next day's plan names as rolled over stays. See [revision.Repository.Prune].
+func (s *Service) Prune(ctx context.Context, user, date string, p revision.Pruning) (revision.Pruned, error) {
 	at, err := repositoryOf(user, date)
 	if err != nil {
 		return revision.Pruned{}, err
 	}
-	return s.plans.Prune(ctx, revision.Pruning{Repository: at, Follower: followerOf(at), Keep: keep, DryRun: dryRun})
+	p.Repository, p.Follower, p.Receipt.Request = at, followerOf(at), []any{"PrunePlan", date, p.Keep, p.DryRun}
+	return s.plans.Prune(ctx, p)
 }
 
 // Delete removes the day's plan with its history. It is refused with a [*revision.NamedError] while the next day's plan
 // names one of its revisions as rolled over. See [revision.Repository.Delete].
-func (s *Service) Delete(ctx context.Context, user, date string) (revision.Pruned, error) {
+func (s *Service) Delete(ctx context.Context, user, date, idempotencyKey string) (revision.Pruned, error) {
 	at, err := repositoryOf(user, date)
 	if err != nil {
 		return revision.Pruned{}, err
 	}
-	return s.plans.Delete(ctx, at, followerOf(at))
+	return s.plans.Delete(ctx, at, followerOf(at), revision.Receipt{
+		Key: idempotencyKey, Request: []any{"DeletePlan", date},
+	})
 }
 
 // followerOf returns the plan of the next day; the zero Address after the last day that there is.
@@ -54,14 +55,14 @@ func (s *Service) PruneAll(ctx context.Context, user string, historyDays int, at
 	if err != nil {
 		return revision.Pruned{}, err
 	}
-	keep := revision.Keep{Since: at.AddDate(0, 0, -historyDays)}
-	done, err := unlessMissing(s.tree.Prune(ctx, user, keep, false))
+	keep := revision.Pruning{Keep: revision.Keep{Since: at.AddDate(0, 0, -historyDays)}}
+	done, err := unlessMissing(s.tree.Prune(ctx, user, keep))
 	for _, date := range dates {
 		if err != nil {
 			return done, err
 		}
 		var pruned revision.Pruned
-		pruned, err = unlessMissing(s.Prune(ctx, user, date, keep, false))
+		pruned, err = unlessMissing(s.Prune(ctx, user, date, keep))
 		done.Revisions, done.Rows = done.Revisions+pruned.Revisions, done.Rows+pruned.Rows
 		done.More = done.More || pruned.More
 	}

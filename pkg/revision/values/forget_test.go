@@ -154,7 +154,7 @@ func TestRollback_namesTheNodesWhoseWordsComeBack(t *testing.T) {
 		b.Equal([]string{act(2)}, back.Remembered)
 		b.Equal("Sleep by ten", nodeIn(back.State, act(2)).Title)
 	}
-	_, err = b.service.Prune(b.ctx, "ann", revision.Keep{Last: 1}, false)
+	_, err = b.service.Prune(b.ctx, "ann", revision.Pruning{Keep: revision.Keep{Last: 1}})
 	b.NoError(err)
 	back, err := b.service.Rollback(b.ctx, "ann", head.RevID, first.RevID, "back", "key")
 	b.NoError(err)

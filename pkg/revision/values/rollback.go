@@ -50,12 +50,9 @@ func remembered(before, after Tree) []string {
 	return ids
 }
 
-// Prune removes older revisions of the tree. See [revision.Repository.Prune].
-func (s *Service) Prune(ctx context.Context, user string, keep revision.Keep, dryRun bool) (revision.Pruned, error) {
-	return s.trees.Prune(ctx, revision.Pruning{Repository: repositoryOf(user), Keep: keep, DryRun: dryRun})
-}
-
-// Sweep removes rows of the user's pruned revisions, of the tree and of plans. See [revision.Publisher.Sweep].
-func (s *Service) Sweep(ctx context.Context, user string, most int) (removed int, more bool, err error) {
-	return s.trees.Sweep(ctx, user, most)
+// Prune removes older revisions of the tree: it sets the repository and the receipt's request. See
+// [revision.Repository.Prune].
+func (s *Service) Prune(ctx context.Context, user string, p revision.Pruning) (revision.Pruned, error) {
+	p.Repository, p.Receipt.Request = repositoryOf(user), []any{"PruneValues", p.Keep, p.DryRun}
+	return s.trees.Prune(ctx, p)
 }
