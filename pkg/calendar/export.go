@@ -80,12 +80,10 @@ func (s *Service) export(ctx context.Context, user string, part int, as Feed) (E
 				}
 				err = s.nameLaterLife(ctx, user, g.drafts)
 			}
-			if err == nil {
-				err = e.add(g)
-			}
 			if err != nil {
 				return Export{}, err
 			}
+			e.add(g)
 		}
 	}
 	departed, err := s.departed(ctx, user, now)
@@ -157,31 +155,27 @@ type piece struct {
 	weight int
 }
 
-func (e *exporter) add(g group) error {
+func (e *exporter) add(g group) {
 	if g.modified.After(e.modified) {
 		e.modified = g.modified
 	}
 	if len(g.drafts) == 0 {
-		return nil
+		return
 	}
 	e.nameApart(g.drafts)
-	written, err := e.calendar.Piece(g.drafts...)
-	if err != nil {
-		return err
-	}
-	if weight := weigh(written.Text()); weight <= maxTogether || len(g.drafts) == 1 {
-		e.pieces = append(e.pieces, piece{written, g.until, weight})
-		return nil
-	}
-	// Programs match exceptions without their series to it by their UID.
-	for _, d := range g.drafts {
-		written, err := e.calendar.Piece(d)
-		if err != nil {
-			return err
+	if written, err := e.calendar.Piece(g.drafts...); err == nil {
+		if weight := weigh(written.Text()); weight <= maxTogether || len(g.drafts) == 1 {
+			e.pieces = append(e.pieces, piece{written, g.until, weight})
+			return
 		}
-		e.pieces = append(e.pieces, piece{written, g.until, weigh(written.Text())})
 	}
-	return nil
+	// Programs match exceptions without their series to it by their UID. What is damaged is left out: the rest of the
+	// calendar does not depend on it.
+	for _, d := range g.drafts {
+		if written, err := e.calendar.Piece(d); err == nil {
+			e.pieces = append(e.pieces, piece{written, g.until, weigh(written.Text())})
+		}
+	}
 }
 
 // nameApart replaces a UID that an earlier item has by one made from the item's id. To other programs two components

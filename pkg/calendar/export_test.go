@@ -229,3 +229,23 @@ func TestFeed_leadsToItsUserUntilRenewedOrRevoked(t *testing.T) {
 		b.ErrorIs(err, calendar.ErrNoFeed)
 	}
 }
+
+// A damaged row does not keep the rest of the calendar from anybody.
+func TestExport_leavesDamagedItemsOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.create(ann, product.Event(), event("title", "Whole"))
+	for _, sk := range []string{
+		"EVENT#evt_1", "TASK#task_1", "REMINDER#rem_1", "MASTER#mst_1", "INSTANCE#mst_1#20260304",
+	} {
+		kind, id, _ := strings.Cut(sk, "#")
+		b.put(item.Item{
+			"PK": item.String("USER#" + ann), "SK": item.String(sk), "entityType": item.String(kind), "version": item.Int(1),
+			"rrule": item.String("FREQ=NEVER"), "eventId": item.String(id), "masterId": item.String("mst_1"),
+			"title": item.String("Damaged"), "startUtc": item.Int(7), "dueUtc": item.String("soon"),
+		})
+	}
+	out := b.export(ann)
+	b.Contains(string(out.Text), "SUMMARY:Whole\r\n")
+	b.Equal(1, strings.Count(string(out.Text), "BEGIN:VEVENT"))
+}

@@ -30,7 +30,8 @@ func modifiedAt(it item.Item) time.Time {
 	return updated
 }
 
-// single reads items of one type, each a group.
+// single reads items of one type, each a group. One whose row is damaged is left out, as a series is: the rest of the
+// calendar does not depend on it.
 func (s *Service) single(
 	ctx context.Context, user, typeName string, until func(item.Item) (time.Time, bool),
 ) iter.Seq2[group, error] {
@@ -50,7 +51,10 @@ func (s *Service) single(
 				continue
 			}
 			draft, err := ical.FromItem(it, kept.beside)
-			if !yield(group{[]ical.Draft{draft}, end, modifiedAt(it)}, err) || err != nil {
+			if err != nil {
+				continue // its row is damaged
+			}
+			if !yield(group{[]ical.Draft{draft}, end, modifiedAt(it)}, nil) {
 				return
 			}
 		}
@@ -122,9 +126,9 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 				yield(group{}, err)
 				return
 			}
-			g, err := seriesGroup(master, beside, instances)
+			g, damaged := seriesGroup(master, beside, instances)
 			ofInstances.forget()
-			if !yield(g, err) || err != nil {
+			if damaged == nil && !yield(g, nil) {
 				return
 			}
 		}

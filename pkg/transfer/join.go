@@ -133,26 +133,44 @@ type identity struct {
 	MasterID string `json:"masterId"`
 }
 
-// identify returns the type and the id of a line.
+// identify returns the type and the id of a line that the walk has found good.
 func (j *joiner) identify(line []byte) (of identity, id string, err error) {
-	var all map[string]json.RawMessage
-	if err = json.Unmarshal(line, &of); err == nil {
-		err = json.Unmarshal(line, &all)
-	}
-	if err != nil {
+	if err = json.Unmarshal(line, &of); err != nil {
 		return of, "", fmt.Errorf("line of an item: %w", err)
 	}
 	t := j.registry.ByName(of.Type)
 	if t == nil {
 		return of, "", fmt.Errorf("line of an item: type %q is unknown", of.Type)
 	}
-	return of, id, json.Unmarshal(all[t.IDAttr], &id)
+	return identify(t, line)
+}
+
+// identify returns the identity and the id of a line of an item of the type.
+func identify(t *entity.Type, line []byte) (of identity, id string, err error) {
+	var all map[string]json.RawMessage
+	if err = json.Unmarshal(line, &of); err == nil {
+		err = json.Unmarshal(line, &all)
+	}
+	if err == nil {
+		err = json.Unmarshal(all[t.IDAttr], &id)
+	}
+	if err != nil {
+		return of, "", fmt.Errorf("line of an item: %w", err)
+	}
+	return of, id, nil
 }
 
 // items writes the entities. An exception whose series was made since the walk passed the series is left out with it.
+// One whose series is damaged is missing, too.
 func (j *joiner) items(ctx context.Context) error {
-	n := 0
+	n, damaged := 0, map[string]bool{}
 	return j.each(ctx, stageItems, func(tag string, line []byte) error {
+		if tag == tagMissing {
+			var missing Missing
+			err := json.Unmarshal(line, &missing)
+			damaged[missing.ID] = true
+			return err
+		}
 		if tag != tagItem {
 			return nil
 		}
@@ -160,6 +178,9 @@ func (j *joiner) items(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
+		case of.Type == entity.TypeInstance && damaged[of.MasterID]:
+			j.manifest.Missing = append(j.manifest.Missing, Missing{id, "the row of its series is damaged"})
+			return nil
 		case j.ids[id], of.Type == entity.TypeInstance && !j.ids[of.MasterID]:
 			return nil
 		}
@@ -277,10 +298,10 @@ func (j *joiner) notes(ctx context.Context) error {
 		if tag != tagItem || !bytes.HasPrefix(line, []byte(`{"entityType":"NOTE"`)) {
 			return nil
 		}
-		name, text, err := noteText(line)
-		if err != nil {
-			return err
+		// Where a member is of another kind than the text needs, the line of the note has it as it is.
+		if name, text, err := noteText(line); err == nil {
+			return j.file(readableDir+name, text)
 		}
-		return j.file(readableDir+name, text)
+		return nil
 	})
 }

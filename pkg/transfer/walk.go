@@ -115,9 +115,39 @@ func (s *Service) addItems(ctx context.Context, w *walk, t *entity.Type, rows []
 		if entity.Expired(it, w.from) {
 			tag = tagCopy
 		}
-		w.add(tag, appendLine(nil, t, it, kept[it.Key()]))
+		w.addItem(tag, t, it, kept[it.Key()])
 	}
 	return nil
+}
+
+// addItem adds the line of an item. One that is damaged so that its line would name no item, or another, is missing.
+func (w *walk) addItem(tag string, t *entity.Type, it item.Item, kept string) {
+	line := appendLine(nil, t, it, kept)
+	var wrong string
+	switch _, id, err := identify(t, line); {
+	case err != nil || !json.Valid(line):
+		wrong = "its row is damaged: it cannot be read"
+	case entity.ItemKey(w.user, entity.Ref{Type: t.Name, ID: id}) != it.Key():
+		wrong = "its row is damaged: it has the id of another"
+	case it.Int(entity.AttrVersion) < 1:
+		wrong = "its row is damaged: it has no version"
+	default:
+		w.add(tag, line)
+		return
+	}
+	w.add(tagMissing, encode(Missing{idInKey(t, it.Key()), wrong}))
+}
+
+// idInKey returns the id that an item's key has.
+func idInKey(t *entity.Type, key item.Key) string {
+	sk, err := entity.ParseSortKey(key.SK, t)
+	if err != nil {
+		return strings.TrimPrefix(key.SK, entity.ItemPrefix(t.Name))
+	}
+	if t.Name == entity.TypeInstance {
+		return entity.InstanceID(sk.Components[0], sk.Components[1])
+	}
+	return sk.Components[0]
 }
 
 // appendLine appends an entity: what the API shows of it, but its ttl, which follows from its state, and the hidden
@@ -190,7 +220,7 @@ func (s *Service) addCopy(ctx context.Context, w *walk, c archive.Copy) error {
 	}
 	_, kept, err := s.withKept(ctx, []item.Item{it}, false)
 	if err == nil {
-		w.add(tagCopy, appendLine(nil, t, it, kept[it.Key()]))
+		w.addItem(tagCopy, t, it, kept[it.Key()])
 	}
 	return err
 }

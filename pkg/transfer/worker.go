@@ -101,6 +101,8 @@ func (w *Worker) work(ctx context.Context, call call, user, id string) error {
 		return nil // the next call has
 	case r.tries >= maxJobTries:
 		return t.fail(ctx, "it did not come further in several attempts")
+	case t.isLong():
+		return t.fail(ctx, errLong.Error())
 	}
 	return t.run(ctx)
 }
@@ -132,6 +134,15 @@ func (t *task) hasTime() bool {
 		need = min(timeForFile, t.call.whole*2/3)
 	}
 	return !t.call.isBound || t.call.end.Sub(t.Now()) >= need
+}
+
+// isLong reports whether the job was begun so long ago that its file can no longer be made, whatever has kept it.
+func (t *task) isLong() bool {
+	if t.cursor == nil {
+		return false
+	}
+	from, err := readInstant(t.cursor.From)
+	return err == nil && t.Now().Sub(from) > longest
 }
 
 var errJobOvertaken = errors.New("the export is another worker's, or ended")
