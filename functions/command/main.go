@@ -66,5 +66,6 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,
 	})
-	return boot.Metered(endpoint.Commands(commands), s.Function, tables.Meter(string(s.Function)), metrics), nil
+	handler := boot.Answering(endpoint.Commands(commands))
+	return boot.Metered(handler, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

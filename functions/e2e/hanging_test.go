@@ -60,3 +60,24 @@ func TestFunctions_answerBesideAStoreThatNeverDoes(t *testing.T) {
 		})
 	}
 }
+
+func TestFunctions_tellUsersToComeAgainBesideAStoreThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	for f, event := range map[env.Function]string{env.Command: "command-create-task", env.Query: "query-agenda"} {
+		t.Run(string(f), func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			environment := w.environment(f)
+			environment["AWS_ENDPOINT_URL_DYNAMODB"] = silent(t)
+			program := start(t, f, environment)
+			program.limit = 4 * time.Second
+			for range 2 { // the second request comes to the same program, which Lambda did not have to end
+				began := time.Now()
+				a := program.request(w.payload(event))
+				require.Less(t, time.Since(began), program.limit-time.Second/2, "in time for Lambda")
+				require.Equal(t, http.StatusServiceUnavailable, a.StatusCode, a.Body)
+				require.NotEmpty(t, a.Headers["retry-after"])
+			}
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -73,6 +74,23 @@ func Logged(next Handler, log *slog.Logger) Handler {
 type Refusal struct{ Message string }
 
 func (e *Refusal) Error() string { return e.Message }
+
+// answerMargin is the part of an invocation's time that is left for the answer.
+const answerMargin = time.Second
+
+// Answering ends the context of each invocation [answerMargin] before Lambda ends the invocation itself. So a caller who
+// waits gets an answer beside a service that hangs, and the program lives on. Stream functions have a margin of their
+// own (package consume).
+func Answering(next Handler) Handler {
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		if end, ok := ctx.Deadline(); ok {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, end.Add(-answerMargin))
+			defer cancel()
+		}
+		return next(ctx, payload)
+	}
+}
 
 // Metered counts after each invocation the function's use of the table.
 func Metered(next Handler, f env.Function, meter *table.Meter, metrics *metric.Writer) Handler {
