@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
+	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/item"
@@ -178,6 +179,41 @@ func TestMapping_givesUpOldRecordsAfterOneTry(t *testing.T) {
 		require.Equal(t, eventsource.MaximumRecordAgeExceeded, s.givenUp()[0].Condition)
 		require.Len(t, s.givenUp()[0].Records, 2)
 	})
+}
+
+func TestMapping_countsNoAttemptsOfAProductsReader(t *testing.T) {
+	t.Parallel()
+	for _, line := range readers.Table(product.Registry()) {
+		synctest.Test(t, func(t *testing.T) {
+			const fast = 20_000 // failures of a function that does not start
+			config := line.Config
+			config.Filter = nil
+			s := setup(t, config)
+			failed := 0
+			s.wiring.Backoff = func(int) time.Duration {
+				if failed < fast {
+					return 100 * time.Millisecond
+				}
+				return time.Hour
+			}
+			s.source.add("a", "1")
+			began, givenUp := time.Now(), 0
+			s.handle = func([]string) ([]byte, error) {
+				if failed++; failed == fast {
+					givenUp = len(s.givenUp())
+					require.Less(t, time.Since(began), time.Hour)
+				}
+				return nil, errBroken
+			}
+			s.run(t)
+			s.waitUntilIdle(t)
+			require.Greater(t, failed, fast)
+			require.Zero(t, givenUp)
+			require.Len(t, s.givenUp(), 1)
+			require.Equal(t, eventsource.MaximumRecordAgeExceeded, s.givenUp()[0].Condition)
+			require.GreaterOrEqual(t, s.givenUp()[0].At.Sub(began), 23*time.Hour)
+		})
+	}
 }
 
 func TestMapping_retriesInAnOutageUntilTheRecordsAreTooOld(t *testing.T) {

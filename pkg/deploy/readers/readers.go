@@ -16,11 +16,9 @@ import (
 )
 
 // giveUpAge is the age at which a record that still fails goes to the on-failure destination: an hour before the
-// stream, which retains 24, would lose it.
+// stream, which retains 24, would lose it. Nothing else ends the attempts. Lambda does not promise a pause between two
+// of them, so a function that does not start would use up any number within minutes.
 const giveUpAge = 23 * time.Hour
-
-// giveUpAttempts is Lambda's maximum, one every eight seconds until [giveUpAge]: readers wait out an outage.
-const giveUpAttempts = eventsource.MaxRetryAttempts
 
 // Reader is one line of the deployment table: an event source mapping and its consumers.
 type Reader struct {
@@ -71,7 +69,7 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 		{
 			Config: eventsource.Config{
 				Name: "projections", Filter: eventsource.Filter{changed, settings, heads},
-				MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true,
+				MaxAge: giveUpAge, Bisect: true,
 			},
 			Consumers: append([]string{"stats", "links", "changes"}, projections...),
 			Parallel:  projectionsParallel,
@@ -79,7 +77,7 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 		{
 			Config: eventsource.Config{
 				Name: "effects", Filter: eventsource.Filter{changed, settings, timers}, Window: effectsWindow,
-				MaxAge: giveUpAge, RetryAttempts: giveUpAttempts, Bisect: true,
+				MaxAge: giveUpAge, Bisect: true,
 			},
 			Consumers: []string{"reminders", "archive"},
 			Parallel:  effectsParallel,
