@@ -14,10 +14,6 @@ import (
 	"nexus/pkg/product"
 )
 
-// failures begins the names of Lambda's failure objects (AWS Lambda Developer Guide, "Capturing discarded batches");
-// the mapping's id follows.
-const failures = "aws/lambda/"
-
 // endless is Lambda's value for retries that only the age of the records ends.
 const endless = -1
 

@@ -206,7 +206,7 @@ func lambdas(t *template, f env.Function) []right {
 				[]string{table.attribute("StreamArn")}, nil,
 			},
 			right{[]string{"dynamodb:ListStreams"}, []string{table.attribute("Arn") + "/stream/*"}, nil},
-			right{[]string{"s3:PutObject"}, []string{parking + "/aws/lambda/*"}, nil},
+			right{[]string{"s3:PutObject"}, []string{parking + "/*"}, nil},
 			right{[]string{"s3:ListBucket"}, []string{parking}, nil},
 		)
 	case env.Walk:

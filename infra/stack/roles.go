@@ -131,8 +131,8 @@ func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []aw
 			allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"},
 				[]string{*d.table.TableStreamArn()}, nil),
 			allow([]string{"dynamodb:ListStreams"}, []string{*d.table.TableArn() + "/stream/*"}, nil),
-			// An S3 destination requires both (AWS Lambda Developer Guide, "Capturing discarded batches").
-			allow([]string{"s3:PutObject"}, []string{*d.parking.BucketArn() + "/" + failures + "*"}, nil),
+			// An S3 destination requires both, on the whole bucket (AWS Lambda Developer Guide, "Retain discarded batches").
+			allow([]string{"s3:PutObject"}, []string{*d.parking.BucketArn() + "/*"}, nil),
 			allow([]string{"s3:ListBucket"}, []string{*d.parking.BucketArn()}, nil),
 		)
 	}
