@@ -159,6 +159,10 @@ func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
 	})
 }
 
+// errorText is a text with its quotes (Amazon API Gateway Developer Guide, "Customize HTTP API access logs"). The API does
+// not escape the other variables; this one is the only message that has a quoted form.
+const errorText = "$context.error.messageString"
+
 // accessLog returns the form of a line about a request. It has the route and not the path: the path of a calendar feed
 // is a secret. The functions' log has the user, as a pseudonym.
 func accessLog() string {
@@ -166,11 +170,11 @@ func accessLog() string {
 		"requestId": "$context.requestId", "time": "$context.requestTimeEpoch", "address": "$context.identity.sourceIp",
 		"route": "$context.routeKey", "status": "$context.status", "bytes": "$context.responseLength",
 		"milliseconds": "$context.responseLatency", "functionMilliseconds": "$context.integrationLatency",
-		"refusal": "$context.authorizer.error", "error": "$context.error.message",
+		"refusal": "$context.authorizer.error", "error": errorText,
 		"functionError": "$context.integrationErrorMessage",
 	})
 	if err != nil {
 		panic(fmt.Sprintf("stack: form of the access log: %v", err)) // only texts
 	}
-	return string(text)
+	return strings.Replace(string(text), `"`+errorText+`"`, errorText, 1)
 }
