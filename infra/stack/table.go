@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 
@@ -10,21 +11,25 @@ import (
 // recoveryDays is the longest window of point-in-time recovery that DynamoDB offers.
 const recoveryDays = 35
 
-// addTable makes the one table of the product, or uses the restored one: the stack's own then leaves the stack, and a
-// protected stage preserves it.
+// addTable makes the one table of the product, or uses the restored one. A protected stage preserves its own table,
+// which then leaves the stack. That of another stage stays in the stack with a policy that preserves it: CloudFormation
+// would delete a table that leaves by the policy of the deployment before.
 func (d *deployment) addTable() {
 	if stream := d.settings.RestoredStream; stream != "" {
+		if !d.settings.Protected {
+			d.newTable(awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE)
+		}
 		d.table = awsdynamodb.TableV2_FromTableAttributes(d.Stack, jsii.String("Restored"), &awsdynamodb.TableAttributesV2{
 			TableArn: jsii.String(streamForm.FindStringSubmatch(stream)[1]), TableStreamArn: jsii.String(stream),
 		})
 		return
 	}
-	d.table = d.newTable()
+	d.table = d.newTable(d.removalPolicy())
 }
 
 // newTable makes a table of the schema. It is of the kind that can get replicas in other regions later; the older kind
 // would have to be replaced for that.
-func (d *deployment) newTable() awsdynamodb.ITableV2 {
+func (d *deployment) newTable(policy awscdk.RemovalPolicy) awsdynamodb.ITableV2 {
 	schema := table.ProductSchema()
 	props := &awsdynamodb.TablePropsV2{
 		TableName:           jsii.String(schema.Name),
@@ -37,7 +42,7 @@ func (d *deployment) newTable() awsdynamodb.ITableV2 {
 			PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays),
 		},
 		DeletionProtection: jsii.Bool(d.settings.Protected),
-		RemovalPolicy:      d.removalPolicy(),
+		RemovalPolicy:      policy,
 	}
 	var indexes []*awsdynamodb.GlobalSecondaryIndexPropsV2
 	for _, index := range schema.Indexes {

@@ -95,10 +95,9 @@ func TestAddTable_usesARestoredTableInPlaceOfItsOwn(t *testing.T) {
 	for id, r := range made.resources {
 		require.NotEqual(t, tableType, r.Type, id)
 	}
-	stream := adjustments()["restoredStream"].(string)
-	table, _, _ := strings.Cut(stream, "/stream/")
+	table, _, _ := strings.Cut(restoredStream, "/stream/")
 	for _, m := range made.streamMappings() {
-		require.Equal(t, stream, m.text("EventSourceArn"))
+		require.Equal(t, restoredStream, m.text("EventSourceArn"))
 	}
 	for _, f := range env.Functions() {
 		require.Equal(t, "Restored", made.function(f).text("Environment", "Variables", env.TableName), "%s", f)
@@ -107,6 +106,21 @@ func TestAddTable_usesARestoredTableInPlaceOfItsOwn(t *testing.T) {
 				return slices.Contains(r.resources, table)
 			}), "%s", f)
 	}
+}
+
+func TestAddTable_keepsItsOwnTableBesideARestoredOneInEveryStage(t *testing.T) {
+	t.Parallel()
+	own := read(t, dev).named("Table", tableType)
+	made := readFrom(t, restored, dev)
+	stays := made.named("Table", tableType) // what leaves a stack goes by the policy of the deployment before
+	require.Equal(t, "Delete", own.DeletionPolicy)
+	require.Equal(t, "RetainExceptOnCreate", stays.DeletionPolicy)
+	require.Equal(t, own.Properties, stays.Properties, "nothing else of the table changes")
+	for _, f := range env.Functions() {
+		require.Equal(t, "Restored", made.function(f).text("Environment", "Variables", env.TableName), "%s", f)
+	}
+	require.Equal(t, "RetainExceptOnCreate", read(t, prod).named("Table", tableType).DeletionPolicy,
+		"a protected stage may let its own leave")
 }
 
 func TestTag_marksEverythingThatTakesTags(t *testing.T) {

@@ -25,9 +25,11 @@ const (
 	prod = "prod"
 )
 
-// assembly is the folder into which both stages were synthesized before the first test runs, and adjusted the one into
-// which one stage was, with the settings of a command line.
-var assembly, adjusted string
+// assembly is the folder into which both stages were synthesized before the first test runs. One stage each was
+// synthesized into adjusted, with the settings of a command line, and into restored, with a restored table.
+var assembly, adjusted, restored string
+
+const restoredStream = "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000"
 
 // adjustments are those settings.
 func adjustments() map[string]any {
@@ -37,7 +39,7 @@ func adjustments() map[string]any {
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"syncForm":       "3",
 		"subjectForm":    "2",
-		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
+		"restoredStream": restoredStream,
 	}
 }
 
@@ -50,8 +52,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	assembly, adjusted = filepath.Join(folder, "cdk.out"), filepath.Join(folder, "adjusted")
+	restored = filepath.Join(folder, "restored")
 	code := 1
-	if err := errors.Join(synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments())); err != nil {
+	if err := errors.Join(
+		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
+		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
+	); err != nil {
 		fmt.Fprintln(os.Stderr, "synthesize:", err)
 	} else {
 		code = m.Run()
