@@ -159,8 +159,8 @@ func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
 	})
 }
 
-// errorText is a text with its quotes (Amazon API Gateway Developer Guide, "Customize HTTP API access logs"). The API does
-// not escape the other variables; this one is the only message that has a quoted form.
+// errorText is a text with its quotes (Amazon API Gateway Developer Guide, "Customize HTTP API access logs"). It is the
+// only message that has a quoted form.
 const errorText = "$context.error.messageString"
 
 // accessLog returns the form of a line about a request. It has the route and not the path: the path of a calendar feed

@@ -78,9 +78,9 @@ func (e *Refusal) Error() string { return e.Message }
 // answerMargin is the part of an invocation's time that is left for the answer.
 const answerMargin = time.Second
 
-// Answering ends the context of each invocation [answerMargin] before Lambda ends the invocation itself. So a caller who
-// waits gets an answer beside a service that hangs, and the program lives on. Stream functions have a margin of their
-// own (package consume).
+// Answering ends the context of each invocation [answerMargin] before Lambda ends the invocation itself. So a caller
+// gets an answer beside a service that hangs, and the program lives on. Stream functions have a margin of their own
+// (package consume).
 func Answering(next Handler) Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		if end, ok := ctx.Deadline(); ok {
