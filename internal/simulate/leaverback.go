@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/account"
 	"nexus/pkg/api"
+	"nexus/pkg/reminders"
 )
 
 // maxBack bounds the records of an erased user that are delivered again at once.
@@ -71,7 +72,7 @@ func (h *history) deliverOfLeaver() {
 // callForLeaver makes a call of a schedule that the erased user had.
 func (h *history) callForLeaver() {
 	for _, old := range h.schedules.former {
-		if userOfPayload(old.Payload) == h.leaver.user {
+		if _, err := reminders.ReadPayload(h.registry, old.Payload); err == nil && userOfPayload(old.Payload) == h.leaver.user {
 			h.happened["call for an erased user"]++
 			h.begin(h.schedules.deliver(old.Payload))
 			return

@@ -75,11 +75,7 @@ func (h *history) takeRequest(before account.State, r *record) {
 	l := h.leaver
 	h.happened["account leaves"]++
 	eraseAt, _ := r.New.Time("eraseAt")
-	came := r.Created
-	if h.writer != nil {
-		came = h.writer.begun
-	}
-	early := eraseAt.Before(came.Truncate(time.Second).Add(notice-maxAhead)) && eraseAt.After(r.Created.Add(maxAhead))
+	early := eraseAt.Before(cameAt(h.writer, r).Truncate(time.Second).Add(notice-maxAhead)) && eraseAt.After(r.Created.Add(maxAhead))
 	if before != account.Present && before != account.Leaving || early || r.New.Str("userId") != l.user {
 		h.violate("E2", l.user, l.name, "was %q, and is to be erased at %s", before, r.New.Str("eraseAt"))
 	}

@@ -83,11 +83,22 @@ func (h *history) noteUsage(r *record) {
 	case sk.Prefix == entity.TypeUserMeta:
 		if r.New.Str(product.AttrDefaultTzid) != r.Old.Str(product.AttrDefaultTzid) {
 			h.checkZone(s, r)
-			l.zones[s.user] = append(l.zones[s.user], r.Created)
+			l.zones[s.user] = append(l.zones[s.user], zoneChange{cameAt(h.writer, r), r.Created})
 		}
 	}
 	l.known[s.user] = append(l.known[s.user], usageOf(s, h.now))
 }
+
+// cameAt returns when the request came whose writer wrote the record.
+func cameAt(w *worker, r *record) time.Time {
+	if w == nil {
+		return r.Created
+	}
+	return w.begun
+}
+
+// zoneChange is a change of the zone: when its request came, and when it was written. It was decided in between.
+type zoneChange struct{ came, written time.Time }
 
 // checkZone checks that a request over HTTP changes the zone no sooner than a minute after the last change (I15).
 func (h *history) checkZone(s *userState, r *record) {
@@ -95,7 +106,7 @@ func (h *history) checkZone(s *userState, r *record) {
 	if len(before) == 0 || !r.Old.Has(product.AttrZoneSetAt) || h.writer == nil || !h.writer.knocks {
 		return
 	}
-	if since := r.Created.Sub(before[len(before)-1]); since < zonePause-wander {
+	if since := r.Created.Sub(before[len(before)-1].came); since < zonePause-wander {
 		h.violate("I15", s.user, limit.Zone, "changes %s after it changed last", since)
 	}
 }
@@ -152,7 +163,7 @@ func (h *history) checkRefusedRate(w *worker, k knock) {
 		return
 	}
 	changes := h.limits.zones[k.user]
-	if len(changes) == 0 || w.begun.Sub(changes[len(changes)-1]) > zonePause+wander {
+	if len(changes) == 0 || w.begun.Sub(changes[len(changes)-1].written) > zonePause+wander {
 		h.violate("I15", k.user, limit.Zone, "may not change, and changed last at %v", changes)
 	}
 }

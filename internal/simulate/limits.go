@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -24,7 +23,7 @@ type limits struct {
 	always  bool // each request asks the row of its rate, and each create asks for its quotas
 	// known has the numbers by which quotas were judged, by user, the latest last; zones are the changes of the zone.
 	known     map[string][]usage
-	zones     map[string][]time.Time
+	zones     map[string][]zoneChange
 	addresses map[string]string // of calendars, by user
 }
 
@@ -48,7 +47,7 @@ func (h *history) openLimits() {
 	luck := rand.New(rand.NewPCG(h.spec.Seed, limitedSalt+1))
 	l := &limits{
 		numbers: limit.Default(), luck: luck, always: luck.IntN(3) > 0, known: map[string][]usage{},
-		zones: map[string][]time.Time{}, addresses: map[string]string{},
+		zones: map[string][]zoneChange{}, addresses: map[string]string{},
 	}
 	for _, of := range []struct {
 		name        string

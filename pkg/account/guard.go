@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/blob"
+	"nexus/pkg/bus"
 	"nexus/pkg/item"
 	"nexus/pkg/register"
 	"nexus/pkg/schedule"
@@ -13,8 +14,8 @@ import (
 )
 
 // Guard keeps work from a shell from writing anything for an account that is gone. A process there may stand still for
-// any time between a read and a write, so the state is asked before each write, consistently. The work itself then
-// fails with [ErrErased].
+// any time between a read and a write, so the state is asked before each write and event, consistently. The work itself
+// then fails with [ErrErased].
 type Guard struct{ fence *Fence }
 
 // NewGuard returns a guard that asks the fence.
@@ -101,16 +102,43 @@ type guardedScheduler struct {
 }
 
 func (s guardedScheduler) Put(ctx context.Context, in schedule.Schedule) error {
-	var call struct {
-		UserID string `json:"userId"`
-	}
-	if err := json.Unmarshal(in.Payload, &call); err != nil {
+	if err := s.guard.checkNamed(ctx, in.Payload); err != nil {
 		return fmt.Errorf("guard schedule %s: %w", in.Name, err)
 	}
-	if err := s.guard.check(ctx, call.UserID); err != nil {
+	return s.Scheduler.Put(ctx, in)
+}
+
+// checkNamed checks the user whom a JSON object names.
+func (g Guard) checkNamed(ctx context.Context, object []byte) error {
+	var of struct {
+		UserID string `json:"userId"`
+	}
+	if err := json.Unmarshal(object, &of); err != nil {
 		return err
 	}
-	return s.Scheduler.Put(ctx, in)
+	return g.check(ctx, of.UserID)
+}
+
+// Bus returns a bus whose events are guarded; nil for nil. An event's detail names its user.
+func (g Guard) Bus(b bus.Bus) bus.Bus {
+	if b == nil {
+		return nil
+	}
+	return guardedBus{b, g}
+}
+
+type guardedBus struct {
+	bus.Bus
+	guard Guard
+}
+
+func (b guardedBus) Publish(ctx context.Context, events ...bus.Event) error {
+	for _, e := range events {
+		if err := b.guard.checkNamed(ctx, e.Detail); err != nil {
+			return fmt.Errorf("guard event %s: %w", e.Type, err)
+		}
+	}
+	return b.Bus.Publish(ctx, events...)
 }
 
 // Objects returns an object store whose Puts are guarded; nil for nil.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/account"
+	"nexus/pkg/bus"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/schedule"
@@ -19,6 +20,7 @@ func TestGuard_refusesEachWriteForAnAccountThatIsGone(t *testing.T) {
 	w := setup(t)
 	guard := account.NewGuard(w.fence(0))
 	store, scheduler, objects := guard.Store(w.store), guard.Scheduler(w.calls), guard.Objects(w.archive)
+	published := guard.Bus(w.bus)
 	writes := func(user string) []error {
 		row := entity.GoneKey(user, "note_1").Item()
 		_, updated := store.Update(t.Context(), table.Update{Key: row.Key(), Set: item.Item{"a": item.Int(1)}})
@@ -28,6 +30,7 @@ func TestGuard_refusesEachWriteForAnAccountThatIsGone(t *testing.T) {
 			scheduler.Put(t.Context(), schedule.Schedule{
 				Name: "reminder-" + part(user) + "-x", At: noon.Add(time.Hour), Payload: []byte(`{"userId":"` + user + `"}`),
 			}),
+			published.Publish(t.Context(), bus.Event{Type: "ReminderDue", Detail: []byte(`{"userId":"` + user + `"}`), Time: noon}),
 			objects.Put(t.Context(), "archive/"+user+"/note_1/1.json", []byte("{}")),
 		}
 	}

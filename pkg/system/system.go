@@ -218,6 +218,7 @@ func (s *System) guarded() *System {
 	guard, guarded, storeOf := account.NewGuard(s.Fence), *s, s.ports.Store
 	guarded.ports.Store = func(part string) table.Store { return guard.Store(storeOf(part)) }
 	guarded.ports.Scheduler, guarded.ports.Copies = guard.Scheduler(s.ports.Scheduler), guard.Objects(s.ports.Copies)
+	guarded.ports.Bus = guard.Bus(s.ports.Bus)
 	return &guarded
 }
 
