@@ -75,7 +75,8 @@ func (h *history) takeRequest(before account.State, r *record) {
 	l := h.leaver
 	h.happened["account leaves"]++
 	eraseAt, _ := r.New.Time("eraseAt")
-	early := eraseAt.Before(cameAt(h.writer, r).Truncate(time.Second).Add(notice-maxAhead)) && eraseAt.After(r.Created.Add(maxAhead))
+	least := cameAt(h.writer, r).Truncate(time.Second).Add(notice - maxAhead)
+	early := eraseAt.Before(least) && eraseAt.After(r.Created.Add(maxAhead))
 	if before != account.Present && before != account.Leaving || early || r.New.Str("userId") != l.user {
 		h.violate("E2", l.user, l.name, "was %q, and is to be erased at %s", before, r.New.Str("eraseAt"))
 	}

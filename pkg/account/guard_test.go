@@ -30,7 +30,9 @@ func TestGuard_refusesEachWriteForAnAccountThatIsGone(t *testing.T) {
 			scheduler.Put(t.Context(), schedule.Schedule{
 				Name: "reminder-" + part(user) + "-x", At: noon.Add(time.Hour), Payload: []byte(`{"userId":"` + user + `"}`),
 			}),
-			published.Publish(t.Context(), bus.Event{Type: "ReminderDue", Detail: []byte(`{"userId":"` + user + `"}`), Time: noon}),
+			published.Publish(t.Context(), bus.Event{
+				Type: "ReminderDue", Detail: []byte(`{"userId":"` + user + `"}`), Time: noon,
+			}),
 			objects.Put(t.Context(), "archive/"+user+"/note_1/1.json", []byte("{}")),
 		}
 	}
