@@ -72,7 +72,8 @@ func (h *history) deliverOfLeaver() {
 // callForLeaver makes a call of a schedule that the erased user had.
 func (h *history) callForLeaver() {
 	for _, old := range h.schedules.former {
-		if _, err := reminders.ReadPayload(h.registry, old.Payload); err == nil && userOfPayload(old.Payload) == h.leaver.user {
+		_, err := reminders.ReadPayload(h.registry, old.Payload)
+		if err == nil && userOfPayload(old.Payload) == h.leaver.user {
 			h.happened["call for an erased user"]++
 			h.begin(h.schedules.deliver(old.Payload))
 			return
