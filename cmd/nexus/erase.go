@@ -33,7 +33,7 @@ type eraseCommand struct {
 	Table    string `default:"ProductivityData" env:"TABLE_NAME" help:"The table's name, with --endpoint (${default})."`
 
 	User   string `placeholder:"USER" xor:"what" help:"The user whose account is to be erased."`
-	Due    bool   `xor:"what" help:"Erase all accounts whose time has come, and go on with what was left."`
+	Due    bool   `xor:"what" help:"${erase_due}"`
 	Again  bool   `xor:"what" help:"${erase_again}"`
 	Now    bool   `help:"Erase at once, and end when nothing is left. Otherwise the account has 7 days."`
 	DryRun bool   `help:"Count what there is of the user, and change nothing."`
@@ -53,6 +53,8 @@ func (*eraseCommand) Help() string {
 	return examples("Erases the account of a user: all that docs/privacy.md lists, for good. What AWS keeps by itself "+
 		"ends in the periods that docs/operations.md names. With --endpoint all settings are needed, as flags or in the "+
 		"environment under the names of the functions' variables. "+
+		"--dev and --data take --user, also with --now or --dry-run, and --again. --due needs --endpoint: a local system "+
+		"erases by itself what is due. "+
 		"--again belongs to the restore of a table: it erases again whom the restore brought back, and is to be run before "+
 		"the restored table is used.",
 		"nexus erase --dev http://127.0.0.1:8080 --user ann --now",

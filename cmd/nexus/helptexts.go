@@ -51,6 +51,8 @@ var helpTexts = kong.Vars{
 		"settings name. Region and credentials come from the environment.",
 	"pseudonym_account": "A user: the name h of the account that leaves or left, in ERASE#<h>, leaving/<h>, " +
 		"erased/<h> and the line account erased.",
+	"erase_due": "Erase all accounts whose time has come, and go on with what was left. Only with --endpoint: a local " +
+		"system does so by itself.",
 	"erase_again":  "Erase again whom a restore of the table brought back, by the lists in the bucket.",
 	"erase_pepper": "The deployment's pepper. In the environment it shows in no list of processes.",
 	"verify_pepper": "The deployment's pepper, with --endpoint: a repair needs it once an account has left. In " +

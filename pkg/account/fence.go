@@ -96,6 +96,20 @@ func (f *Fence) RefuseGone(ctx context.Context, user string) error {
 	return err
 }
 
+// RefuseLeaving returns [ErrErased] or [ErrLeaving] for a user whose account may not be changed, as of now.
+func (f *Fence) RefuseLeaving(ctx context.Context, user string) error {
+	state, err := f.Fresh(ctx, user)
+	switch {
+	case err != nil:
+		return err
+	case state.IsGone():
+		return ErrErased
+	case state == Leaving:
+		return ErrLeaving
+	}
+	return nil
+}
+
 // HasPepper reports whether the table has ever had an account that left: only with the pepper can such be told.
 func HasPepper(ctx context.Context, store table.Reader) (bool, error) {
 	it, err := table.Find(ctx, store, departure.PepperKey())

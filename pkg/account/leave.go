@@ -27,6 +27,8 @@ const (
 var (
 	// ErrErased says that the account is being erased, or was.
 	ErrErased = errors.New("the account is erased")
+	// ErrLeaving says that the account is to be erased, so that nothing changes it but its return.
+	ErrLeaving = errors.New("the account is to be erased: POST /v1/me/restore takes that back")
 	// ErrPresent says that the account is not leaving.
 	ErrPresent = errors.New("the account is not leaving")
 	// errRace says that another worker changed the account's state again and again.

@@ -57,6 +57,9 @@ func (p *Platform) postExport(w http.ResponseWriter, r *http.Request) error {
 		p.log.Error("an export ended early", "error", err)
 		panic(http.ErrAbortHandler) // the status is sent: only a cut connection can report the error
 	}
+	if errors.Is(err, account.ErrErased) {
+		return refusal(http.StatusConflict, "user: %v", err)
+	}
 	return err
 }
 
@@ -102,7 +105,7 @@ func (p *Platform) postImport(w http.ResponseWriter, r *http.Request) (err error
 	case errors.As(err, &wrong):
 		return refusal(http.StatusUnprocessableEntity, "%v", wrong)
 	case errors.Is(err, transfer.ErrNotEmpty), errors.Is(err, transfer.ErrOtherFile),
-		errors.Is(err, transfer.ErrOvertaken), errors.Is(err, account.ErrErased):
+		errors.Is(err, transfer.ErrOvertaken), errors.Is(err, account.ErrErased), errors.Is(err, account.ErrLeaving):
 		return refusal(http.StatusConflict, "%v", err)
 	case err != nil:
 		return err

@@ -131,6 +131,10 @@ func TestPlatform_leavesNothingOfAnErasedUser(t *testing.T) {
 		}
 		require.Empty(t, found(t, swept, text), text)
 	}
+	require.NoError(t, filepath.WalkDir(filepath.Join(dir, "blobs"), func(file string, _ fs.DirEntry, err error) error {
+		require.NotContains(t, file+"/", user+"+/", "the name of a folder")
+		return err
+	}))
 	require.NotEmpty(t, found(t, swept, other+`"`), "law E3")
 	for _, text := range []string{
 		user + "\"", user + "#", user + "/", "of " + user + "\"",
@@ -188,4 +192,33 @@ func TestPlatform_erasesAUserInMemoryWhenTheTimeHasCome(t *testing.T) {
 	s.must("POST", "/v1/notes", object{"title": "a stranger", "body": "b"})
 	status, refusal := s.call("POST", "/dev/erase", object{"user": "a#b"})
 	require.Equal(t, http.StatusUnprocessableEntity, status, refusal)
+}
+
+// An account that leaves can be exported, and takes no import. One that was erased takes neither.
+func TestPlatform_refusesTransfersOfAnAccountThatLeavesOrIsErased(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	const media = "application/zip"
+	s.live("giver")
+	export := func(user string) (int, []byte) {
+		return s.ask("POST", "/dev/export", "application/json", []byte(`{"user":"`+user+`"}`))
+	}
+	status, file := export("giver")
+	require.Equal(t, http.StatusOK, status)
+	s.must("POST", "/dev/erase", object{"user": "goer"})
+	status, refused := s.ask("POST", "/dev/import?user=goer", media, file)
+	require.Equal(t, http.StatusConflict, status, "%s", refused)
+	require.Contains(t, string(refused), "is to be erased")
+	status, _ = export("goer")
+	require.Equal(t, http.StatusOK, status)
+	s.must("POST", "/dev/erase", object{"user": "giver", "now": true})
+	status, refused = export("giver")
+	require.Equal(t, http.StatusConflict, status, "%s", refused)
+	require.Contains(t, string(refused), "the account is erased")
+	status, _ = s.ask("POST", "/dev/import?user=giver", media, file)
+	require.Equal(t, http.StatusConflict, status)
+	s.user = "goer"
+	s.must("POST", "/v1/me/restore", nil)
+	status, report := s.ask("POST", "/dev/import?user=goer", media, file)
+	require.Equal(t, http.StatusOK, status, "%s", report)
 }

@@ -163,6 +163,7 @@ func (s *System) newTransfer() *transfer.Service {
 		Plans:    plan.New(publisher, trees, p.Now, p.NewRevisionID),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: s.registry, Now: p.Now, Random: p.Random}),
 		Pause:    p.Pause, Limits: p.Limits, Fence: s.refuseGone,
+		FenceImport: s.refuseLeaving,
 	})
 }
 
@@ -172,6 +173,13 @@ func (s *System) refuseGone(ctx context.Context, user string) error {
 		return nil
 	}
 	return s.Fence.RefuseGone(ctx, user)
+}
+
+func (s *System) refuseLeaving(ctx context.Context, user string) error {
+	if s.Fence == nil {
+		return nil
+	}
+	return s.Fence.RefuseLeaving(ctx, user)
 }
 
 // addEraser builds what lets accounts leave, and erases them.

@@ -31,9 +31,10 @@ type Config struct {
 	Pause func(ctx context.Context, most time.Duration) error
 	// Limits are those of the user who imports; nil for those where no stage says otherwise.
 	Limits limit.Numbers
-	// Fence, if set, is asked before each part of an export and before an import. Its error ends them. The store asks
-	// before each write of an import.
+	// Fence, if set, is asked before each part of an export. Its error ends the export.
 	Fence func(ctx context.Context, user string) error
+	// FenceImport, if set, is asked before an import. Its error ends the import. The store asks before each write.
+	FenceImport func(ctx context.Context, user string) error
 }
 
 // Service exports and imports accounts. It is safe for concurrent use.

@@ -111,8 +111,10 @@ func (s *Service) begin(ctx context.Context, user, digest string) (*run, error) 
 	row[attrDigest], row[attrDone] = item.String(digest), item.Int(0)
 	row[attrState] = item.String(stateChecking)
 	row.SetTime(attrBegun, s.Now())
-	if err := s.fence(ctx, user); err != nil {
-		return nil, err
+	if s.FenceImport != nil {
+		if err := s.FenceImport(ctx, user); err != nil {
+			return nil, err
+		}
 	}
 	put := table.Put{Item: row, If: table.OrNoRow(table.Less(entity.AttrTTL, item.Int(s.Now().Unix()+1)))}
 	for range maxRounds {

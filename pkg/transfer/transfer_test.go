@@ -347,7 +347,7 @@ func TestService_doesNothingForAnAccountThatIsGone(t *testing.T) {
 	_, err := here.Export(t.Context(), "ann", io.Discard, blobmemory.New(nil), "", nil)
 	require.ErrorIs(t, err, gone)
 	there := newFixture(t)
-	there.Fence = here.Fence
+	there.FenceImport = here.Fence
 	_, err = there.take("zoe", file)
 	require.ErrorIs(t, err, gone)
 	require.Empty(t, there.dump())

@@ -2,7 +2,8 @@
 //
 // It promises what the port does: a body is on disk when Put returns, survives a SIGKILL, and replaces the former one
 // in a single step. Nothing outside the directory can be reached, neither by a name nor through a symbolic link.
-// Folders that have become empty stay. One directory belongs to one store at a time.
+// A folder goes with the last object in it, because its name says as much as theirs: with the deletion or, if the
+// process died in between, with the next start. One directory belongs to one store at a time.
 package dir
 
 import (
@@ -33,14 +34,18 @@ type Store struct {
 	root   *os.Root
 	staged atomic.Uint64 // numbers the files in staging
 
+	// folders is held while a folder that is needed may be missing: shared by those who put something in one, alone by
+	// those who remove empty ones.
+	folders sync.RWMutex
+
 	mu     sync.Mutex
 	synced map[string]bool // folders whose own name is durable
 }
 
 var _ blob.Purger = (*Store)(nil)
 
-// New opens or creates the directory and removes bodies that a crash left half-written: no caller received a success
-// for them.
+// New opens or creates the directory. It removes bodies that a crash left half-written: no caller received a success
+// for them. It also removes empty folders.
 func New(directory string) (*Store, error) {
 	s := &Store{synced: map[string]bool{}}
 	if err := s.open(directory); err != nil {
@@ -61,7 +66,7 @@ func (s *Store) open(directory string) error {
 		return err
 	}
 	s.root = root
-	err = errors.Join(root.RemoveAll(staging), s.folder(staging), s.folder(objects))
+	err = errors.Join(root.RemoveAll(staging), s.folder(staging), s.folder(objects), s.tidy())
 	if err != nil {
 		return errors.Join(err, root.Close())
 	}
@@ -100,6 +105,8 @@ func (s *Store) put(file string, body []byte) error {
 
 // place moves a staged body to its file, durably.
 func (s *Store) place(temporary, file string) error {
+	s.folders.RLock()
+	defer s.folders.RUnlock()
 	if err := s.folder(path.Dir(file)); err != nil {
 		return errors.Join(err, s.remove(temporary))
 	}
@@ -135,12 +142,9 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	}
 	err := ctx.Err()
 	if err == nil {
-		err = s.root.Remove(encode(name))
-		if err == nil {
-			err = s.sync(path.Dir(encode(name)))
-		}
+		err = s.delete(encode(name))
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return fmt.Errorf("delete object %q: %w: %w", name, blob.ErrUnavailable, err)
 	}
 	return nil
@@ -154,6 +158,9 @@ func (s *Store) List(ctx context.Context, prefix string, limit int, after string
 	}
 	var names []string
 	err := fs.WalkDir(s.root.FS(), objects, func(file string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && file != objects {
+			err = nil // a folder that has become empty since
+		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}

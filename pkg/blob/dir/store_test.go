@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,6 +94,84 @@ func TestStore_followsNoLinkOutside(t *testing.T) {
 	require.ErrorIs(t, s.Delete(t.Context(), "out/secret"), blob.ErrUnavailable)
 	require.FileExists(t, filepath.Join(outside, "secret"))
 	require.NoFileExists(t, filepath.Join(outside, "new"))
+}
+
+// folders returns the folders below that of the objects.
+func folders(t *testing.T, directory string) (names []string) {
+	t.Helper()
+	root := filepath.Join(directory, "objects")
+	require.NoError(t, filepath.WalkDir(root, func(file string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && file != root {
+			names = append(names, strings.TrimPrefix(file, root+string(filepath.Separator)))
+		}
+		return err
+	}))
+	return names
+}
+
+func TestDelete_removesTheFoldersThatItEmpties(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	s := setup(t, directory)
+	for _, name := range []string{"archive/u/task_1/1.json", "archive/u/task_1/2.json", "archive/v/task_2/1.json", "a"} {
+		require.NoError(t, s.Put(t.Context(), name, nil))
+	}
+	require.NoError(t, s.Delete(t.Context(), "archive/u/task_1/1.json"))
+	require.Contains(t, folders(t, directory), filepath.Join("archive+", "u+", "task_1+"))
+	require.NoError(t, s.Delete(t.Context(), "archive/u/task_1/2.json"))
+	require.Equal(t, []string{"archive+", filepath.Join("archive+", "v+"), filepath.Join("archive+", "v+", "task_2+")},
+		folders(t, directory))
+	require.NoError(t, s.Delete(t.Context(), "archive/u/task_1/2.json"), "a missing one counts as removed")
+	_, err := s.Purge(t.Context(), "archive/")
+	require.NoError(t, err)
+	require.NoError(t, s.Delete(t.Context(), "a"))
+	require.Empty(t, folders(t, directory))
+	require.NoError(t, s.Put(t.Context(), "archive/u/task_1/2.json", []byte("again")))
+	body, err := s.Get(t.Context(), "archive/u/task_1/2.json")
+	require.NoError(t, err)
+	require.Equal(t, "again", string(body))
+}
+
+func TestNew_removesEmptyFolders(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	s := setup(t, directory)
+	require.NoError(t, s.Put(t.Context(), "U/1/x", nil))
+	require.NoError(t, s.Close())
+	require.NoError(t, os.MkdirAll(filepath.Join(directory, "objects", "archive+", "u+", "task_1+"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(directory, "objects", ",u+", "2+"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(directory, "objects", "other"), 0o700))
+	setup(t, directory)
+	require.Equal(t, []string{",u+", filepath.Join(",u+", "1+"), "other"}, folders(t, directory))
+}
+
+// A deletion beside a Put removes no folder that the Put needs.
+func TestDelete_leavesAFolderToAPutBesideIt(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	s := setup(t, directory)
+	var workers sync.WaitGroup
+	for w := range 4 {
+		workers.Go(func() {
+			for i := range 60 {
+				name := fmt.Sprintf("archive/u/task_%d/%d.json", i%2, w)
+				if err := s.Put(t.Context(), name, []byte("x")); err != nil {
+					t.Errorf("put %s: %v", name, err)
+				}
+				if _, err := s.Get(t.Context(), name); err != nil {
+					t.Errorf("get %s: %v", name, err)
+				}
+				if names, err := s.List(t.Context(), "archive/", 10, ""); err != nil || !slices.Contains(names, name) {
+					t.Errorf("list %v without %s: %v", names, name, err)
+				}
+				if err := s.Delete(t.Context(), name); err != nil {
+					t.Errorf("delete %s: %v", name, err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	require.Empty(t, folders(t, directory))
 }
 
 // childDir asks a copy of the test binary to put objects there until it is killed.
