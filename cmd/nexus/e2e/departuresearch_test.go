@@ -73,11 +73,8 @@ func (s *system) search(l *life, others []*life, running bool) (files int, found
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() {
-			return nil
-		}
 		find("the name of a file", []byte(name))
-		if strings.HasPrefix(name, engineFile) {
+		if entry.IsDir() || strings.HasPrefix(name, engineFile) {
 			return nil
 		}
 		content, err := os.ReadFile(path)
