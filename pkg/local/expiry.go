@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -22,6 +23,9 @@ import (
 // costs an attempt; the record of the change will correct it.
 type expiries struct {
 	types []*entity.Type // of the items
+	// isGone reports whether a user's rows are removed by an erasure, or were. Set before the first sweep.
+	isGone func(ctx context.Context, user string) (bool, error)
+
 	mu    sync.Mutex
 	rows  map[item.Key]expiring
 	all   expiryHeap // by instant; entries that rows no longer confirms are skipped
@@ -131,6 +135,23 @@ func (e *expiries) take(at time.Time) []item.Item {
 		out = append(out, row)
 	}
 	return out
+}
+
+// toSweep returns the rows but those of users who are gone. A record that was read behind an erasure may have added one
+// of these again.
+func (e *expiries) toSweep(ctx context.Context, rows []item.Item) ([]item.Item, error) {
+	var out []item.Item
+	for _, row := range rows {
+		if user, ok := account.OwnerOf(row.Key().PK); ok {
+			if gone, err := e.isGone(ctx, user); err != nil {
+				return nil, err
+			} else if gone {
+				continue
+			}
+		}
+		out = append(out, row)
+	}
+	return out, nil
 }
 
 // forget drops the rows, which are removed now by what does not wait for their expiry.

@@ -196,6 +196,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.rows.isGone = p.system.IsGone
 	kept, err := p.openCheckpoints(ctx)
 	if err != nil {
 		return nil, err
