@@ -103,10 +103,11 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 	// The sweeper reports its removals to the transport, so it must not use that transport itself.
 	plain := dynamo.New(dynamo.NewClient(serviceConfig(engine.Internal, base)))
 	var taken []item.Item
-	sweeper, err = engine.NewSweeper(running.DataDir(), plain, func(ctx context.Context, at time.Time) ([]item.Item, error) {
+	find := func(ctx context.Context, at time.Time) ([]item.Item, error) {
 		taken = rows.take(at)
 		return rows.toSweep(ctx, taken)
-	}, rows.types...)
+	}
+	sweeper, err = engine.NewSweeper(running.DataDir(), plain, find, rows.types...)
 	if err != nil {
 		return nil, err
 	}
