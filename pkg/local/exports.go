@@ -68,12 +68,16 @@ func (p *Platform) runExports(ctx context.Context) {
 	}
 }
 
-// export works on all exports. An erasure waits until it has ended.
+// export works on all exports. An erasure waits until it has ended. The worker compares a deadline with the platform's
+// clock, which may be ahead of the context's; so it gets the context's end without its deadline.
 func (p *Platform) export(ctx context.Context) error {
 	defer p.others.begin()()
 	p.exporter.Lock()
 	defer p.exporter.Unlock()
-	return p.system.Exporter.Run(ctx)
+	unbound, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, end)()
+	return p.system.Exporter.Run(unbound)
 }
 
 // links makes signed addresses of objects, as a presigned one of S3 is. They end with the platform.
