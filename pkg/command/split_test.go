@@ -295,13 +295,9 @@ func TestSplitSeries_deletesWhatAnOvertakenSplitHasLeft(t *testing.T) {
 	require.Contains(t, b.seen(id, "20251222"), `"title":"x"`)
 }
 
-func TestSplitSeries_overwritesWhatAnEarlierAttemptHasLeft(t *testing.T) {
-	t.Parallel()
-	b := setupSeries(t)
-	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
-	b.except(id, "20251222", `{"title":"first"}`)
-	b.except(id, "20251229", `{"title":"undone meanwhile"}`)
-	cmd := command.SplitSeries{ID: id, Date: "20251215"}
+// leavesInstances carries out a split until its second transaction, so that the new series' instances are there alone.
+func (b *fixture) leavesInstances(cmd command.Command) {
+	b.t.Helper()
 	transactions := 0
 	b.fault = func(c memory.Call) error {
 		if c.Op != "Transact" || c.Stage != memory.Before {
@@ -313,8 +309,18 @@ func TestSplitSeries_overwritesWhatAnEarlierAttemptHasLeft(t *testing.T) {
 		return nil
 	}
 	_, err := b.do(cmd, at(1))
-	require.ErrorIs(t, err, table.ErrUnavailable)
+	require.ErrorIs(b.t, err, table.ErrUnavailable)
 	b.fault = nil
+}
+
+func TestSplitSeries_overwritesWhatAnEarlierAttemptHasLeft(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
+	b.except(id, "20251222", `{"title":"first"}`)
+	b.except(id, "20251229", `{"title":"undone since"}`)
+	cmd := command.SplitSeries{ID: id, Date: "20251215"}
+	b.leavesInstances(cmd)
 	require.Len(t, b.idle(), 2, "instances of a series that is not there")
 	b.except(id, "20251222", `{"title":"second"}`)
 	b.except(id, "20251229", `{}`)
@@ -330,21 +336,9 @@ func TestSplitSeries_saysThatOnlyUndoneRowsAreThere(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)
 	id := b.newSeries(`"rrule":"FREQ=WEEKLY"`)
-	b.except(id, "20251222", `{"title":"undone meanwhile"}`)
+	b.except(id, "20251222", `{"title":"undone since"}`)
 	cmd := command.SplitSeries{ID: id, Date: "20251215"}
-	transactions := 0
-	b.fault = func(c memory.Call) error {
-		if c.Op != "Transact" || c.Stage != memory.Before {
-			return nil
-		}
-		if transactions++; transactions == 2 {
-			return table.ErrUnavailable
-		}
-		return nil
-	}
-	_, err := b.do(cmd, at(1))
-	require.ErrorIs(t, err, table.ErrUnavailable)
-	b.fault = nil
+	b.leavesInstances(cmd)
 	b.except(id, "20251222", `{}`)
 	next := b.must(cmd, at(1))
 	require.False(t, b.instance(next.Ref.ID, "20251222").Has("modifiedFields"))

@@ -141,15 +141,18 @@ func (e *expiries) take(at time.Time) []item.Item {
 // of these again.
 func (e *expiries) toSweep(ctx context.Context, rows []item.Item) ([]item.Item, error) {
 	var out []item.Item
+	gone := map[string]bool{}
 	for _, row := range rows {
-		if user, ok := account.OwnerOf(row.Key().PK); ok {
-			if gone, err := e.isGone(ctx, user); err != nil {
+		user, ok := account.OwnerOf(row.Key().PK)
+		if _, asked := gone[user]; ok && !asked {
+			var err error
+			if gone[user], err = e.isGone(ctx, user); err != nil {
 				return nil, err
-			} else if gone {
-				continue
 			}
 		}
-		out = append(out, row)
+		if !gone[user] {
+			out = append(out, row)
+		}
 	}
 	return out, nil
 }

@@ -326,7 +326,7 @@ func TestAgenda_ofSeriesTakesTwoRoundTrips(t *testing.T) {
 	require.Equal(t, map[string]int{"Query": 6, "Get": 1, "BatchGet": 1}, b.trips())
 }
 
-// A page takes a batch for each 100 occurrences on it of series with exceptions, and a partition of each year.
+// A page takes one batch for all series with exceptions, at which it ends, and a partition of each year.
 func TestAgenda_takesNoMoreRequestsForMoreSeriesWithExceptions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ func (l *life) requireComplete(e exported) {
 	}
 	for name := range e {
 		if parts := strings.Split(name, "/"); parts[0] == "plans" {
-			require.True(l.system.t, l.dates[parts[1]], "%s: a plan that nobody made", name)
+			require.True(l.system.t, l.dates[parts[1]], "%s: a plan that the life did not make", name)
 		}
 	}
 	l.requireSettings(e)

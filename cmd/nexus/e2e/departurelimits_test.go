@@ -240,9 +240,9 @@ func TestDev_hasTheRatesOfTheDocument(t *testing.T) {
 	wait := requireRefused(t, refused, "feed", want)
 	require.LessOrEqual(t, wait, time.Minute)
 	anyone.do(http.StatusNotFound, request{method: http.MethodGet, path: "/feed/x.ics"})
-	anew := c.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
-	anyone.do(http.StatusTooManyRequests, request{method: http.MethodGet, path: anew})
+	renewed := c.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
+	anyone.do(http.StatusTooManyRequests, request{method: http.MethodGet, path: renewed})
 	c.get("/v1/me")
 	s.advance(time.Minute)
-	anyone.do(http.StatusOK, request{method: http.MethodGet, path: anew})
+	anyone.do(http.StatusOK, request{method: http.MethodGet, path: renewed})
 }
