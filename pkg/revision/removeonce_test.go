@@ -51,6 +51,11 @@ func TestDelete_leavesWhatWasCommittedAfterTheFirstRequest(t *testing.T) {
 		require.Empty(t, p.law.Broken())
 		return calls
 	}
+	atEachCall(try)
+}
+
+// atEachCall tries without a failure, and with each failure before and after each call that the first made.
+func atEachCall(try func(fail int, stage memory.Stage, err error) (calls int)) {
 	calls := try(0, memory.Before, nil)
 	for fail := 1; fail <= calls; fail++ {
 		for _, stage := range []memory.Stage{memory.Before, memory.After} {
@@ -108,14 +113,7 @@ func TestPrune_leavesWhatWasCommittedAfterTheFirstRequest(t *testing.T) {
 		require.Empty(t, p.law.Broken())
 		return calls
 	}
-	calls := try(0, memory.Before, nil)
-	for fail := 1; fail <= calls; fail++ {
-		for _, stage := range []memory.Stage{memory.Before, memory.After} {
-			for _, err := range []error{errDied, table.ErrUnavailable} {
-				try(fail, stage, err)
-			}
-		}
-	}
+	atEachCall(try)
 }
 
 // TestPrune_remembersWhatRemovedNothing: a dry run, and a pruning that finds nothing, take the key, too.
