@@ -37,7 +37,7 @@ func (s *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"Schedules": list})
 		return
-	case r.Method == http.MethodPost:
+	case r.Method == http.MethodPost, r.Method == http.MethodPut && s.schedules[name] != nil:
 		in := map[string]any{}
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		s.schedules[name] = in
@@ -54,6 +54,8 @@ func (s *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, _ = io.WriteString(w, `{}`)
 }
+
+const notifyARN = "arn:aws:lambda:us-east-1:123456789012:function:notify"
 
 // It is not parallel, because it says in the environment where the services are.
 func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
@@ -78,7 +80,7 @@ func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
 
 	args := []string{
 		"verify", "--endpoint", info.body.str("endpoint"), "--grace", "1ms", "--schedule-group", "g", "--bus", "b",
-		"--schedule-target", "arn:aws:lambda:us-east-1:123456789012:function:notify",
+		"--schedule-target", notifyARN + ":live",
 		"--schedule-role", "arn:aws:iam::123456789012:role/r", "--schedule-dead-letter",
 		"arn:aws:sqs:us-east-1:123456789012:q",
 	}
@@ -89,6 +91,22 @@ func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
 	code, results, messages = nexus(t, append(args, "--repair")...)
 	require.Equal(t, exitDone, code, results+messages)
 	require.Len(t, services.schedules, len(scheduled), "the scheduler that was named has what the other one has")
+
+	// An earlier release called the function without its alias.
+	var former string
+	for name, s := range services.schedules {
+		former = name
+		s["Target"].(map[string]any)["Arn"] = notifyARN
+		break
+	}
+	code, results, messages = nexus(t, args...)
+	require.Equal(t, exitFailed, code, results+messages)
+	require.Contains(t, results, former)
+	require.Contains(t, results, "calls nothing of this deployment")
+	code, results, messages = nexus(t, append(args, "--repair")...)
+	require.Equal(t, exitDone, code, results+messages)
+	require.Equal(t, notifyARN+":live", services.schedules[former]["Target"].(map[string]any)["Arn"])
+
 	services.schedules["reminder-x"] = map[string]any{
 		"Target": map[string]string{"Arn": "a", "RoleArn": "r", "Input": "{}"},
 	}

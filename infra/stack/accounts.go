@@ -14,13 +14,13 @@ import (
 // addAccounts has the function for whole accounts called from time to time. A call that fails is not repeated: the next
 // one takes up what it left.
 func (d *deployment) addAccounts() {
-	function := d.functions[env.Account]
+	alias := d.live[env.Account]
 	every := awscdk.Duration_Minutes(jsii.Number(size.AccountEvery.Minutes()))
-	function.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: jsii.Number(0), MaxEventAge: every})
+	alias.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: jsii.Number(0), MaxEventAge: every})
 	awsevents.NewRule(d.Stack, jsii.String("Accounts"), &awsevents.RuleProps{
 		Description: jsii.String("Nexus: calls " + string(env.Account)),
 		Schedule:    awsevents.Schedule_Rate(every),
-		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(function,
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(alias,
 			&awseventstargets.LambdaFunctionProps{RetryAttempts: jsii.Number(0)})},
 	})
 }

@@ -12,13 +12,13 @@ import (
 func TestAddAccounts_callsTheFunctionEveryFewMinutes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		function := t.function(env.Account)
+		live := t.live(env.Account).ref()
 		rule := t.named("Accounts", "AWS::Events::Rule")
 		require.Equal(t, "rate(5 minutes)", rule.text("ScheduleExpression"))
 		require.Equal(t, "ENABLED", rule.text("State"))
 		targets := rule.at("Targets").([]any)
 		require.Len(t, targets, 1)
-		require.Equal(t, function.attribute("Arn"), text(targets[0].(map[string]any)["Arn"]))
+		require.Equal(t, live, text(targets[0].(map[string]any)["Arn"]))
 		may := t.all("AWS::Lambda::Permission")
 		var allowed []string
 		for _, p := range may {
@@ -27,9 +27,10 @@ func TestAddAccounts_callsTheFunctionEveryFewMinutes(t *testing.T) {
 				allowed = append(allowed, p.text("FunctionName"))
 			}
 		}
-		require.Equal(t, []string{function.attribute("Arn")}, allowed)
-		config := t.named("Account/EventInvokeConfig", "AWS::Lambda::EventInvokeConfig")
-		require.Equal(t, function.ref(), config.text("FunctionName"))
+		require.Equal(t, []string{live}, allowed)
+		config := t.named("AccountLive/EventInvokeConfig", "AWS::Lambda::EventInvokeConfig")
+		require.Equal(t, t.function(env.Account).ref(), config.text("FunctionName"))
+		require.Equal(t, t.liveQualifier(env.Account), config.text("Qualifier"))
 		require.Equal(t, 0.0, config.at("MaximumRetryAttempts"), "the next call takes up what is left")
 		require.GreaterOrEqual(t, float64(size.For(env.Account).Reserved),
 			size.For(env.Account).Timeout.Seconds()/size.AccountEvery.Seconds()+1, "calls that overlap are not refused")

@@ -128,17 +128,17 @@ func routeKey(r api.Route) string {
 	return r.Method + " " + r.Path
 }
 
-// integrate lets the API call the function, and returns the target for routes.
+// integrate lets the API call the function by its alias, and returns the target for routes.
 func (d *deployment) integrate(f env.Function) *string {
-	function := d.functions[f]
+	alias := d.live[f]
 	awslambda.NewCfnPermission(d.Stack, jsii.String(construct(f)+"Requests"), &awslambda.CfnPermissionProps{
-		Action: jsii.String("lambda:InvokeFunction"), FunctionName: function.FunctionArn(),
+		Action: jsii.String("lambda:InvokeFunction"), FunctionName: alias.FunctionArn(),
 		Principal: jsii.String("apigateway.amazonaws.com"),
 		SourceArn: jsii.String(d.arn("execute-api", d.api, "*/*", awscdk.ArnFormat_SLASH_RESOURCE_NAME)),
 	})
 	integration := awsapigatewayv2.NewCfnIntegration(d.Stack, jsii.String(construct(f)+"Integration"),
 		&awsapigatewayv2.CfnIntegrationProps{
-			ApiId: jsii.String(d.api), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: function.FunctionArn(),
+			ApiId: jsii.String(d.api), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: alias.FunctionArn(),
 			PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(integrationMilliseconds),
 		})
 	return awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})

@@ -58,14 +58,14 @@ func TestIntegrate_waitsLongerThanTheFunctionRuns(t *testing.T) {
 		id := t.one("AWS::ApiGatewayV2::Api").ref()
 		require.Len(t, t.all("AWS::Lambda::Permission"), len(serving)+1, "only the rule of account may call another one")
 		for _, f := range serving {
-			function := t.function(f)
+			live := t.live(f).ref()
 			integration := t.named(title(f)+"Integration", "AWS::ApiGatewayV2::Integration")
 			require.Equal(t, "AWS_PROXY", integration.text("IntegrationType"))
 			require.Equal(t, "2.0", integration.text("PayloadFormatVersion"), "what the functions read")
-			require.Equal(t, function.attribute("Arn"), integration.text("IntegrationUri"))
+			require.Equal(t, live, integration.text("IntegrationUri"))
 			require.Greater(t, integration.at("TimeoutInMillis"), float64(size.For(f).Timeout.Milliseconds()))
 			permission := t.named(title(f)+"Requests", "AWS::Lambda::Permission")
-			require.Equal(t, function.attribute("Arn"), permission.text("FunctionName"))
+			require.Equal(t, live, permission.text("FunctionName"))
 			require.Equal(t, "apigateway.amazonaws.com", permission.text("Principal"))
 			require.Equal(t, arn("execute-api", id+"/*/*"), permission.text("SourceArn"))
 		}

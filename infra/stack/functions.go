@@ -66,14 +66,16 @@ func (d *deployment) addFunction(f env.Function) {
 		// In other stages the account may have less concurrency than the reserve.
 		props.ReservedConcurrentExecutions = jsii.Number(s.Reserved)
 	}
+	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: awscdk.RemovalPolicy_RETAIN}
 	function := awslambda.NewFunction(d.Stack, jsii.String(construct(f)), props)
+	alias := d.publish(f, function)
 	if f == env.Notify {
-		function.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
+		alias.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 			RetryAttempts: jsii.Number(notifyRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(notifyHours)),
 			OnFailure: awslambdadestinations.NewSqsDestination(d.queues[alarm.NotifyQueue]),
 		})
 	}
-	d.functions[f] = function
+	d.functions[f], d.live[f] = function, alias
 }
 
 // variables returns the variables that the function reads.
@@ -103,7 +105,7 @@ func (d *deployment) value(variable string) *string {
 		return d.group.Ref()
 	case env.ScheduleTargetARN:
 		// By its name: notify reads its own, to which it cannot refer.
-		return jsii.String(d.arn("lambda", "function", functionName(env.Notify), awscdk.ArnFormat_COLON_RESOURCE_NAME))
+		return jsii.String(d.liveARN(env.Notify))
 	case env.ScheduleRoleARN:
 		return d.caller.RoleArn()
 	case env.ScheduleDeadLetterARN:

@@ -18,7 +18,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		require.Len(t, t.all("AWS::Lambda::Function"), len(env.Functions()))
-		notify := arn("lambda", "function:"+t.function(env.Notify).text("FunctionName"))
+		notify := arn("lambda", "function:"+t.function(env.Notify).text("FunctionName")+":live")
 		want := map[string]string{
 			env.TableName:             t.one(tableType).ref(),
 			env.ArchiveBucket:         t.named("Archive", "AWS::S3::Bucket").ref(),
@@ -95,8 +95,9 @@ func TestLog_isKeptAsLongAsTheStageSays(t *testing.T) {
 func TestAddReminding_keepsACallThatNotifyCouldNotAnswer(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
-		config := t.named("Notify/EventInvokeConfig", "AWS::Lambda::EventInvokeConfig")
+		config := t.named("NotifyLive/EventInvokeConfig", "AWS::Lambda::EventInvokeConfig")
 		require.Equal(t, t.function(env.Notify).ref(), config.text("FunctionName"))
+		require.Equal(t, t.liveQualifier(env.Notify), config.text("Qualifier"))
 		require.Equal(t, t.named("Failed", "AWS::SQS::Queue").attribute("Arn"),
 			config.text("DestinationConfig", "OnFailure", "Destination"))
 		require.Positive(t, config.at("MaximumRetryAttempts"))

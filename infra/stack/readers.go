@@ -29,13 +29,13 @@ func (d *deployment) reads(f env.Function) bool {
 func (d *deployment) addReaders() {
 	for _, r := range d.readers() {
 		f := env.Function(r.Name)
-		function, ok := d.functions[f]
+		alias, ok := d.live[f]
 		if !ok {
 			panic("stack: the deployment table has a reader " + r.Name + ", which is no function")
 		}
 		d.mappings[r.Name] = awslambda.NewEventSourceMapping(d.Stack, jsii.String(construct(f)+"Reader"),
 			&awslambda.EventSourceMappingProps{
-				Target:         function,
+				Target:         alias,
 				EventSourceArn: d.table.TableStreamArn(),
 				// Starting at the latest record can miss some; this replays a day, which changes nothing.
 				StartingPosition:        awslambda.StartingPosition_TRIM_HORIZON,

@@ -62,7 +62,7 @@ func TestAddReaders_followsTheDeploymentTable(t *testing.T) {
 		require.Len(t, t.streamMappings(), len(readers))
 		for _, r := range readers {
 			m := t.mapping(r)
-			require.Equal(t, t.function(env.Function(r.Name)).ref(), m.text("FunctionName"))
+			require.Equal(t, t.liveName(env.Function(r.Name)), m.text("FunctionName"))
 			require.Equal(t, r.MaxAge.Seconds(), m.at("MaximumRecordAgeInSeconds"))
 			require.Equal(t, r.Window.Seconds(), m.at("MaximumBatchingWindowInSeconds"))
 			require.Equal(t, float64(r.Parallel), m.at("ParallelizationFactor"))

@@ -36,8 +36,7 @@ func (d *deployment) addReminding() {
 	d.queues[alarm.NotifyQueue] = d.queue("Failed")
 	d.addWalkQueue()
 
-	// The function's name, not a reference to it: its variables name this role.
-	notify := d.arn("lambda", "function", functionName(env.Notify), awscdk.ArnFormat_COLON_RESOURCE_NAME)
+	// The alias by its name, not a reference to it: the function's variables name this role.
 	d.caller = awsiam.NewRole(d.Stack, jsii.String("Caller"), &awsiam.RoleProps{
 		Description: jsii.String("EventBridge Scheduler calls notify, and keeps what it could not call"),
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String(scheduler), &awsiam.ServicePrincipalOpts{
@@ -47,7 +46,7 @@ func (d *deployment) addReminding() {
 			}},
 		}),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"Call": policy(
-			allow([]string{"lambda:InvokeFunction"}, []string{notify}, nil),
+			allow([]string{"lambda:InvokeFunction"}, []string{d.liveARN(env.Notify)}, nil),
 			allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.ScheduleQueue].QueueArn()}, nil),
 		)},
 	})

@@ -81,13 +81,15 @@ func TestAllow_grantsNeitherEverythingNorEveryAction(t *testing.T) {
 				for _, resource := range r.resources {
 					if resource == "*" {
 						require.Subset(t,
-							[]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", access.ListSchedules}, r.actions,
+							[]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", access.ListSchedules,
+								"cloudwatch:DescribeAlarms"}, r.actions,
 							"%s: nothing else knows no resources", who)
 						continue
 					}
 					name := strings.TrimSuffix(resource, "*")
 					require.NotContains(t, name, "*", "%s: a star is at the end, after a name", who)
-					require.True(t, name == resource || strings.HasSuffix(name, "/"), "%s: %s", who, resource)
+					isVersions := strings.HasSuffix(name, ".Arn}:")
+					require.True(t, name == resource || strings.HasSuffix(name, "/") || isVersions, "%s: %s", who, resource)
 				}
 			}
 		}
@@ -272,13 +274,17 @@ func TestRole_isAssumedByItsServiceAndForItsGroupAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		roles := t.all("AWS::IAM::Role")
-		require.Len(t, roles, len(env.Functions())+1)
+		require.Len(t, roles, len(env.Functions())+2)
 		for _, role := range roles {
 			statements := role.at("AssumeRolePolicyDocument", "Statement").([]any)
 			require.Len(t, statements, 1)
 			statement := statements[0].(map[string]any)
 			require.Equal(t, "sts:AssumeRole", statement["Action"])
 			service := text(statement["Principal"].(map[string]any)["Service"])
+			if role.path() == "RolloutRole/Resource" {
+				require.Equal(t, "codedeploy.amazonaws.com", service)
+				continue
+			}
 			if role.path() != "Caller/Resource" {
 				require.Equal(t, "lambda.amazonaws.com", service, role.path())
 				continue
@@ -290,7 +296,7 @@ func TestRole_isAssumedByItsServiceAndForItsGroupAlone(t *testing.T) {
 				text(conditions["aws:SourceArn"]))
 			require.Equal(t, flat([]right{
 				{[]string{"lambda:InvokeFunction"},
-					[]string{arn("lambda", "function:"+t.function(env.Notify).text("FunctionName"))}, nil},
+					[]string{arn("lambda", "function:"+t.function(env.Notify).text("FunctionName")+":live")}, nil},
 				{[]string{"sqs:SendMessage"}, []string{t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn")}, nil},
 			}), flat(rightsOf(t, role)))
 		}

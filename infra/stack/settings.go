@@ -50,6 +50,8 @@ type Settings struct {
 	SubjectForm api.SubjectForm
 	// Limits are the limits of each user: those of [limit.Default], with the stage's own in their place.
 	Limits limit.Numbers
+	// Rollout says how command, query and notify get a new version: "canary", or "once" for haste.
+	Rollout string
 	// RestoredStream is the ARN of the stream of a table that was restored from a backup and replaces the stack's own;
 	// empty for none.
 	RestoredStream string
@@ -74,13 +76,14 @@ const (
 	syncForm    = "syncForm"
 	subjectForm = "subjectForm"
 	limits      = "limits"
+	rollout     = "rollout"
 )
 
 func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored, syncForm,
 		subjectForm,
-		limits,
+		limits, rollout,
 	}
 }
 
@@ -136,7 +139,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
 		RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
-		SubjectForm: api.SubjectForm(r.number(subjectForm)),
+		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 	}
 	var err error
 	s.Limits, err = limit.Default().With(r.numbers(limits))
@@ -163,6 +166,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	_, isSet := values[subjectForm]
 	r.refuse(isSet && s.SubjectForm != api.LiteralSubjects && s.SubjectForm != api.DigestedSubjects, subjectForm,
 		"want 1 for a stage that has users of that form, 2 for a new stage")
+	r.refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")

@@ -22,6 +22,7 @@ func settings() map[string]any {
 		"limits":         map[string]any{"content": 200000.0, "user": 1200.0},
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
+		"rollout":        "once",
 	}
 }
 
@@ -33,7 +34,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
 		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"},
 		RatePerSecond: 500, Burst: 1000, LogDays: 90, SyncForm: 3, SubjectForm: api.DigestedSubjects,
-		Limits:         numbers,
+		Limits: numbers, Rollout: "once",
 		AlarmTopic:     "arn:aws:sns:eu-central-1:123456789012:operators",
 		RestoredStream: "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -71,7 +72,8 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"syncForm":       {-1.0, 65536.0, 1.5, "one"},
 		"limits": {"many", "user=x", 7.0, map[string]any{"user": 0.0}, map[string]any{"userz": 1.0},
 			map[string]any{"user": "12"}},
-		"isuser": {"https://id.nexus.example"},
+		"rollout": {"slow", 1.0},
+		"isuser":  {"https://id.nexus.example"},
 	} {
 		for _, value := range values {
 			wrong := settings()

@@ -40,6 +40,7 @@ type deployment struct {
 	caller    awsiam.Role             // that of the scheduler
 	hints     awsappsync.CfnApi
 	functions map[env.Function]awslambda.Function
+	live      map[env.Function]awslambda.Alias        // by which everything calls the functions
 	mappings  map[string]awslambda.EventSourceMapping // by their functions' names
 	api       string                                  // id of the HTTP API
 	alarms    []awscloudwatch.Alarm
@@ -77,6 +78,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 		}),
 		settings: s, packages: packages,
 		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{},
+		live:     map[env.Function]awslambda.Alias{},
 		mappings: map[string]awslambda.EventSourceMapping{},
 	}
 	d.tag()
@@ -93,6 +95,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 	d.addAPI()
 	d.addTenants()
 	d.addAlarms()
+	d.addRollouts()
 	d.addDashboard()
 	d.addOutputs()
 	if s.isExample() {

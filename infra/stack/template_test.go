@@ -39,6 +39,7 @@ func adjustments() map[string]any {
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"syncForm":       "3",
 		"subjectForm":    "2",
+		"rollout":        "once",
 		"restoredStream": restoredStream,
 	}
 }
@@ -121,6 +122,7 @@ type resource struct {
 	Type           string
 	Properties     map[string]any
 	DeletionPolicy string
+	UpdatePolicy   map[string]any
 	Metadata       map[string]any
 }
 
@@ -199,6 +201,24 @@ func (t *template) function(f env.Function) resource {
 	return t.named(title(f), "AWS::Lambda::Function")
 }
 
+// live returns the alias by which the function is called: its ARN is its reference.
+func (t *template) live(f env.Function) resource {
+	t.Helper()
+	return t.named(title(f)+"Live", "AWS::Lambda::Alias")
+}
+
+// liveName spells the name of a function with its alias, as the CDK makes it of the alias' ARN.
+func (t *template) liveName(f env.Function) string {
+	t.Helper()
+	return "part 6 of " + t.live(f).ref() + ":live"
+}
+
+// liveQualifier spells the alias, as the CDK makes it of the alias' ARN.
+func (t *template) liveQualifier(f env.Function) string {
+	t.Helper()
+	return "part 7 of " + t.live(f).ref()
+}
+
 func title(f env.Function) string { return strings.ToUpper(string(f[:1])) + string(f[1:]) }
 
 // path is the construct's place in the stack.
@@ -241,6 +261,10 @@ func text(value any) string {
 		}
 		if join, ok := v["Fn::Join"].([]any); ok {
 			return strings.Join(texts(join[1]), join[0].(string))
+		}
+		if part, ok := v["Fn::Select"].([]any); ok {
+			split := part[1].(map[string]any)["Fn::Split"].([]any)
+			return fmt.Sprintf("part %v of %s", part[0], text(split[1]))
 		}
 		if sub, ok := v["Fn::Sub"].(string); ok {
 			return sub

@@ -44,7 +44,7 @@ func (d *deployment) addWalkQueue() {
 func (d *deployment) addWalking() {
 	awslambda.NewEventSourceMapping(d.Stack, jsii.String(construct(env.Walk)+"Reader"),
 		&awslambda.EventSourceMappingProps{
-			Target: d.functions[env.Walk], EventSourceArn: d.queues[alarm.WalkQueue].QueueArn(),
+			Target: d.live[env.Walk], EventSourceArn: d.queues[alarm.WalkQueue].QueueArn(),
 			BatchSize: jsii.Number(1), MaxConcurrency: jsii.Number(size.WalksAtOnce),
 		})
 }

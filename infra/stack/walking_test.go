@@ -25,7 +25,7 @@ func TestAddWalking_givesTheFunctionOneMessageOfAUserAtATime(t *testing.T) {
 
 		m := t.named("WalkReader", mappingType)
 		require.Equal(t, walks.attribute("Arn"), m.text("EventSourceArn"))
-		require.Equal(t, t.function(env.Walk).ref(), m.text("FunctionName"))
+		require.Equal(t, t.liveName(env.Walk), m.text("FunctionName"))
 		require.Equal(t, 1.0, m.at("BatchSize"))
 		require.Equal(t, 5.0, m.at("ScalingConfig", "MaximumConcurrency"))
 		require.LessOrEqual(t, size.WalksAtOnce, size.For(env.Walk).Reserved, "the mapping would be throttled")

@@ -310,5 +310,8 @@ func showSchedule(registry *entity.Registry, s schedule.Schedule) string {
 	if err != nil {
 		return err.Error()
 	}
+	if s.At.IsZero() {
+		return showSubject(subject) + ", which calls nothing of this deployment"
+	}
 	return showSubject(subject) + ", called " + item.FormatInstant(s.At)
 }

@@ -2,6 +2,7 @@ package eventbridge_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 var config = eventbridge.Config{
 	GroupName:     group,
-	TargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:notify",
+	TargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:notify:live",
 	RoleARN:       "arn:aws:iam::123456789012:role/scheduler",
 	DeadLetterARN: "arn:aws:sqs:eu-central-1:123456789012:notify-failed",
 	EventAge:      time.Hour,
@@ -198,6 +199,28 @@ func TestNew_namesAMissingOrWrongSetting(t *testing.T) {
 		tt.change(&cfg)
 		_, err := eventbridge.New(client("http://127.0.0.1:1", 1), cfg)
 		require.ErrorContains(t, err, tt.setting)
+	}
+}
+
+func TestFind_givesNoInstantToAScheduleOfAnEarlierConfiguration(t *testing.T) {
+	t.Parallel()
+	s, fake := setup(t, 1)
+	for _, change := range []func(*scheduleInput){
+		func(in *scheduleInput) { in.Target.Arn = strings.TrimSuffix(in.Target.Arn, ":live") },
+		func(in *scheduleInput) { in.Target.RoleArn = "arn:aws:iam::123456789012:role/former" },
+		func(in *scheduleInput) {
+			in.Target.DeadLetterConfig.Arn = "arn:aws:sqs:eu-central-1:123456789012:former"
+		},
+		func(in *scheduleInput) { in.Target.DeadLetterConfig = nil },
+	} {
+		require.NoError(t, s.Put(t.Context(), due))
+		found, err := s.Find(t.Context(), due.Name)
+		require.NoError(t, err)
+		require.Equal(t, due, found)
+		change(&fake.schedules[due.Name].input)
+		found, err = s.Find(t.Context(), due.Name)
+		require.NoError(t, err)
+		require.Equal(t, schedule.Schedule{Name: due.Name, Payload: due.Payload}, found)
 	}
 }
 

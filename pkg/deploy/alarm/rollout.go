@@ -1,0 +1,25 @@
+package alarm
+
+import (
+	"slices"
+
+	"nexus/pkg/deploy/env"
+)
+
+// OfRollout returns the names of those of the alarms that take a new version of the function back while it gets its
+// first calls: its own, and the one of requests that are made all the time.
+func OfRollout(f env.Function, all []Alarm) []string {
+	name := prefix + string(f)
+	var out []string
+	for _, a := range all {
+		if slices.Contains([]string{
+			name + "-errors", name + "-server-errors", name + "-slow", prefix + "canary-failed",
+		}, a.Name) {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// prefix begins the name of each alarm.
+const prefix = "nexus-"

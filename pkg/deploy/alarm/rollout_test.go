@@ -1,0 +1,26 @@
+package alarm_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
+)
+
+func TestOfRollout_namesTheAlarmsOfTheFunctionAndOfTheCanaryThatExist(t *testing.T) {
+	t.Parallel()
+	var all []alarm.Alarm
+	for _, name := range []string{
+		"nexus-stats-parked", "nexus-canary-failed", "nexus-canary-silent", "nexus-command-errors", "nexus-command-throttled",
+		"nexus-command-server-errors", "nexus-command-slow", "nexus-query-errors", "nexus-notify-errors",
+	} {
+		all = append(all, alarm.Alarm{Name: name})
+	}
+	require.Equal(t, []string{
+		"nexus-canary-failed", "nexus-command-errors", "nexus-command-server-errors", "nexus-command-slow",
+	}, alarm.OfRollout(env.Command, all))
+	require.Equal(t, []string{"nexus-canary-failed", "nexus-notify-errors"}, alarm.OfRollout(env.Notify, all))
+	require.Empty(t, alarm.OfRollout(env.Command, nil))
+}
