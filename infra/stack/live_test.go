@@ -107,7 +107,7 @@ func TestAddRollouts_givesATenthOfTheCallsToANewVersionFirst(t *testing.T) {
 				id := strings.Trim(text(entry.(map[string]any)["Name"]), "${}")
 				watched = append(watched, t.resources[id].text("AlarmName"))
 			}
-			require.ElementsMatch(t, alarm.OfRollout(f, everyAlarm()), watched, "%s", f)
+			require.ElementsMatch(t, alarm.Reverting(f, everyAlarm()), watched, "%s", f)
 			require.Contains(t, watched, fmt.Sprintf("nexus-%s-errors", f))
 		}
 	})

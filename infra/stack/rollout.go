@@ -56,7 +56,7 @@ func (d *deployment) addRollouts() {
 // rolloutAlarms returns the alarms that take the function's new version back.
 func (d *deployment) rolloutAlarms(f env.Function) []awscloudwatch.Alarm {
 	all := alarm.All(d.readers())
-	names := alarm.OfRollout(f, all)
+	names := alarm.Reverting(f, all)
 	var out []awscloudwatch.Alarm
 	for i, a := range all {
 		if slices.Contains(names, a.Name) {

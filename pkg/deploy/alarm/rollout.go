@@ -6,9 +6,9 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-// OfRollout returns the names of those of the alarms that take a new version of the function back while it gets its
+// Reverting returns the names of those of the alarms that take a new version of the function back while it gets its
 // first calls: its own, and the one of requests that are made all the time.
-func OfRollout(f env.Function, all []Alarm) []string {
+func Reverting(f env.Function, all []Alarm) []string {
 	name := prefix + string(f)
 	var out []string
 	for _, a := range all {

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/deploy/env"
 )
 
-func TestOfRollout_namesTheAlarmsOfTheFunctionAndOfTheCanaryThatExist(t *testing.T) {
+func TestReverting_namesTheAlarmsOfTheFunctionAndOfTheCanaryThatExist(t *testing.T) {
 	t.Parallel()
 	var all []alarm.Alarm
 	for _, name := range []string{
@@ -20,7 +20,7 @@ func TestOfRollout_namesTheAlarmsOfTheFunctionAndOfTheCanaryThatExist(t *testing
 	}
 	require.Equal(t, []string{
 		"nexus-canary-failed", "nexus-command-errors", "nexus-command-server-errors", "nexus-command-slow",
-	}, alarm.OfRollout(env.Command, all))
-	require.Equal(t, []string{"nexus-canary-failed", "nexus-notify-errors"}, alarm.OfRollout(env.Notify, all))
-	require.Empty(t, alarm.OfRollout(env.Command, nil))
+	}, alarm.Reverting(env.Command, all))
+	require.Equal(t, []string{"nexus-canary-failed", "nexus-notify-errors"}, alarm.Reverting(env.Notify, all))
+	require.Empty(t, alarm.Reverting(env.Command, nil))
 }
