@@ -87,6 +87,9 @@ func (h *history) burst(k knock, user, policy string, points int) {
 		case out.status == http.StatusNotFound: // the address is another one by now
 			delete(h.limits.addresses, user)
 			return
+		case out.status == http.StatusForbidden:
+			h.refused(user, out.is("account-erased"))
+			return
 		case out.status >= http.StatusMultipleChoices:
 			h.violate("I15", user, policy, "is answered %d", out.status)
 			return
@@ -169,6 +172,8 @@ func (h *history) commitOverHTTP(s *userState) {
 	case out.is("history-full") && used >= number && out.problem.Used == used && out.problem.Limit == number &&
 		out.problem.Quota == quota:
 		h.happened["refused by the quota "+quota]++
+	case out.status == http.StatusForbidden: // of an account that has just come back
+		h.refused(s.user, out.is("account-erased"))
 	case out.status == http.StatusTooManyRequests, out.is("quota-reached") && quota == limit.PlanRevisions && used == 0:
 	default:
 		h.violate("I15", s.user, quota, "is %d of %d, and a commit is answered %d: %s", used, number, out.status,
