@@ -43,7 +43,8 @@ func main() { boot.Run(env.Account, build) }
 const spare = 30
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	metrics := metric.NewWriter(os.Stdout, time.Now)
+	tables := cloud.NewTables(s, metrics)
 	objects, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {
 		return nil, err

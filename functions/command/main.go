@@ -38,7 +38,8 @@ import (
 func main() { boot.Run(env.Command, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	registry, metrics := product.Registry(), metric.NewWriter(os.Stdout, time.Now)
+	tables := cloud.NewTables(s, metrics)
 	store := tables.StoreFor(string(s.Function))
 	copies, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ArchiveBucket})
 	if err != nil {

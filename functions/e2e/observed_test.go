@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/change"
-	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
@@ -48,17 +46,27 @@ func (f *function) counted() []counted {
 		}
 		require.NoError(f, json.Unmarshal([]byte(text), &line), "%s", text)
 		require.WithinDuration(f, time.Now(), time.UnixMilli(line.AWS.Timestamp), time.Minute)
-		require.Len(f, line.AWS.CloudWatchMetrics, 1, "%s", text)
-		directive, members := line.AWS.CloudWatchMetrics[0], object(f.T, text)
-		require.Equal(f, metric.Namespace, directive.Namespace)
-		require.Len(f, directive.Dimensions, 1)
-		require.Len(f, directive.Dimensions[0], 1)
-		c := counted{dimension: directive.Dimensions[0][0], metrics: map[string]float64{}, operations: line.Operations}
-		c.value = members[c.dimension].(string)
-		for _, m := range directive.Metrics {
-			require.Contains(f, metric.Names(c.dimension), m.Name)
-			require.Contains(f, []string{"Count", "Seconds"}, m.Unit)
-			c.metrics[m.Name] = members[m.Name].(float64)
+		members := object(f.T, text)
+		c := counted{metrics: map[string]float64{}, operations: line.Operations}
+		for _, dimension := range []string{metric.ByConsumer, metric.ByFunction} {
+			if value, isCounted := members[dimension].(string); isCounted {
+				c.dimension, c.value = dimension, value
+			}
+		}
+		require.NotEmpty(f, c.value, "%s", text)
+		for _, directive := range line.AWS.CloudWatchMetrics {
+			require.Equal(f, metric.Namespace, directive.Namespace)
+			require.Len(f, directive.Dimensions, 1)
+			of := metric.Together
+			if len(directive.Dimensions[0]) > 0 {
+				require.Equal(f, []string{c.dimension}, directive.Dimensions[0])
+				of = c.dimension
+			}
+			for _, m := range directive.Metrics {
+				require.Contains(f, metric.Names(of), m.Name)
+				require.Contains(f, []string{"Count", "Seconds"}, m.Unit)
+				c.metrics[m.Name] = members[m.Name].(float64)
+			}
 		}
 		out = append(out, c)
 	}
@@ -227,7 +235,7 @@ func TestFunctions_countUrgentEventsUnderTheNamesOfTheirAlarms(t *testing.T) {
 	note := func(f *function) {
 		for _, c := range f.counted() {
 			for name := range c.metrics {
-				emitted[fmt.Sprint(name, c.dimension, c.value)] = true
+				emitted[name+" of "+c.value] = true
 			}
 		}
 	}
@@ -245,12 +253,11 @@ func TestFunctions_countUrgentEventsUnderTheNamesOfTheirAlarms(t *testing.T) {
 		}
 		note(f)
 	}
-	for _, a := range alarm.All(readers.Table(product.Registry())) {
-		if a.Metric != metric.RecordsParked && a.Metric != metric.RecordsUnfinished {
-			continue
-		}
-		for _, s := range a.Of {
-			require.True(t, emitted[fmt.Sprint(a.Metric, s.Dimension, s.Value)], a.Name)
+	for _, r := range readers.Table(product.Registry()) {
+		for _, consumer := range r.Consumers {
+			for _, name := range []string{metric.RecordsParked, metric.RecordsUnfinished} {
+				require.True(t, emitted[name+" of "+consumer], "%s of %s", name, consumer)
+			}
 		}
 	}
 }

@@ -30,7 +30,7 @@ func main() { boot.Run(env.Effects, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	registry, metrics := product.Registry(), metric.NewWriter(os.Stdout, time.Now)
-	tables := cloud.NewTables(s)
+	tables := cloud.NewTables(s, metrics)
 	objects := awss3.NewFromConfig(cloud.Config(s.AWS, env.S3))
 	parking, err := s3.New(objects, s3.Config{Bucket: s.ParkingBucket})
 	if err != nil {

@@ -37,7 +37,8 @@ func main() { boot.Run(env.Projections, build) }
 const logsAtOnce = 16
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	metrics := metric.NewWriter(os.Stdout, time.Now)
+	tables := cloud.NewTables(s, metrics)
 	parking, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.ParkingBucket})
 	if err != nil {
 		return nil, err

@@ -35,7 +35,8 @@ import (
 func main() { boot.Run(env.Query, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	registry, tables, metrics := product.Registry(), cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	registry, metrics := product.Registry(), metric.NewWriter(os.Stdout, time.Now)
+	tables := cloud.NewTables(s, metrics)
 	store := tables.StoreFor(string(s.Function))
 	files, err := link.New(cloud.Config(s.AWS, env.S3), link.Config{Bucket: s.ArchiveBucket, Now: time.Now})
 	if err != nil {

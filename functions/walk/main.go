@@ -23,7 +23,8 @@ import (
 func main() { boot.Run(env.Walk, build) }
 
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
-	tables, metrics := cloud.NewTables(s), metric.NewWriter(os.Stdout, time.Now)
+	metrics := metric.NewWriter(os.Stdout, time.Now)
+	tables := cloud.NewTables(s, metrics)
 	config, err := reminding.Putting(reminders.Config{
 		Store: tables.StoreFor(string(s.Function)), Registry: product.Registry(), Now: time.Now, Log: log,
 		IsGone: fence.New(tables, s).IsGone,

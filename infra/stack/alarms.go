@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -27,8 +25,9 @@ func (d *deployment) addAlarms() {
 			&awscloudwatch.AlarmProps{
 				AlarmName: jsii.String(a.Name), AlarmDescription: jsii.String(a.Says),
 				Metric: d.measure(a), Threshold: jsii.Number(a.Above), EvaluationPeriods: jsii.Number(a.Periods),
+				DatapointsToAlarm:  jsii.Number(a.BadPeriods()),
 				ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
-				TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
+				TreatMissingData:   missing(a.Missing),
 			})
 		if action != nil {
 			made.AddAlarmAction(action)
@@ -38,48 +37,39 @@ func (d *deployment) addAlarms() {
 	}
 }
 
-// measure returns the metric that an alarm watches: a single one, or the sum of several, each of which counts as 0
-// without data.
+// missing returns how an alarm treats a period without data.
+func missing(m alarm.Missing) awscloudwatch.TreatMissingData {
+	switch m {
+	case alarm.Good:
+		return awscloudwatch.TreatMissingData_NOT_BREACHING
+	case alarm.Bad:
+		return awscloudwatch.TreatMissingData_BREACHING
+	case alarm.Ignore:
+		return awscloudwatch.TreatMissingData_IGNORE
+	}
+	panic("stack: an alarm does not say what missing data mean")
+}
+
+// measure returns what an alarm watches: a single metric, or metric math over several.
 func (d *deployment) measure(a alarm.Alarm) awscloudwatch.IMetric {
 	period := awscdk.Duration_Seconds(jsii.Number(a.Period.Seconds()))
 	metrics := map[string]awscloudwatch.IMetric{}
-	var terms []string
-	var last awscloudwatch.IMetric
-	for _, dimensions := range d.dimensions(a) {
-		id := fmt.Sprintf("m%d", len(terms))
-		last = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-			Namespace: jsii.String(a.Namespace), MetricName: jsii.String(a.Metric), Statistic: jsii.String(a.Statistic),
+	for i, m := range a.Of {
+		dimensions := map[string]*string{}
+		for _, subject := range m.Of {
+			dimensions[subject.Dimension] = d.subject(subject)
+		}
+		metrics[alarm.ID(i)] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(m.Namespace), MetricName: jsii.String(m.Name), Statistic: jsii.String(m.Statistic),
 			DimensionsMap: &dimensions, Period: period,
 		})
-		metrics[id], terms = last, append(terms, "FILL("+id+", 0)")
 	}
-	if len(metrics) == 1 {
-		return last
+	if a.Math() == "" {
+		return metrics[alarm.ID(0)]
 	}
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: jsii.String(strings.Join(terms, " + ")), UsingMetrics: &metrics, Period: period,
-		Label: jsii.String(a.Metric),
+		Expression: jsii.String(a.Math()), UsingMetrics: &metrics, Period: period, Label: jsii.String(a.Name),
 	})
-}
-
-// dimensions returns the dimensions of each metric that the alarm adds up.
-func (d *deployment) dimensions(a alarm.Alarm) []map[string]*string {
-	var out []map[string]*string
-	for _, subject := range a.Of {
-		of := map[string]*string{}
-		if subject.Dimension != "" {
-			of[subject.Dimension] = d.subject(subject)
-		}
-		if len(a.Operations) == 0 {
-			out = append(out, of)
-		}
-		for _, operation := range a.Operations {
-			one := maps.Clone(of)
-			one[alarm.Operation] = jsii.String(operation)
-			out = append(out, one)
-		}
-	}
-	return out
 }
 
 // subject returns the resource's name in this stack, or its name in Nexus metrics.
@@ -93,6 +83,8 @@ func (d *deployment) subject(s alarm.Subject) *string {
 		return d.table.TableName()
 	case alarm.APIID:
 		return jsii.String(d.api)
+	case alarm.ScheduleGroup:
+		return d.group.Ref()
 	case alarm.QueueName:
 		return d.queues[s.Value].QueueName()
 	}

@@ -3,15 +3,14 @@ package stack_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/product"
 )
@@ -25,38 +24,35 @@ type watched struct {
 	dimensions                   map[string]string
 }
 
-// watches returns the metrics of an alarm; several are added up.
-func watches(t *template, a resource) []watched {
+// watches returns the metrics of an alarm and the expression over them, empty for a single metric.
+func watches(t *template, a resource) (metrics []watched, expression string) {
 	t.Helper()
 	if a.at("Metrics") == nil {
+		statistic := a.text("Statistic") + a.text("ExtendedStatistic")
 		return []watched{
-			{a.text("Namespace"), a.text("MetricName"), a.text("Statistic"), a.at("Period").(float64),
-				dimensions(a.at("Dimensions"))},
-		}
+			{a.text("Namespace"), a.text("MetricName"), statistic, a.at("Period").(float64), dimensions(a.at("Dimensions"))},
+		}, ""
 	}
-	var out []watched
-	var sum string
+	byID := map[string]watched{}
 	for _, entry := range a.at("Metrics").([]any) {
 		query := entry.(map[string]any)
-		if expression, ok := query["Expression"].(string); ok {
+		if text, ok := query["Expression"].(string); ok {
 			require.Equal(t, true, query["ReturnData"])
-			sum = expression
+			expression = text
 			continue
 		}
 		require.Equal(t, false, query["ReturnData"])
 		stat := query["MetricStat"].(map[string]any)
 		metric := stat["Metric"].(map[string]any)
-		out = append(out, watched{
+		byID[text(query["Id"])] = watched{
 			text(metric["Namespace"]), text(metric["MetricName"]), text(stat["Stat"]), stat["Period"].(float64),
 			dimensions(metric["Dimensions"]),
-		})
+		}
 	}
-	var terms []string
-	for i := range out {
-		terms = append(terms, fmt.Sprintf("FILL(m%d, 0)", i))
+	for i := range len(byID) {
+		metrics = append(metrics, byID[alarm.ID(i)])
 	}
-	require.Equal(t, strings.Join(terms, " + "), sum)
-	return out
+	return metrics, expression
 }
 
 func dimensions(list any) map[string]string {
@@ -73,7 +69,8 @@ func alarmsOn(t *template, dimension, value string) []string {
 	t.Helper()
 	var out []string
 	for _, a := range t.all(alarmType) {
-		if slices.ContainsFunc(watches(t, a), func(w watched) bool { return w.dimensions[dimension] == value }) {
+		metrics, _ := watches(t, a)
+		if slices.ContainsFunc(metrics, func(w watched) bool { return w.dimensions[dimension] == value }) {
 			out = append(out, a.text("AlarmName"))
 		}
 	}
@@ -92,6 +89,8 @@ func place(t *template, s alarm.Subject) string {
 		return t.one(tableType).ref()
 	case alarm.APIID:
 		return t.one("AWS::ApiGatewayV2::Api").ref()
+	case alarm.ScheduleGroup:
+		return t.one("AWS::Scheduler::ScheduleGroup").ref()
 	case alarm.QueueName:
 		construct := map[string]string{
 			alarm.ScheduleQueue: "Undelivered", alarm.NotifyQueue: "Failed", alarm.WalkQueue: "Walks",
@@ -120,25 +119,19 @@ func TestAddAlarms_addsEveryAlarmOnTheMetricThatItStates(t *testing.T) {
 			require.Equal(t, want.Above, a.at("Threshold"), want.Name)
 			require.Equal(t, "GreaterThanThreshold", a.text("ComparisonOperator"), want.Name)
 			require.Equal(t, float64(want.Periods), a.at("EvaluationPeriods"), want.Name)
-			require.Equal(t, "notBreaching", a.text("TreatMissingData"), want.Name)
+			require.Equal(t, float64(want.BadPeriods()), a.at("DatapointsToAlarm"), want.Name)
+			require.Equal(t, string(want.Missing), a.text("TreatMissingData"), want.Name)
 			var metrics []watched
-			for _, s := range want.Of {
+			for _, m := range want.Of {
 				of := map[string]string{}
-				if s.Dimension != "" {
+				for _, s := range m.Of {
 					of[s.Dimension] = place(t, s)
 				}
-				one := watched{want.Namespace, want.Metric, want.Statistic, want.Period.Seconds(), of}
-				if len(want.Operations) == 0 {
-					metrics = append(metrics, one)
-				}
-				for _, operation := range want.Operations {
-					one.dimensions = maps.Clone(of)
-					one.dimensions[alarm.Operation] = operation
-					metrics = append(metrics, one)
-				}
+				metrics = append(metrics, watched{m.Namespace, m.Name, m.Statistic, want.Period.Seconds(), of})
 			}
-			require.Equal(t, metrics, watches(t, a), want.Name)
-			require.Len(t, metrics, want.Metrics(), want.Name)
+			made, expression := watches(t, a)
+			require.Equal(t, metrics, made, want.Name)
+			require.Equal(t, want.Math(), expression, want.Name)
 		}
 	})
 }
@@ -198,9 +191,16 @@ func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 		} {
 			require.True(t, shown["AWS/DynamoDB "+name], name)
 		}
+		for _, dimension := range metric.Dimensions() {
+			for _, name := range metric.Names(dimension) {
+				require.True(t, shown[metric.Namespace+" "+name], "nothing shows %s, which is paid for", name)
+			}
+		}
 		for _, a := range everyAlarm() {
-			if a.Namespace != alarm.SQS && a.Metric != "DestinationDeliveryFailures" {
-				require.True(t, shown[a.Namespace+" "+a.Metric], "%s", a.Name)
+			for _, m := range a.Of {
+				if m.Namespace != alarm.SQS && m.Name != "DestinationDeliveryFailures" {
+					require.True(t, shown[m.Namespace+" "+m.Name], "%s of %s", m.Name, a.Name)
+				}
 			}
 		}
 	})

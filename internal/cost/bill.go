@@ -244,7 +244,7 @@ const published = 2
 func watched() float64 {
 	n := 0
 	for _, a := range alarm.All(readers.Table(product.Registry())) {
-		n += a.Metrics()
+		n += len(a.Of)
 	}
 	return float64(n)
 }

@@ -242,6 +242,10 @@ func (w *world) count(dimension, value string, values metric.Values, used table.
 		w.tally.emits(dimension, value, name, n)
 	}
 	for name, n := range values {
+		if metric.Published(name, dimension) == metric.Together {
+			w.tally.emits(metric.Together, "", name, n)
+			continue
+		}
 		w.tally.emits(dimension, value, name, n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
 )
@@ -50,9 +51,13 @@ type Tables struct {
 	meters map[string]*table.Meter
 }
 
-// NewTables returns the deployment's table.
-func NewTables(s env.Settings) *Tables {
-	return &Tables{dynamo.NewClient(Config(s.AWS, env.DynamoDB)), s.TableName, map[string]*table.Meter{}}
+// NewTables returns the deployment's table. It counts what DynamoDB itself fails to do.
+func NewTables(s env.Settings, metrics *metric.Writer) *Tables {
+	cfg := Config(s.AWS, env.DynamoDB)
+	cfg.APIOptions = append(cfg.APIOptions, counting(func() {
+		metrics.Add(metric.ByFunction, string(s.Function), metric.Values{metric.TableFailures: 1}, nil)
+	}))
+	return &Tables{dynamo.NewClient(cfg), s.TableName, map[string]*table.Meter{}}
 }
 
 // StoreFor returns a store for one user of the table: a consumer, or the function itself.

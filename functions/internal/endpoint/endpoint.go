@@ -22,6 +22,8 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 		switch {
 		case o.Status >= http.StatusInternalServerError:
 			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ServerErrors: 1}, nil)
+		case o.Status == http.StatusTooManyRequests:
+			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ClientErrors: 1, metric.RequestsLimited: 1}, nil)
 		case o.Status >= http.StatusBadRequest:
 			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ClientErrors: 1}, nil)
 		}

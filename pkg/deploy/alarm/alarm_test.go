@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/product"
+	"nexus/pkg/table"
 )
 
 // consumers are all of the deployment table.
@@ -40,13 +41,23 @@ func TestAlarm_canBeMade(t *testing.T) {
 		require.False(t, seen[a.Name], a.Name)
 		seen[a.Name] = true
 		require.NotEmpty(t, a.Of, a.Name)
+		require.LessOrEqual(t, len(a.Of), 10, a.Name)
 		require.NotEmpty(t, a.Says, a.Name)
 		require.LessOrEqual(t, len(a.Says), 1024, a.Name)
-		require.Contains(t, []string{alarm.Sum, alarm.Maximum}, a.Statistic, a.Name)
+		for _, m := range a.Of {
+			require.Contains(t, []string{alarm.Sum, alarm.Maximum, alarm.Slowest}, m.Statistic, a.Name)
+		}
 		require.GreaterOrEqual(t, a.Above, 0.0, a.Name)
 		require.Positive(t, a.Periods, a.Name)
+		require.LessOrEqual(t, a.BadPeriods(), a.Periods, a.Name)
 		require.Zero(t, a.Period%time.Minute, a.Name)
 		require.LessOrEqual(t, a.Period*time.Duration(a.Periods), 24*time.Hour, a.Name)
+		require.Contains(t, []alarm.Missing{alarm.Good, alarm.Bad, alarm.Ignore}, a.Missing, a.Name)
+		if len(a.Of) > 1 {
+			for i := range a.Of {
+				require.Contains(t, a.Math(), alarm.ID(i), a.Name)
+			}
+		}
 	}
 }
 
@@ -56,21 +67,33 @@ func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 	for _, f := range env.Functions() {
 		functions = append(functions, string(f))
 	}
+	var indexes []string
+	for _, index := range table.ProductSchema().Indexes {
+		indexes = append(indexes, string(index.Name))
+	}
 	values := map[string][]string{metric.ByConsumer: consumers(), metric.ByFunction: functions}
 	services := map[string][]string{
 		alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"},
-		"":              {""},
+		alarm.Index: indexes, alarm.ScheduleGroup: {"schedules"},
 		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue, alarm.WalkQueue, alarm.DeadWalkQueue},
 	}
 	for _, a := range all() {
-		for _, s := range a.Of {
-			if a.Namespace == metric.Namespace {
-				require.Contains(t, metric.Names(s.Dimension), a.Metric, a.Name)
-				require.Contains(t, values[s.Dimension], s.Value, a.Name)
-				continue
+		for _, m := range a.Of {
+			known := services
+			if m.Namespace == metric.Namespace {
+				known = values
+				dimension := metric.Together
+				if len(m.Of) > 0 {
+					dimension = m.Of[0].Dimension
+				}
+				require.Contains(t, metric.Names(dimension), m.Name, a.Name)
+				require.Equal(t, dimension, metric.Published(m.Name, dimension), a.Name)
+			} else {
+				require.True(t, strings.HasPrefix(m.Namespace, "AWS/"), a.Name)
 			}
-			require.True(t, strings.HasPrefix(a.Namespace, "AWS/"), a.Name)
-			require.Contains(t, services[s.Dimension], s.Value, a.Name)
+			for _, s := range m.Of {
+				require.Contains(t, known[s.Dimension], s.Value, a.Name)
+			}
 		}
 	}
 }
@@ -89,19 +112,14 @@ func TestTableOperations_areThoseThatAFunctionMayCall(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(called)), alarm.TableOperations())
-	for _, a := range all() {
-		require.LessOrEqual(t, a.Metrics(), 10, a.Name)
-	}
 }
 
-func TestAll_coversEveryConsumer(t *testing.T) {
+func TestAll_watchesEveryMetricThatHasNoDimension(t *testing.T) {
 	t.Parallel()
-	for _, c := range consumers() {
-		for _, name := range []string{metric.RecordsParked, metric.RecordsUnfinished} {
-			require.True(t, slices.ContainsFunc(all(), func(a alarm.Alarm) bool {
-				return a.Metric == name && slices.Contains(a.Of, alarm.Subject{Dimension: metric.ByConsumer, Value: c})
-			}), "%s of %s", name, c)
-		}
+	for _, name := range metric.Names(metric.Together) {
+		require.True(t, slices.ContainsFunc(all(), func(a alarm.Alarm) bool {
+			return slices.ContainsFunc(a.Of, func(m alarm.Metric) bool { return m.Name == name && len(m.Of) == 0 })
+		}), name)
 	}
 }
 
@@ -131,11 +149,11 @@ func TestAlarm_isExplainedInTheOperatorsDocument(t *testing.T) {
 	require.Equal(t, names, explained)
 }
 
-func TestMetrics_areExplainedInTheOperatorsDocument(t *testing.T) {
+func TestMetric_isExplainedInTheOperatorsDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	require.NoError(t, err)
-	for _, dimension := range []string{metric.ByConsumer, metric.ByFunction} {
+	for _, dimension := range metric.Dimensions() {
 		for _, name := range metric.Names(dimension) {
 			require.Contains(t, string(text), "`"+name+"`")
 		}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"slices"
 	"time"
 
 	"nexus/pkg/table"
@@ -20,11 +21,7 @@ type gathered struct {
 
 // urgent reports whether an alarm is set on the metric (pkg/deploy/alarm).
 func urgent(name string) bool {
-	switch name {
-	case RecordsParked, RecordsUnfinished, ServerErrors, RemindersMissed, RemindersLate, TableBytes, ErasuresOverdue:
-		return true
-	}
-	return false
+	return name == TableBytes || name == ErasuresOverdue || slices.Contains(together(), name)
 }
 
 // Add gathers under one dimension what [Writer.Write] would write. It writes the sum once a minute, and at once the

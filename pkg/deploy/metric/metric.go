@@ -27,10 +27,13 @@ const (
 	ByConsumer = "Consumer"
 	// ByFunction names the function.
 	ByFunction = "Function"
+	// Together is the dimension of metrics that have none: one alarm watches all consumers or functions. The line names
+	// the one that counted.
+	Together = ""
 )
 
-// Metrics by consumer: the outcome of a batch's records. Their sum without the last three is the number of records
-// delivered.
+// The outcome of a batch's records, by consumer; [Together] are those that an alarm watches. Their sum without the last
+// three is the number of records delivered.
 const (
 	RecordsDone       = "RecordsDone"
 	RecordsParked     = "RecordsParked"
@@ -51,13 +54,19 @@ const (
 	HintsDropped    = "HintsDropped"
 )
 
-// Metrics by function: requests that were refused, and requests that failed.
+// Requests that were refused, by function, and requests that failed, [Together].
 const (
 	ClientErrors = "ClientErrors"
 	ServerErrors = "ServerErrors"
+	// RequestsLimited is the part of ClientErrors that was answered with 429, [Together].
+	RequestsLimited = "RequestsLimited"
 )
 
-// Metrics by function: the outcome of reminders.
+// TableFailures is the number of answers 5xx of DynamoDB to the functions' requests, repeated ones included,
+// [Together]. DynamoDB's own metric exists for each operation.
+const TableFailures = "TableFailures"
+
+// The outcome of reminders, by function; [Together] are those that an alarm watches.
 const (
 	RemindersDelivered = "RemindersDelivered"
 	RemindersLate      = "RemindersLate"
@@ -77,19 +86,38 @@ const (
 	WriteUnits = "WriteUnits"
 )
 
+// Dimensions returns all dimensions.
+func Dimensions() []string { return []string{ByConsumer, ByFunction, Together} }
+
 // Names returns the metrics that a dimension has, sorted.
 func Names(dimension string) []string {
-	names := []string{ReadUnits, WriteUnits}
+	var names []string
 	switch dimension {
 	case ByConsumer:
-		names = append(names, RecordsDone, RecordsParked, RecordsUnfinished, RecordsAlreadyDone, RecordsRetried, RecordAge,
-			ChangesAppended, HintsSent, HintsDropped)
+		names = []string{ReadUnits, WriteUnits, RecordsDone, RecordsAlreadyDone, RecordsRetried, RecordAge,
+			ChangesAppended, HintsSent, HintsDropped}
 	case ByFunction:
-		names = append(names, ClientErrors, ServerErrors, RemindersDelivered, RemindersLate, RemindersMissed,
-			RemindersDropped, TableBytes, ErasuresOverdue)
+		names = []string{ReadUnits, WriteUnits, ClientErrors, RemindersDelivered, RemindersDropped, TableBytes,
+			ErasuresOverdue}
+	case Together:
+		names = together()
 	}
 	slices.Sort(names)
 	return names
+}
+
+func together() []string {
+	return []string{
+		RecordsParked, RecordsUnfinished, RemindersMissed, RemindersLate, ServerErrors, RequestsLimited, TableFailures,
+	}
+}
+
+// Published returns the dimension under which a metric that was counted under one is published.
+func Published(name, dimension string) string {
+	if slices.Contains(together(), name) {
+		return Together
+	}
+	return dimension
 }
 
 // unit returns the CloudWatch unit of a metric.
@@ -133,38 +161,50 @@ type Values map[string]float64
 // consumer and operation.
 const operations = "operations"
 
-// Write writes metrics under one dimension, including those of the table's use. The line also holds the use by
-// operation. It omits values of 0, and writes no line without values.
+// directive tells CloudWatch which members of a line are metrics.
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []definition
+}
+
+type definition struct{ Name, Unit string }
+
+// Write writes metrics under one dimension, including those of the table's use; those that have none are published
+// without. The line also holds the use by operation. It omits values of 0, and writes no line without values.
 func (w *Writer) Write(dimension, value string, values Values, used table.TotalsByOperation) {
-	type metric struct {
-		Name string
-		Unit string
-	}
 	all := Values{}
 	maps.Copy(all, values)
 	if sum := used.Sum(); sum.Calls > 0 {
 		all[ReadUnits], all[WriteUnits] = sum.ReadUnits, sum.WriteUnits
 	}
 	line := map[string]any{dimension: value}
-	var metrics []metric
+	own := directive{Namespace: Namespace, Dimensions: [][]string{{dimension}}}
+	shared := directive{Namespace: Namespace, Dimensions: [][]string{{}}}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] != 0 {
-			metrics = append(metrics, metric{name, unit(name)})
-			line[name] = all[name]
+		if all[name] == 0 {
+			continue
+		}
+		line[name] = all[name]
+		of := &own
+		if Published(name, dimension) == Together {
+			of = &shared
+		}
+		of.Metrics = append(of.Metrics, definition{name, unit(name)})
+	}
+	var directives []directive
+	for _, d := range []directive{own, shared} {
+		if len(d.Metrics) > 0 {
+			directives = append(directives, d)
 		}
 	}
-	if len(metrics) == 0 {
+	if len(directives) == 0 {
 		return
 	}
 	if len(used) > 0 {
 		line[operations] = used
 	}
-	line["_aws"] = map[string]any{
-		"Timestamp": w.now().UnixMilli(),
-		"CloudWatchMetrics": []any{map[string]any{
-			"Namespace": Namespace, "Dimensions": [][]string{{dimension}}, "Metrics": metrics,
-		}},
-	}
+	line["_aws"] = map[string]any{"Timestamp": w.now().UnixMilli(), "CloudWatchMetrics": directives}
 	text, err := json.Marshal(line)
 	if err != nil {
 		panic(fmt.Sprintf("metric: %v", err)) // texts and numbers always have a JSON form

@@ -19,10 +19,22 @@ func TestWrite_isOneObjectInTheEmbeddedFormat(t *testing.T) {
 		metric.RecordsDone: 3, metric.RecordsParked: 1, metric.RecordsRetried: 0,
 	})
 	require.JSONEq(t, `{
-		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [["Consumer"]],
-			"Metrics": [{"Name": "RecordsDone", "Unit": "Count"}, {"Name": "RecordsParked", "Unit": "Count"}]}]},
+		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [
+			{"Namespace": "Nexus", "Dimensions": [["Consumer"]], "Metrics": [{"Name": "RecordsDone", "Unit": "Count"}]},
+			{"Namespace": "Nexus", "Dimensions": [[]], "Metrics": [{"Name": "RecordsParked", "Unit": "Count"}]}]},
 		"Consumer": "stats", "RecordsDone": 3, "RecordsParked": 1}`, out.String())
 	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
+}
+
+func TestWrite_namesWhoCountedWhatIsPublishedTogether(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
+	w.Count(metric.ByFunction, "notify", map[string]int{metric.RemindersLate: 1})
+	require.JSONEq(t, `{
+		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [[]],
+			"Metrics": [{"Name": "RemindersLate", "Unit": "Count"}]}]},
+		"Function": "notify", "RemindersLate": 1}`, out.String())
 }
 
 func TestWrite_isNoLineIfNothingWasCounted(t *testing.T) {
