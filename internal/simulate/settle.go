@@ -95,8 +95,10 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 	h.absorb(nil)
 	moved = len(h.workers) > 0
 	h.endAll()
-	if l := h.leaver; l != nil && !l.begun.IsZero() && h.now.Before(l.begun.Add(settled)) {
-		h.now, moved = l.begun.Add(settled), true // until then consumers may remember that the account is there
+	if l := h.leaver; l != nil { // until then functions may remember the account as it was
+		if known := maxTime(l.begun, l.returned).Add(settled); h.now.Before(known) {
+			h.now, moved = known, true
+		}
 	}
 	if until, held := h.leasedUntil(); held { // by a repair that crashed
 		h.now, moved = until, true
