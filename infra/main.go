@@ -11,14 +11,30 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/infra/stack"
+	"nexus/pkg/deploy/release"
 )
 
 // packages is the folder in which `make package` puts the functions, relative to cdk.json.
 var packages = filepath.Join("dist", "functions")
 
+// changelog names the releases. It lies beside cdk.json.
+const changelog = "CHANGELOG.md"
+
+func add(app awscdk.App) error {
+	text, err := os.ReadFile(changelog)
+	if err != nil {
+		return fmt.Errorf("releases: %w", err)
+	}
+	names, err := release.Read(string(text))
+	if err != nil {
+		return err
+	}
+	return stack.Add(app, packages, release.Newest(names))
+}
+
 func main() {
 	app := awscdk.NewApp(nil)
-	err := stack.Add(app, packages)
+	err := add(app)
 	if err == nil {
 		app.Synth(nil)
 	}

@@ -59,7 +59,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Watches:    watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
 		Fence:      fence.New(tables, s),
 		Accounts:   account.New(account.Config{Store: store, Objects: copies, Pepper: s.Pepper(), Now: time.Now}),
-		SignedInAt: api.SignedInAt,
+		SignedInAt: api.SignedInAt, Scopes: s.ScopeList(), FeedOrigin: s.FeedOrigin,
 		Exports: transfer.NewJobs(transfer.JobsConfig{
 			Store: store, Now: time.Now, NewID: uuid.NewString, Limits: s.Numbers(), Objects: copies,
 		}),

@@ -223,3 +223,30 @@ func TestFunctions_nameUsersByIssuerAndSubjectWhereTheStageSaysSo(t *testing.T) 
 		require.NotContains(t, f.log.String(), id)
 	}
 }
+
+func TestFunctions_refuseATokenWithoutTheirScopeBesideTheGateway(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	claim := "requestContext/authorizer/jwt/claims/"
+	for f, name := range map[env.Function]string{env.Command: "command-create-task", env.Query: "query-agenda"} {
+		started := w.start(f)
+		for _, scope := range []any{"openid", "nexus/users", nil} {
+			a := started.request(changed(t, w.payload(name), map[string]any{claim + "scope": scope}))
+			require.Equal(t, http.StatusForbidden, a.StatusCode, "%s %v", f, scope)
+			require.Equal(t, "/problems/insufficient-scope", object(t, a.Body)["type"])
+		}
+		listed := map[string]any{claim + "scope": nil, claim + "scp": "[openid nexus/user]"}
+		require.Less(t, started.request(changed(t, w.payload(name), listed)).StatusCode, 300, "%s", f)
+	}
+}
+
+func TestCommand_givesTheAddressOfACalendarBelowTheDomain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	made := w.start(env.Command).request(changed(t, w.payload("command-create-task"), map[string]any{
+		"rawPath": "/v1/me/feed", "requestContext/http/method": "PUT", "body": nil, "isBase64Encoded": false,
+	}))
+	require.Equal(t, http.StatusOK, made.StatusCode, "%s", made.Body)
+	body := object(t, made.Body)
+	require.Equal(t, feedOrigin+body["path"].(string), body["url"])
+}

@@ -41,6 +41,7 @@ const (
 	deadLetter   = "arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered"
 	walksURL     = "https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo"
 	hintsHost    = "x7.appsync-api.eu-central-1.amazonaws.com"
+	feedOrigin   = "https://nexus.example.net"
 	realtimeHost = "x7.appsync-realtime-api.eu-central-1.amazonaws.com"
 	spice        = "5f0e2c1b8a7d69483726150493a2b1c0d9e8f70615243342516079887a6b5c4d" // the deployment's pepper
 	instantForm  = "2006-01-02T15:04:05Z"
@@ -78,6 +79,7 @@ func setup(t *testing.T) *fixture {
 			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,
 			env.Limits:       limit.Format(limit.Default()),
 			env.WalkQueueURL: walksURL,
+			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin,
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

@@ -54,7 +54,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Fence: fence.New(tables, s),
+		Fence: fence.New(tables, s), Scopes: s.ScopeList(),
 		Exports: transfer.NewJobs(transfer.JobsConfig{
 			Store: store, Now: time.Now, Limits: s.Numbers(), Links: files,
 		}),

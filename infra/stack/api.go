@@ -27,15 +27,11 @@ const (
 	open      = "NONE"
 )
 
-// addAPI makes the HTTP API: each route of the surface leads to the function that serves it, and requires a token
-// unless it is open. A path without a route leads to query, which reports the unknown path or method to a user.
+// addAPI makes the routes of the HTTP API: each route of the surface leads to the function that serves it, and requires
+// a token unless it is open. A path without a route leads to query, which reports the unknown path or method to a user.
 func (d *deployment) addAPI() {
-	httpAPI := awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
-		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"), CorsConfiguration: d.cors(),
-	})
-	d.api = *httpAPI.Ref()
 	authorizer := awsapigatewayv2.NewCfnAuthorizer(d.Stack, jsii.String("Users"), &awsapigatewayv2.CfnAuthorizerProps{
-		ApiId: httpAPI.Ref(), Name: jsii.String("users"), AuthorizerType: jsii.String(jwt),
+		ApiId: d.api, Name: jsii.String("users"), AuthorizerType: jsii.String(jwt),
 		IdentitySource: jsii.Strings("$request.header.Authorization"),
 		JwtConfiguration: &awsapigatewayv2.CfnAuthorizer_JWTConfigurationProperty{
 			Issuer: jsii.String(d.settings.Issuer), Audience: jsii.Strings(d.settings.Audience...),
@@ -61,6 +57,7 @@ func (d *deployment) addAPI() {
 	for _, route := range routes { // a limit of a route that does not exist yet is refused
 		stage.AddResourceDependency(route, nil)
 	}
+	d.addDomain(stage)
 }
 
 // openShare returns the part of the stage's requests that a route without a user may use, in percent. Programs read
@@ -111,12 +108,8 @@ func (d *deployment) addRoute(r api.Route, target, authorizer *string) awsapigat
 			"Open by contract: it tells nothing about a user, or what its secret address is for.")
 		return route
 	}
-	scopes := d.settings.ReadScopes
-	if r.Side == api.SideCommands {
-		scopes = d.settings.WriteScopes
-	}
-	props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer,
-		jsii.Strings(scopes...)
+	scopes := jsii.Strings(d.settings.scopes(r.Side)...)
+	props.AuthorizationType, props.AuthorizerId, props.AuthorizationScopes = jsii.String(jwt), authorizer, scopes
 	return awsapigatewayv2.NewCfnRoute(d.Stack, id, props)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdadestinations"
 	"github.com/aws/jsii-runtime-go"
 
+	"nexus/pkg/api"
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/size"
@@ -82,9 +83,18 @@ func (d *deployment) addFunction(f env.Function) {
 func (d *deployment) variables(f env.Function) *map[string]*string {
 	out := map[string]*string{}
 	for _, name := range f.Variables() {
+		if name == env.Scopes {
+			out[name] = jsii.String(strings.Join(d.settings.scopes(sides()[f]), " "))
+			continue
+		}
 		out[name] = d.value(name)
 	}
 	return &out
+}
+
+// sides returns the part of the surface that each function for users serves.
+func sides() map[env.Function]api.Side {
+	return map[env.Function]api.Side{env.Command: api.SideCommands, env.Query: api.SideQueries}
 }
 
 func (d *deployment) value(variable string) *string {
@@ -114,6 +124,8 @@ func (d *deployment) value(variable string) *string {
 		return d.queues[alarm.WalkQueue].QueueUrl()
 	case env.SyncForm:
 		return jsii.String(strconv.Itoa(d.settings.SyncForm))
+	case env.FeedOrigin:
+		return jsii.String(d.origin())
 	case env.SubjectForm:
 		return jsii.String(strconv.Itoa(int(d.settings.subjects())))
 	case env.Pepper:

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,10 +36,14 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.SubjectForm:           strconv.Itoa(max(int(t.settings.SubjectForm), 1)),
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",
 			env.Limits:                limit.Format(t.settings.Limits),
+			env.FeedOrigin: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() +
+				".execute-api.${AWS::Region}.${AWS::URLSuffix}",
 		}
+		scopes := map[env.Function][]string{env.Command: t.settings.WriteScopes, env.Query: t.settings.ReadScopes}
 		for _, f := range env.Functions() {
 			variables, _ := t.function(f).at("Environment", "Variables").(map[string]any)
 			require.Equal(t, f.Variables(), slices.Sorted(maps.Keys(variables)), "%s", f)
+			want[env.Scopes] = strings.Join(scopes[f], " ")
 			for name, value := range variables {
 				require.Equal(t, want[name], text(value), "%s of %s", name, f)
 			}

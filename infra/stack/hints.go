@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsappsync"
 	"github.com/aws/jsii-runtime-go"
 
@@ -63,7 +64,10 @@ func (d *deployment) addHints() {
 func anyOf(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
-		quoted[i] = regexp.QuoteMeta(text)
+		quoted[i] = text
+		if !*awscdk.Token_IsUnresolved(text) { // what another stack tells is the id of a client: letters and digits
+			quoted[i] = regexp.QuoteMeta(text)
+		}
 	}
 	return "^(" + strings.Join(quoted, "|") + ")$"
 }

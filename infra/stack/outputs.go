@@ -1,20 +1,26 @@
 package stack
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/release"
 )
+
+func (d *deployment) output(name, says string, value *string) {
+	awscdk.NewCfnOutput(d.Stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value, Description: jsii.String(says)})
+}
 
 // addOutputs exports the names that the manual uses.
 func (d *deployment) addOutputs() {
-	out := func(name, says string, value *string) {
-		awscdk.NewCfnOutput(d.Stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value, Description: jsii.String(says)})
-	}
-	address := "https://" + d.api + ".execute-api." + *d.Region() + "." + *d.UrlSuffix()
-	out("Address", "Where the HTTP API answers", jsii.String(address))
+	out := d.output
+	out("Address", "Where the HTTP API answers", jsii.String(d.origin()))
+	out(release.Output, "The release that is deployed", jsii.String(d.release.Name))
+	out(release.OutputBefore, "The release to which it may go back", jsii.String(cmp.Or(d.release.Before, d.release.Name)))
 	out("TableName", "TABLE", d.table.TableName())
 	out("StreamArn", "The table's stream, for nexus record", d.table.TableStreamArn())
 	out("ArchiveBucket", "Cold copies", d.archive.BucketName())

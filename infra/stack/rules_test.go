@@ -16,30 +16,52 @@ import (
 
 func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *template) {
-		report, err := os.ReadFile(filepath.Join(assembly, "AwsSolutions--nexus-"+t.stage+"-NagReport.csv"))
+	for folder, stacks := range map[string][]string{
+		assembly: {"dev", "prod"},
+		whole:    {"dev", "prod", "identity-dev", "identity-prod", "deployer-dev", "deployer-prod"},
+	} {
+		reports, err := filepath.Glob(filepath.Join(folder, "AwsSolutions--*-NagReport.csv"))
 		require.NoError(t, err)
-		lines, err := csv.NewReader(bytes.NewReader(report)).ReadAll()
-		require.NoError(t, err)
-		column := map[string]int{}
-		for i, name := range lines[0] {
-			column[name] = i
-		}
-		compliant := map[string]bool{}
-		for _, line := range lines[1:] {
-			rule, verdict := line[column["Rule ID"]], line[column["Compliance"]]
-			require.Contains(t, []string{"Compliant", "Suppressed"}, verdict, "%v", line)
-			compliant[rule] = compliant[rule] || verdict == "Compliant"
-			if verdict == "Suppressed" {
-				require.Greater(t, len(line[column["Exception Reason"]]), 40, "%v", line)
+		require.Len(t, reports, len(stacks))
+		for _, name := range stacks {
+			compliant := checkReport(t, filepath.Join(folder, "AwsSolutions--nexus-"+name+"-NagReport.csv"))
+			rules := []string{
+				"AwsSolutions-APIG1", "AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4",
+			}
+			switch {
+			case strings.HasPrefix(name, "identity-"):
+				rules = []string{"AwsSolutions-COG1"}
+			case strings.HasPrefix(name, "deployer-"):
+				rules = []string{"AwsSolutions-IAM4", "AwsSolutions-IAM5"}
+			}
+			for _, rule := range rules {
+				require.True(t, compliant[rule], "%s was not looked at", rule)
 			}
 		}
-		for _, rule := range []string{
-			"AwsSolutions-APIG1", "AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4",
-		} {
-			require.True(t, compliant[rule], "%s was not looked at", rule)
+	}
+}
+
+// checkReport holds a report of the rules against what a stack may have, and returns which rules a resource keeps.
+func checkReport(t *testing.T, path string) (compliant map[string]bool) {
+	t.Helper()
+	report, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines, err := csv.NewReader(bytes.NewReader(report)).ReadAll()
+	require.NoError(t, err)
+	column := map[string]int{}
+	for i, name := range lines[0] {
+		column[name] = i
+	}
+	compliant = map[string]bool{}
+	for _, line := range lines[1:] {
+		rule, verdict := line[column["Rule ID"]], line[column["Compliance"]]
+		require.Contains(t, []string{"Compliant", "Suppressed"}, verdict, "%v", line)
+		compliant[rule] = compliant[rule] || verdict == "Compliant"
+		if verdict == "Suppressed" {
+			require.Greater(t, len(line[column["Exception Reason"]]), 40, "%v", line)
 		}
-	})
+	}
+	return compliant
 }
 
 func TestNew_warnsOfUnsetSettingsAloneAndRaisesNoError(t *testing.T) {
@@ -56,7 +78,7 @@ func TestNew_warnsOfUnsetSettingsAloneAndRaisesNoError(t *testing.T) {
 			for _, entry := range entries {
 				require.NotEqual(t, "aws:cdk:error", entry.Type, "%s: %v", path, entry.Data)
 				if entry.Type == "aws:cdk:warning" {
-					require.Regexp(t, `nexus:(issuer|subjectForm)\b`, entry.Data, path)
+					require.Regexp(t, `nexus:(issuer|subjectForm|domain)\b`, entry.Data, path)
 				}
 			}
 		}

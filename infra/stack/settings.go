@@ -50,6 +50,16 @@ type Settings struct {
 	SubjectForm api.SubjectForm
 	// Limits are the limits of each user: those of [limit.Default], with the stage's own in their place.
 	Limits limit.Numbers
+	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate in the stage's
+	// region; both empty for a stage that is reached at the API's own address.
+	Domain, Certificate string
+	// Identity is "cognito" for a stage whose issuer is a stack of its own, which replaces Issuer and Audience. Callbacks
+	// are the addresses to which its sign-in returns. SelfSignUp lets everybody make an account.
+	Identity   string
+	Callbacks  []string
+	SelfSignUp bool
+	// Repository is the owner/name of the repository whose workflow deploys the stage; empty for none.
+	Repository string
 	// Rollout says how command, query and notify get a new version: "canary", or "once" for haste.
 	Rollout string
 	// RestoredStream is the ARN of the stream of a table that was restored from a backup and replaces the stack's own;
@@ -83,7 +93,7 @@ func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored, syncForm,
 		subjectForm,
-		limits, rollout,
+		limits, rollout, domain, certificate, identity, callbacks, selfSignUp, repository,
 	}
 }
 
@@ -140,6 +150,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
 		RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
+		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
+		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
 	}
 	var err error
 	s.Limits, err = limit.Default().With(r.numbers(limits))
@@ -148,6 +160,9 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
 	}
 	r.refuse(!stageForm.MatchString(name), "name", "want 2 to 16 of a-z and 0-9, a letter first")
+	r.checkDomain(s)
+	r.checkIdentity(s)
+	r.checkRepository(s)
 	address, err := url.Parse(s.Issuer)
 	r.refuse(err != nil || address.Scheme != "https" || address.Host == "", issuer, "want an address with https")
 	r.refuse(len(s.Audience) == 0, audience, "want at least one")
@@ -171,17 +186,6 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")
 	return s, errors.Join(r.wrong...)
-}
-
-// isExample reports whether the issuer is an example that cannot exist (RFC 2606 §3): it was not set yet.
-func (s Settings) isExample() bool {
-	address, err := url.Parse(s.Issuer)
-	return err == nil && (address.Hostname() == "example.com" || strings.HasSuffix(address.Hostname(), ".example.com"))
-}
-
-// subjects returns the form of user ids: that of stages with data if it was not set.
-func (s Settings) subjects() api.SubjectForm {
-	return cmp.Or(s.SubjectForm, api.LiteralSubjects)
 }
 
 // reader reads the values of a stage and collects their faults.

@@ -23,6 +23,9 @@ func settings() map[string]any {
 		"alarmTopic":     "arn:aws:sns:eu-central-1:123456789012:operators",
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 		"rollout":        "once",
+		"domain":         "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
+		"callbacks": []any{"https://app.nexus.example/in", "nexus://in"}, "selfSignUp": true,
+		"repository": "example/nexus",
 	}
 }
 
@@ -35,6 +38,8 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"},
 		RatePerSecond: 500, Burst: 1000, LogDays: 90, SyncForm: 3, SubjectForm: api.DigestedSubjects,
 		Limits: numbers, Rollout: "once",
+		Domain: "nexus.example.net", Certificate: certificateARN, Identity: "cognito",
+		Callbacks: []string{"https://app.nexus.example/in", "nexus://in"}, SelfSignUp: true, Repository: "example/nexus",
 		AlarmTopic:     "arn:aws:sns:eu-central-1:123456789012:operators",
 		RestoredStream: "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 	}
@@ -48,6 +53,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
 		"subjectForm": "2", "limits": "user=1200,content=200000",
+		"callbacks": "https://app.nexus.example/in,nexus://in", "selfSignUp": "true",
 	})
 	got, err = stack.ReadStage("prod", texts)
 	require.NoError(t, err)
@@ -72,8 +78,12 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"syncForm":       {-1.0, 65536.0, 1.5, "one"},
 		"limits": {"many", "user=x", 7.0, map[string]any{"user": 0.0}, map[string]any{"userz": 1.0},
 			map[string]any{"user": "12"}},
-		"rollout": {"slow", 1.0},
-		"isuser":  {"https://id.nexus.example"},
+		"rollout":     {"slow", 1.0},
+		"domain":      {"https://nexus.example.net", "Nexus.example.net", "nexus", "-a.example.net", "*.example.net", 1.0},
+		"certificate": {"", "arn:aws:iam::123456789012:server-certificate/x", 1.0},
+		"identity":    {"auth0", true}, "selfSignUp": {"perhaps"}, "repository": {"nexus", "a/b/c", "example/*"},
+		"callbacks": {"", "http://app.nexus.example/in", "/in", []any{"https://app.nexus.example/in#x"}, 1.0},
+		"isuser":    {"https://id.nexus.example"},
 	} {
 		for _, value := range values {
 			wrong := settings()
@@ -112,6 +122,6 @@ func TestReadStage_namesAMissingStageAndAMissingPackage(t *testing.T) {
 	require.ErrorContains(t, synthesize(folder, out, map[string]any{"stages": map[string]any{}}), "stages")
 	s, err := stack.ReadStage(prod, settings())
 	require.NoError(t, err)
-	_, err = stack.New(awscdk.NewApp(nil), s, out)
+	_, err = stack.New(awscdk.NewApp(nil), s, out, deployed)
 	require.ErrorContains(t, err, "package of function command (make package)")
 }

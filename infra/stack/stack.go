@@ -19,6 +19,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/release"
 )
 
 // prefix begins the explicit names of resources. Only a resource that a call, a right or the manual names has one;
@@ -30,6 +31,7 @@ type deployment struct {
 	awscdk.Stack
 	settings Settings
 	packages string // folder of the functions' zip files
+	release  release.Release
 
 	table     awsdynamodb.ITableV2
 	archive   awss3.Bucket
@@ -46,14 +48,16 @@ type deployment struct {
 	alarms    []awscloudwatch.Alarm
 }
 
-// Add adds the stacks of the stages in the app's context, and the rules that check them.
-func Add(app awscdk.App, packages string) error {
+// Add adds the stacks of the stages in the app's context, and the rules that check them. The release is that of the
+// tree.
+func Add(app awscdk.App, packages string, of release.Release) error {
 	stages, err := Read(app.Node())
 	if err != nil {
 		return err
 	}
 	for _, s := range stages {
-		if _, err := New(app, s, packages); err != nil {
+		addDeployer(app, s)
+		if _, err := New(app, addIdentity(app, s), packages, of); err != nil {
 			return err
 		}
 	}
@@ -63,7 +67,7 @@ func Add(app awscdk.App, packages string) error {
 
 // New adds the stack of one stage to an app. Packages is the folder that holds <function>.zip for each function; the
 // error names one that is missing.
-func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack, error) {
+func New(scope constructs.Construct, s Settings, packages string, of release.Release) (awscdk.Stack, error) {
 	for _, f := range env.Functions() {
 		if _, err := os.Stat(packageOf(packages, f)); err != nil {
 			return nil, fmt.Errorf("package of function %s (make package): %w", f, err)
@@ -76,7 +80,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 			TerminationProtection: jsii.Bool(s.Protected),
 			AnalyticsReporting:    jsii.Bool(false),
 		}),
-		settings: s, packages: packages,
+		settings: s, packages: packages, release: of,
 		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{},
 		live:     map[env.Function]awslambda.Alias{},
 		mappings: map[string]awslambda.EventSourceMapping{},
@@ -86,6 +90,7 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 	d.addStorage()
 	d.addReminding()
 	d.addHints()
+	d.makeAPI()
 	for _, f := range env.Functions() {
 		d.addFunction(f)
 	}
@@ -102,6 +107,10 @@ func New(scope constructs.Construct, s Settings, packages string) (awscdk.Stack,
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:issuer"),
 			jsii.String("the issuer of stage "+s.Stage+
 				" is an example: set it in cdk.json, or with -c issuer=https://… -c audience=…"))
+	}
+	if s.Protected && s.Domain == "" {
+		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:domain"), jsii.String("stage "+s.Stage+
+			" has no domain: clients and calendar feeds would keep the address of an API that a deployment can replace"))
 	}
 	if s.SubjectForm == 0 {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:subjectForm"),

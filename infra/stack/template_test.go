@@ -17,6 +17,7 @@ import (
 
 	"nexus/infra/stack"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/release"
 )
 
 // The stages of cdk.json.
@@ -28,6 +29,9 @@ const (
 // assembly is the folder into which both stages were synthesized before the first test runs. One stage each was
 // synthesized into adjusted, with the settings of a command line, and into restored, with a restored table.
 var assembly, adjusted, restored string
+
+// whole is the folder with both stages, each with a domain, an issuer of its own, and a role for a workflow.
+var whole string
 
 const restoredStream = "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000"
 
@@ -44,6 +48,18 @@ func adjustments() map[string]any {
 	}
 }
 
+var deployed = release.Release{Name: "0.3.0", Before: "0.2.0"}
+
+func wholeSettings() map[string]any {
+	return map[string]any{
+		"domain": "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
+		"callbacks": "https://app.nexus.example/in,http://localhost:5173/in", "repository": "example/nexus",
+		"subjectForm": "2",
+	}
+}
+
+const certificateARN = "arn:aws:acm:eu-central-1:123456789012:certificate/0e1f2a3b-4c5d-6e7f-8091-a2b3c4d5e6f7"
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
@@ -54,10 +70,12 @@ func run(m *testing.M) int {
 	}
 	assembly, adjusted = filepath.Join(folder, "cdk.out"), filepath.Join(folder, "adjusted")
 	restored = filepath.Join(folder, "restored")
+	whole = filepath.Join(folder, "whole")
 	code := 1
 	if err := errors.Join(
 		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
 		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
+		synthesize(folder, whole, wholeSettings()),
 	); err != nil {
 		fmt.Fprintln(os.Stderr, "synthesize:", err)
 	} else {
@@ -87,7 +105,7 @@ func synthesize(folder, out string, more map[string]any) error {
 		}
 	}
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(out), Context: &context})
-	if err := stack.Add(app, folder); err != nil {
+	if err := stack.Add(app, folder, deployed); err != nil {
 		return err
 	}
 	app.Synth(nil)
@@ -113,6 +131,7 @@ type template struct {
 	stage     string
 	settings  stack.Settings      // as cdk.json has them
 	resources map[string]resource // by logical id
+	outputs   map[string]any
 }
 
 // resource is one resource of a template.
@@ -136,13 +155,20 @@ func readFrom(t *testing.T, folder, stage string) *template {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "nexus-"+stage+".template.json"))
 	require.NoError(t, err)
-	var file struct{ Resources map[string]resource }
+	stage = stage[strings.LastIndex(stage, "-")+1:]
+	var file struct {
+		Resources map[string]resource
+		Outputs   map[string]struct{ Value any }
+	}
 	require.NoError(t, json.Unmarshal(text, &file))
 	context, err := configured()
 	require.NoError(t, err)
 	settings, err := stack.ReadStage(stage, context["stages"].(map[string]any)[stage].(map[string]any))
 	require.NoError(t, err)
-	out := &template{t, stage, settings, file.Resources}
+	out := &template{T: t, stage: stage, settings: settings, resources: file.Resources, outputs: map[string]any{}}
+	for name, output := range file.Outputs {
+		out.outputs[name] = output.Value
+	}
 	for id, r := range out.resources {
 		r.template, r.id = out, id
 		out.resources[id] = r

@@ -46,6 +46,11 @@ type Config struct {
 	// Origins are the origins whose pages may call the API from a browser, each as [CheckOrigin] accepts it; empty allows
 	// none.
 	Origins []string
+	// Scopes are those one of which a token needs for anything but an open operation; empty for tokens without scopes.
+	Scopes []string
+	// FeedOrigin is the origin of the addresses of calendars: https://, and the name by which the service is reached for
+	// years. Empty for a service that does not know it.
+	FeedOrigin string
 	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and then the binary does
 	// not contain the writer of the document.
 	Document func(*entity.Registry) []byte

@@ -79,7 +79,7 @@ func calendarOperations() []*operation {
 					return answer{}, err
 				}
 				address, f, err := s.Calendar.MakeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs))
-				return answer{status: http.StatusOK, body: feedBody(address, f)}, err
+				return answer{status: http.StatusOK, body: feedBody(s.FeedOrigin, address, f)}, err
 			},
 		},
 		{
@@ -99,7 +99,7 @@ func calendarOperations() []*operation {
 			answers: []documented{{status: http.StatusOK, doc: "There is one.", schema: feedSchema(false)}}, finds: true,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				f, err := s.Calendar.Feed(ctx, c.user)
-				return answer{status: http.StatusOK, body: feedBody("", f)}, err
+				return answer{status: http.StatusOK, body: feedBody("", "", f)}, err
 			},
 		},
 		{
@@ -132,7 +132,7 @@ func changeFeed(ctx context.Context, s *Config, c call) (answer, error) {
 			return answer{status: http.StatusNoContent, replayed: true}, nil
 		}
 	}
-	return answer{status: http.StatusOK, body: feedBody("", f), replayed: replayed}, err
+	return answer{status: http.StatusOK, body: feedBody("", "", f), replayed: replayed}, err
 }
 
 // once makes the write unless it was made before under the same idempotency key. The request's values identify it.
@@ -204,11 +204,14 @@ var privateAsField = entity.Field{
 		"others. Tasks and reminders that another calendar calls so are left out where it is BUSY.",
 }
 
-func feedBody(address string, f calendar.Feed) []byte {
+func feedBody(origin, address string, f calendar.Feed) []byte {
 	out := appendText([]byte(`{"createdAt":`), item.FormatInstant(f.CreatedAt))
 	out = appendText(append(out, `,"`+calendar.AttrPrivateAs+`":`...), f.PrivateAs)
 	if address != "" {
 		out = appendText(append(out, `,"path":`...), feedPath+address+feedSuffix)
+	}
+	if address != "" && origin != "" {
+		out = appendText(append(out, `,"url":`...), origin+feedPath+address+feedSuffix)
 	}
 	return append(out, '}')
 }
@@ -226,6 +229,9 @@ func feedSchema(withPath bool) object {
 	if withPath {
 		properties = append(properties, member{
 			"path", object{{"type", "string"}, {"description", "The address, as a path of this service. Keep it secret."}},
+		}, member{
+			"url", object{{"type", "string"}, {"format", "uri"},
+				{"description", "The address for a calendar program, if the service knows its own name. Keep it secret."}},
 		})
 		needed = append(needed, "path")
 	}

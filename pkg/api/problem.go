@@ -87,6 +87,10 @@ var (
 		"reauthenticate", http.StatusUnauthorized, "Sign-in too old", "The operation needs a token whose user signed in a " +
 			"short time ago: auth_time says when. WWW-Authenticate names the greatest age (RFC 9470).",
 	}
+	insufficientScope = problemKind{
+		"insufficient-scope", http.StatusForbidden, "Token without the scope", "The token is good, and does not permit " +
+			"this request: reading and changing have scopes of their own. Ask the issuer for one with the scope (RFC 6750).",
+	}
 	accountLeaving = problemKind{
 		"account-leaving", http.StatusForbidden, "Account leaves", "The user has asked for the account to be erased, so " +
 			"that it cannot be changed. eraseAt says when. A client keeps what it has, and what waits to be sent.",
@@ -186,7 +190,7 @@ var (
 
 func problemKinds() []problemKind {
 	return []problemKind{
-		malformed, unauthenticated, reauthenticate, accountLeaving, accountErased,
+		malformed, unauthenticated, insufficientScope, reauthenticate, accountLeaving, accountErased,
 		notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
 		syncReset, pruned, preconditionFailed,
 		tooLarge, exceedsRate, unsupportedMedia, invalid, keyReused, dependencyFailed,

@@ -61,6 +61,8 @@ type Claims struct {
 	// AuthTime is auth_time, in seconds since 1970, as a number in any form of JSON: when the user signed in (RFC 9470
 	// §6.1); "" for none.
 	AuthTime string
+	// Scope and ScopeList are the claims scope (RFC 9068 §2.2.3) and scp, as which some issuers send the same.
+	Scope, ScopeList string
 }
 
 type claimsKey struct{}
@@ -118,11 +120,15 @@ func Bearer(r *http.Request) (token string, ok bool) {
 	return token, found && strings.EqualFold(scheme, "Bearer")
 }
 
-// authenticate returns the user with a well-formed id.
+// authenticate returns the user with a well-formed id, whose token has a scope of the side.
 func (a *API) authenticate(r *http.Request) (string, *Problem) {
 	user, ok := a.cfg.Authenticate(r)
 	if !ok || entity.CheckUserID(user) != nil {
 		return "", refuse(unauthenticated, "Send the bearer token of a user.")
+	}
+	if !a.permits(r) {
+		return "", refuse(insufficientScope, "The token has none of the scopes that this request needs.").
+			with("WWW-Authenticate", `Bearer error="insufficient_scope"`)
 	}
 	return user, nil
 }

@@ -17,6 +17,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	}
 	surface := p.system.API(api.Config{
 		Authenticate: p.authenticate(), Origins: p.options.Origins, Docs: page, Now: time.Now,
+		FeedOrigin: p.feedOrigin(),
 		SignedInAt: func(*http.Request) time.Time { return time.Now() }, // each token here is of a user who is there
 	})
 	mux := http.NewServeMux()
@@ -27,6 +28,15 @@ func (p *Platform) routes() (http.Handler, error) {
 	mux.Handle("GET "+linksPath+"{name...}", p.others.counting(http.HandlerFunc(p.exports.links.getFile)))
 	mux.Handle("/", p.others.counting(surface))
 	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
+}
+
+// feedOrigin returns the origin of the addresses of calendars. A system that others reach does not know their name for
+// it.
+func (p *Platform) feedOrigin() string {
+	if p.options.Expose {
+		return ""
+	}
+	return "http://" + p.address
 }
 
 // authenticate determines the user by the bearer token. On this machine every token is trusted; from elsewhere it must

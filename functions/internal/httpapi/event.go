@@ -109,6 +109,10 @@ func (e *event) claim(p *parser, name string) error {
 		return p.text(&e.claims.Issuer)
 	case "sub":
 		return p.text(&e.claims.Subject)
+	case "scope":
+		return p.text(&e.claims.Scope)
+	case "scp":
+		return p.text(&e.claims.ScopeList)
 	case "auth_time":
 		token, err := p.token('"', '0') // a number, which the gateway may write as a text
 		e.claims.AuthTime = token.String()

@@ -78,6 +78,7 @@ func environment() []string {
 		env.ScheduleDeadLetterARN + "=arn:aws:sqs:eu-central-1:123456789012:nexus-undelivered",
 		env.SyncForm + "=0", env.SubjectForm + "=2", env.Pepper + "=" + strings.Repeat("0", 64),
 		env.Limits + "=" + limit.Format(limit.Default()),
+		env.Scopes + "=nexus/all", env.FeedOrigin + "=https://nexus.example.net",
 	}
 }
 

@@ -19,8 +19,10 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	schedulers := []string{env.ScheduleTargetARN, env.ScheduleDeadLetterARN}
 	// Where apps subscribe, command only tells them; and neither a setting nor the pepper names a resource.
 	told := map[env.Function][]string{
-		env.Command:     {env.HintsHost, env.HintsRealtimeHost, env.SubjectForm, env.Limits},
-		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits},
+		env.Command: {
+			env.HintsHost, env.HintsRealtimeHost, env.SubjectForm, env.Limits, env.Scopes, env.FeedOrigin,
+		},
+		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits, env.Scopes},
 		env.Projections: {env.SyncForm},
 		env.Account:     {env.ScheduleRoleARN}, // it deletes schedules and makes none
 	}

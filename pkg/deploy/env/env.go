@@ -57,6 +57,11 @@ const (
 	SubjectForm = "SUBJECT_FORM"
 	// Limits are the limits of each user, all of them, as package limit formats them.
 	Limits = "LIMITS"
+	// Scopes are those one of which a user's token needs for the function, separated by spaces: to change for command, to
+	// read for query.
+	Scopes = "SCOPES"
+	// FeedOrigin is the origin of the addresses of calendars: the stage's domain, which outlives all else.
+	FeedOrigin = "FEED_ORIGIN"
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
@@ -102,9 +107,10 @@ func (f Function) Variables() []string {
 	names := []string{TableName, Pepper}
 	switch f {
 	case Query:
-		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits)
+		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes)
 	case Command:
-		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits)
+		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
+			Scopes, FeedOrigin)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:

@@ -28,6 +28,8 @@ func values() map[string]string {
 		env.SubjectForm:           "2",
 		env.Pepper:                strings.Repeat("0123456789abcdef", 4),
 		env.Limits:                limit.Format(limit.Default()),
+		env.Scopes:                "nexus/read nexus/all",
+		env.FeedOrigin:            "https://nexus.example.net",
 	}
 }
 
@@ -58,6 +60,8 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.Pepper:                s.PepperText,
 			env.Limits:                s.Limits,
 			env.WalkQueueURL:          s.WalkQueueURL,
+			env.Scopes:                s.Scopes,
+			env.FeedOrigin:            s.FeedOrigin,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -113,6 +117,8 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.ScheduleDeadLetterARN: {"https://sqs.eu-central-1.amazonaws.com/123456789012/x"},
 		env.HintsHost:             {"https://x7.example", "x7.example/event", "X7.example", "x7.example."},
 		env.HintsRealtimeHost:     {"wss://x7.example/event/realtime"},
+		env.Scopes:                {"a  b", " a", "a ", `a"b`, `a\b`, "a	b", "ä"},
+		env.FeedOrigin:            {"https://", "https://x/", "https://X.example", "wss://x.example"},
 		env.Limits:                {"user=600", limit.Format(limit.Default()) + ",other=1", "user"},
 	} {
 		for _, text := range texts {
@@ -162,6 +168,8 @@ var forms = map[string]string{
 	env.HintsRealtimeHost:     `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
 	env.SubjectForm:           `^[12]$`,
 	env.Pepper:                `^[0-9a-f]{64}$`,
+	env.Scopes:                `^[!#-\[\]-~]+( [!#-\[\]-~]+)*$`,
+	env.FeedOrigin:            `^https://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
 	env.WalkQueueURL:          `^https://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[0-9]{12}/[A-Za-z0-9_-]{1,75}\.fifo$`,
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }

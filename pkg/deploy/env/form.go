@@ -69,6 +69,22 @@ func queueAddressForm(s string) bool {
 	return isFIFO && len(parts[2]) <= 80 && some(name, word, "-")
 }
 
+// originForm accepts the origin of a host that has a certificate and the usual port.
+func originForm(s string) bool {
+	host, isHTTPS := strings.CutPrefix(s, "https://")
+	return isHTTPS && host != "" && hostForm(host)
+}
+
+// scopesForm accepts scopes with a space between two, each of the characters of RFC 6749 §3.3.
+func scopesForm(s string) bool {
+	for scope := range strings.SplitSeq(s, " ") {
+		if !some(scope, visible, "") || strings.ContainsAny(scope, `"\`) {
+			return false
+		}
+	}
+	return true
+}
+
 // regionForm accepts two letters, words, and a number: eu-central-1.
 func regionForm(s string) bool {
 	parts := strings.Split(s, "-")
@@ -131,6 +147,8 @@ func only(s string, class func(byte) bool, others string) bool {
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func visible(c byte) bool { return '!' <= c && c <= '~' }
 
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }
 

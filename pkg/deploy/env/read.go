@@ -30,6 +30,8 @@ type Settings struct {
 	SubjectForm           string
 	PepperText            string
 	Limits                string
+	Scopes                string
+	FeedOrigin            string
 
 	AWS AWS
 }
@@ -51,6 +53,9 @@ func (s Settings) Pepper() pepper.Pepper {
 	p, _ := pepper.Parse(s.PepperText) // it was checked when it was read
 	return p
 }
+
+// ScopeList returns the scopes one of which a token needs.
+func (s Settings) ScopeList() []string { return strings.Fields(s.Scopes) }
 
 // Numbers returns the limits of each user.
 func (s Settings) Numbers() limit.Numbers {
@@ -181,6 +186,10 @@ func variables() []variable {
 			form: pepperForm, field: func(s *Settings) *string { return &s.PepperText }},
 		{name: Limits, what: "a list of all limits with their numbers", form: limitsForm,
 			field: func(s *Settings) *string { return &s.Limits }},
+		{name: Scopes, what: "a list of scopes with a space between two", form: scopesForm,
+			field: func(s *Settings) *string { return &s.Scopes }},
+		{name: FeedOrigin, what: "https:// and a host's name", form: originForm,
+			field: func(s *Settings) *string { return &s.FeedOrigin }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},
