@@ -49,9 +49,11 @@ WORKERS ?= 2
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
+# 1 says that somebody has read what would change: the CDK then asks no more.
+APPROVED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff deploy cdk infra clean
+.PHONY: help dev demo test clients browser jsclient race soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff preflight deploy smoke cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -158,8 +160,14 @@ bootstrap: package cdk ## prepare an account and region for deployments, once (C
 diff: package cdk ## show what a deployment would change (STAGE, CDKFLAGS)
 	bin/cdk diff -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
 
-deploy: package cdk ## deploy to the account and region of the environment (STAGE, CDKFLAGS)
-	bin/cdk deploy --strict -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
+preflight: ## ask what a deployment takes for granted: that the issuer answers, how far back the release is (STAGE, CDKFLAGS)
+	@$(GO) run ./internal/tools/preflight -stage $(STAGE) -- $(CDKFLAGS)
+
+deploy: preflight package cdk ## deploy to the account and region of the environment (STAGE, CDKFLAGS; APPROVED=1 after a read diff)
+	bin/cdk deploy --strict $(if $(filter 1,$(APPROVED)),--require-approval never) -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
+
+smoke: build ## try a deployed stage out, with NEXUS_TOKEN or a token of its own issuer (STAGE)
+	@$(GO) run ./internal/tools/smoke -stage $(STAGE) -- bin/nexus
 
 cdk: ## install the command line of the AWS CDK as bin/cdk
 	@infra/install.sh
