@@ -67,7 +67,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	config := stream.Config{
 		Config: consume.Config{
-			IsGone:   fence.New(tables, s).IsGone,
+			Gone:     fence.New(tables, s).Gone,
 			Registry: product.Registry(), Consumers: consumers, Parking: parking, Log: log, Now: time.Now, Wait: port.Sleep,
 		},
 		Function: s.Function, Meter: tables.Meter, Metrics: metrics,

@@ -172,7 +172,7 @@ func (w *world) assemble() error {
 	for _, r := range deployed.Readers {
 		loop, err := consume.New(consume.Config{
 			Registry: w.registry, Consumers: r.Consumers, Parking: w.copies, Log: w.logOf(r.Line.Name), Now: w.clock,
-			Wait: noWait, Spread: consume.InTurn, Observe: w.observe, IsGone: w.newFence().IsGone,
+			Wait: noWait, Spread: consume.InTurn, Observe: w.observe, Gone: w.newFence().Gone,
 		})
 		if err != nil {
 			return fmt.Errorf("reader %s: %w", r.Line.Name, err)

@@ -212,7 +212,7 @@ func (h *history) openReaders() {
 func (h *history) newLoop(consumers ...change.Consumer) *consume.Loop {
 	loop, err := consume.New(consume.Config{
 		Registry: h.registry, Consumers: consumers, Parking: blobPort{h, h.parking}, Log: h.logOf("loop"),
-		Now: h.clock, Width: h.width, Spread: h.spreadOut, Observe: h.counted, Wait: h.wait, IsGone: h.system.IsGone,
+		Now: h.clock, Width: h.width, Spread: h.spreadOut, Observe: h.counted, Wait: h.wait, Gone: h.system.Gone,
 	})
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together

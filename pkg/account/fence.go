@@ -58,33 +58,51 @@ func NewFence(c FenceConfig) *Fence {
 // State returns the account's state and the instant of its erasure, at most [Fence.Memory] old. Half a read unit unless
 // it is remembered.
 func (f *Fence) State(ctx context.Context, user string) (State, time.Time, error) {
+	all, err := f.remembered(ctx, []string{user})
+	return all[user].state, all[user].eraseAt, err
+}
+
+// remembered returns an answer for each user, at most [Fence.Memory] old. It asks for all others in one request.
+func (f *Fence) remembered(ctx context.Context, users []string) (map[string]answer, error) {
 	now := f.Now().Round(0) // without the monotonic reading
+	all, unknown := make(map[string]answer, len(users)), []string(nil)
 	f.mu.Lock()
-	known, ok := f.known[user]
+	for _, user := range users {
+		known, ok := f.known[user]
+		if age := now.Sub(known.asked); ok && age >= 0 && age < f.Memory {
+			all[user] = known
+		} else {
+			unknown = append(unknown, user)
+		}
+	}
 	f.mu.Unlock()
-	if age := now.Sub(known.asked); ok && age >= 0 && age < f.Memory {
-		return known.state, known.eraseAt, nil
+	if len(unknown) == 0 {
+		return all, nil
 	}
-	is, err := f.read(ctx, user, now, f.Store.Peek)
+	rows, err := f.read(ctx, unknown, now, f.Store.Peek)
 	if err != nil {
-		return Present, time.Time{}, err
+		return nil, err
 	}
-	if f.Memory > 0 {
-		f.mu.Lock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for user, is := range rows {
+		all[user] = answer{is.state, is.eraseAt, now}
+		if f.Memory == 0 {
+			continue
+		}
 		if len(f.known) >= maxKnown {
 			clear(f.known)
 		}
-		f.known[user] = answer{is.state, is.eraseAt, now}
-		f.mu.Unlock()
+		f.known[user] = all[user]
 	}
-	return is.state, is.eraseAt, nil
+	return all, nil
 }
 
 // Fresh returns the account's state as of now: read consistently, and not remembered. It is for work from a shell,
 // which may stand still for any time between two of its steps.
 func (f *Fence) Fresh(ctx context.Context, user string) (State, error) {
-	is, err := f.read(ctx, user, f.Now(), f.Store.BatchGet)
-	return is.state, err
+	all, err := f.read(ctx, []string{user}, f.Now(), f.Store.BatchGet)
+	return all[user].state, err
 }
 
 // RefuseGone returns [ErrErased] for a user for whom nothing may be done, as of now.
@@ -122,13 +140,30 @@ func (f *Fence) IsGone(ctx context.Context, user string) (bool, error) {
 	return state.IsGone(), err
 }
 
-// read reads the state and, until it was found right, the check of the pepper. A table without the check has no
-// account's row: the first of them is put in one transaction with it.
+// Gone returns those of the users for whom nothing may be done. Half a read unit for each that is not remembered, in
+// one request for all of them.
+func (f *Fence) Gone(ctx context.Context, users []string) (map[string]bool, error) {
+	all, err := f.remembered(ctx, users)
+	gone := map[string]bool{}
+	for user, is := range all {
+		if is.state.IsGone() {
+			gone[user] = true
+		}
+	}
+	return gone, err
+}
+
+// read reads the states of users, each named once, and the check of the pepper until it was found right. A table
+// without the check has no account's row: the first of them is put in one transaction with it.
 func (f *Fence) read(
-	ctx context.Context, user string, now time.Time, get func(context.Context, []item.Key) ([]item.Item, error),
-) (row, error) {
-	name := f.Pepper.Erasure(user)
-	keys := []item.Key{departure.StateKey(name)}
+	ctx context.Context, users []string, now time.Time, get func(context.Context, []item.Key) ([]item.Item, error),
+) (map[string]row, error) {
+	all, userOf, keys := make(map[string]row, len(users)), map[item.Key]string{}, []item.Key(nil)
+	for _, user := range users {
+		name := f.Pepper.Erasure(user)
+		key := departure.StateKey(name)
+		all[user], userOf[key], keys = row{name: name}, user, append(keys, key)
+	}
 	f.mu.Lock()
 	isChecked := f.isChecked
 	f.mu.Unlock()
@@ -137,20 +172,20 @@ func (f *Fence) read(
 	}
 	rows, err := get(ctx, keys)
 	if err != nil {
-		return row{}, fmt.Errorf("read the state of an account: %w", err)
+		return nil, fmt.Errorf("read the state of an account: %w", err)
 	}
-	is := row{name: name}
 	for _, it := range rows {
 		if it.Key() == departure.PepperKey() {
 			if it.Str(attrCheck) != f.Pepper.Check() {
-				return row{}, ErrPepper
+				return nil, ErrPepper
 			}
 			f.mu.Lock()
 			f.isChecked = true
 			f.mu.Unlock()
 			continue
 		}
-		is = readRow(name, it, now)
+		user := userOf[it.Key()]
+		all[user] = readRow(all[user].name, it, now)
 	}
-	return is, nil
+	return all, nil
 }

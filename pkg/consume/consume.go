@@ -63,9 +63,10 @@ type Config struct {
 	// Spread runs the tasks of a batch and returns behind the last; at most width are under way at a time. The tasks are
 	// the calls of the consumers, and within one of them those for single records. Nil means [SideBySide].
 	Spread func(width int, tasks []func())
-	// IsGone, if set, reports whether a user's account is being erased or was. A record of such a user is done unread,
-	// also one that cannot be decoded: the key's partition decides. An error leaves the whole batch to a redelivery.
-	IsGone func(ctx context.Context, user string) (bool, error)
+	// Gone, if set, returns those of the users whose account is being erased or was. It is asked once for a batch. A
+	// record of such a user is done unread, also one that cannot be decoded: the key's partition decides. An error leaves
+	// the whole batch to a redelivery.
+	Gone func(ctx context.Context, users []string) (map[string]bool, error)
 	// Observe, if set, receives the counts once per invocation and consumer.
 	Observe func(consumer string, c Counts)
 }
@@ -193,24 +194,26 @@ func (l *Loop) unasked(ctx context.Context, batch []change.Decoded, err error) {
 
 // gone says of each record whether its user's account is gone; nil for none.
 func (l *Loop) gone(ctx context.Context, batch []change.Decoded) ([]bool, error) {
-	if l.cfg.IsGone == nil {
+	if l.cfg.Gone == nil {
 		return nil, nil
 	}
-	out, known := make([]bool, len(batch)), map[string]bool{}
+	owners, users := make([]string, len(batch)), []string(nil)
 	for i, rec := range batch {
-		user, ok := rec.Owner()
-		if !ok {
-			continue
+		owners[i], _ = rec.Owner()
+		if owners[i] != "" && !slices.Contains(users, owners[i]) {
+			users = append(users, owners[i])
 		}
-		isGone, asked := known[user]
-		if !asked {
-			var err error
-			if isGone, err = l.cfg.IsGone(ctx, user); err != nil {
-				return nil, fmt.Errorf("ask for the state of an account: %w", err)
-			}
-			known[user] = isGone
-		}
-		out[i] = isGone
+	}
+	if len(users) == 0 {
+		return nil, nil
+	}
+	are, err := l.cfg.Gone(ctx, users)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the state of accounts: %w", err)
+	}
+	out := make([]bool, len(batch))
+	for i, owner := range owners {
+		out[i] = are[owner]
 	}
 	return out, nil
 }

@@ -18,9 +18,16 @@ func withFence(
 	t.Helper()
 	var asked []string
 	b := setupWith(t, func(cfg *consume.Config) {
-		cfg.IsGone = func(_ context.Context, user string) (bool, error) {
-			asked = append(asked, user)
-			return ask(user)
+		cfg.Gone = func(_ context.Context, users []string) (map[string]bool, error) {
+			asked = append(asked, users...)
+			gone := map[string]bool{}
+			for _, user := range users {
+				var err error
+				if gone[user], err = ask(user); err != nil {
+					return nil, err
+				}
+			}
+			return gone, nil
 		}
 	}, consumers...)
 	return b, &asked

@@ -1,6 +1,7 @@
 package eventsource
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,7 +17,9 @@ type reader struct {
 	m     *Mapping
 	shard string
 	state *shardState
-	after string // the last record read
+	after string          // the last record read
+	ahead []change.Record // read and not yet taken into a batch
+	end   bool            // the source said that nothing comes after these
 
 	eventBytes int // of the last event: a guess at the next one's size
 }
@@ -24,7 +27,7 @@ type reader struct {
 // batch is the work of one round: the records that passed the filter, and the position up to which they were read.
 type batch struct {
 	records []change.Record
-	through string // the last record read, passed or not; empty if none was
+	through string // the last record taken, passed or not; empty if none was
 	end     bool
 }
 
@@ -35,7 +38,7 @@ func (r *reader) run(ctx context.Context) {
 			return
 		}
 		if b.through != "" || b.end {
-			if !r.finish(ctx, Checkpoint{Sequence: r.after, Done: b.end}, len(b.records)) {
+			if !r.finish(ctx, Checkpoint{Sequence: cmp.Or(b.through, r.after), Done: b.end}, len(b.records)) {
 				return
 			}
 		}
@@ -53,7 +56,7 @@ func (r *reader) gather(ctx context.Context) (batch, bool) {
 	var closes time.Time // of the window, once there is a record to wait with
 	for failures := 0; ctx.Err() == nil; {
 		woken, changed := r.m.news() // before reading, so that no record is missed
-		slice, err := r.m.wiring.Source.Read(ctx, r.shard, r.after, min(r.m.config.BatchSize-len(b.records), maxRead))
+		read, err := r.readAhead(ctx)
 		if err != nil {
 			if failures++; len(b.records) > 0 {
 				return b, true // the gathered records need not wait for the source to recover
@@ -63,7 +66,7 @@ func (r *reader) gather(ctx context.Context) (batch, bool) {
 			continue
 		}
 		failures = 0
-		r.take(&b, slice)
+		r.take(&b)
 		if b.end || len(b.records) >= r.m.config.BatchSize || len(b.records) == 0 && b.through != "" {
 			return b, true
 		}
@@ -78,26 +81,41 @@ func (r *reader) gather(ctx context.Context) (batch, bool) {
 		if !now.Before(closes) {
 			return b, true
 		}
-		if len(slice.Records) == 0 {
+		if read == 0 {
 			r.idle(ctx, woken, changed, min(r.m.wiring.Poll, closes.Sub(now)))
 		}
 	}
 	return batch{}, false
 }
 
-// take adds what a read returned to the batch.
-func (r *reader) take(b *batch, slice change.Slice) {
-	b.end = slice.End
-	if len(slice.Records) == 0 {
-		return
+// readAhead reads unless there are records to take, and returns how many there are. It reads as many as the service
+// gives at a time: of ten records the filter may drop nine, and a batch of what is left would be small.
+func (r *reader) readAhead(ctx context.Context) (int, error) {
+	if len(r.ahead) > 0 || r.end {
+		return len(r.ahead), nil
 	}
-	for _, record := range slice.Records {
+	slice, err := r.m.wiring.Source.Read(ctx, r.shard, r.after, maxRead)
+	if err != nil {
+		return 0, err
+	}
+	r.ahead, r.end = slice.Records, slice.End
+	if len(r.ahead) > 0 {
+		r.after = r.ahead[len(r.ahead)-1].Sequence
+	}
+	return len(r.ahead), nil
+}
+
+// take moves records into the batch until it is full.
+func (r *reader) take(b *batch) {
+	for len(r.ahead) > 0 && len(b.records) < r.m.config.BatchSize {
+		record := r.ahead[0]
+		r.ahead = r.ahead[1:]
+		b.through = record.Sequence
 		if r.m.config.Filter.Match(record) {
 			b.records = append(b.records, record)
 		}
 	}
-	r.after = slice.Records[len(slice.Records)-1].Sequence
-	b.through = r.after
+	b.end = r.end && len(r.ahead) == 0
 	r.m.update(func() { r.state.pending = b.records })
 }
 

@@ -109,7 +109,7 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 func (p *Platform) feeder() replay.Feeder {
 	return replay.Feeder{
 		Registry: p.registry, Readers: p.system.Readers, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep,
-		Log: p.log.With("part", "replay"), IsGone: p.system.IsGone, Walks: p.walks.drain,
+		Log: p.log.With("part", "replay"), Gone: p.system.Gone, Walks: p.walks.drain,
 	}
 }
 

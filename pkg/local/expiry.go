@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,8 +24,8 @@ import (
 // costs an attempt; the record of the change will correct it.
 type expiries struct {
 	types []*entity.Type // of the items
-	// isGone reports whether a user's rows are removed by an erasure, or were. Set before the first sweep.
-	isGone func(ctx context.Context, user string) (bool, error)
+	// gone returns those of the users whose rows are removed by an erasure, or were. Set before the first sweep.
+	gone func(ctx context.Context, users []string) (map[string]bool, error)
 
 	mu    sync.Mutex
 	rows  map[item.Key]expiring
@@ -140,21 +141,20 @@ func (e *expiries) take(at time.Time) []item.Item {
 // toSweep returns the rows but those of users who are gone. A record that was read behind an erasure may have added one
 // of these again.
 func (e *expiries) toSweep(ctx context.Context, rows []item.Item) ([]item.Item, error) {
-	var out []item.Item
-	gone := map[string]bool{}
+	owners := map[string]bool{}
 	for _, row := range rows {
-		user, ok := account.OwnerOf(row.Key().PK)
-		if _, asked := gone[user]; ok && !asked {
-			var err error
-			if gone[user], err = e.isGone(ctx, user); err != nil {
-				return nil, err
-			}
-		}
-		if !gone[user] {
-			out = append(out, row)
+		if user, ok := account.OwnerOf(row.Key().PK); ok {
+			owners[user] = true
 		}
 	}
-	return out, nil
+	if len(owners) == 0 {
+		return rows, nil
+	}
+	gone, err := e.gone(ctx, slices.Sorted(maps.Keys(owners)))
+	return slices.DeleteFunc(rows, func(row item.Item) bool {
+		user, ok := account.OwnerOf(row.Key().PK)
+		return ok && gone[user]
+	}), err
 }
 
 // forget drops the rows, which are removed now by what does not wait for their expiry.

@@ -35,11 +35,13 @@ type reader struct {
 func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blobs blob.Store) (*reader, error) {
 	of.Line.Window = 0 // an invocation costs nothing here
 	r := &reader{Reader: of, tally: newTally(of.Line.Consumers)}
-	r.source = newWatchedSource(p.backend.newSource(), p.watch())
+	r.source = newWatchedSource(p.stream, p.watch())
 	r.loop = consume.Config{
 		Registry: p.registry, Consumers: of.Consumers, Parking: blobs, Log: p.log.With("reader", of.Line.Name),
-		Now: p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,
-		IsGone: p.system.IsGone,
+		// One lane has as many items under way as all lanes of the deployment.
+		Width: of.Line.Parallel * consume.DefaultWidth,
+		Now:   p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,
+		Gone: p.system.Gone,
 	}
 	loop, err := consume.New(r.loop)
 	if err != nil {

@@ -196,11 +196,12 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.rows.isGone = p.system.IsGone
+	p.rows.gone = p.system.Gone
 	kept, err := p.openCheckpoints(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.stream = eventsource.NewShared(p.backend.newSource())
 	for _, r := range p.system.Readers {
 		one, err := p.newReader(r, kept, blobs)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/blob"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
+	"nexus/pkg/eventsource"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
 	"nexus/pkg/product"
@@ -43,6 +44,7 @@ type Platform struct {
 	pepper    pepper.Pepper
 	clock     *clock
 	backend   *backend
+	stream    eventsource.Source // of all readers
 	rows      *expiries
 	bus       *buslocal.Bus
 	blobs     blob.Streamer

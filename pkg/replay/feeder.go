@@ -27,7 +27,7 @@ const (
 	maxTroubles = 1000
 )
 
-// Feeder delivers records to consumers. All fields but IsGone and Walks are required.
+// Feeder delivers records to consumers. All fields but Gone and Walks are required.
 type Feeder struct {
 	Registry *entity.Registry
 	// Readers have the consumers, and the filters of the mappings that serve them.
@@ -36,8 +36,8 @@ type Feeder struct {
 	Now     func() time.Time
 	Wait    func(ctx context.Context, d time.Duration) error
 	Log     *slog.Logger
-	// IsGone is that of the batch loop; optional.
-	IsGone func(ctx context.Context, user string) (bool, error)
+	// Gone is that of the batch loop; optional.
+	Gone func(ctx context.Context, users []string) (map[string]bool, error)
 	// Walks carries out the walks that the records have set off.
 	Walks func(ctx context.Context) error
 }
@@ -131,7 +131,7 @@ func (f Feeder) feedOne(
 	var counted consume.Counts
 	loop, err := consume.New(consume.Config{
 		Registry: f.Registry, Consumers: []change.Consumer{watching(c, o)}, Parking: o, Log: f.Log, Now: f.Now, Wait: f.Wait,
-		Spread: consume.InTurn, IsGone: f.IsGone, Observe: func(_ string, n consume.Counts) { counted = n },
+		Spread: consume.InTurn, Gone: f.Gone, Observe: func(_ string, n consume.Counts) { counted = n },
 	})
 	if err != nil {
 		return Report{}, err

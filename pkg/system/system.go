@@ -218,6 +218,14 @@ func (s *System) IsGone(ctx context.Context, user string) (bool, error) {
 	return s.Fence.IsGone(ctx, user)
 }
 
+// Gone returns those of the users for whom nothing may be done; none without a fence.
+func (s *System) Gone(ctx context.Context, users []string) (map[string]bool, error) {
+	if s.Fence == nil {
+		return nil, nil
+	}
+	return s.Fence.Gone(ctx, users)
+}
+
 // guarded returns the system for a verification: it asks the fence before each of its writes.
 func (s *System) guarded() *System {
 	if s.Fence == nil {
