@@ -192,6 +192,32 @@ func TestFence_readsHalfAUnit(t *testing.T) {
 	require.InDelta(t, 1.5, units, 0, "two rows for the first, one for the second, none for the third")
 }
 
+func TestFence_asksOnceForAllUsersOfABatch(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	row := departure.StateKey(w.pepper.Erasure("ann")).Item()
+	row["state"] = item.String("ERASED")
+	require.NoError(t, w.store.Put(t.Context(), table.Put{Item: row}))
+	_, err := w.service().Leave(t.Context(), "ben")
+	require.NoError(t, err)
+	f := w.fence(account.Memory)
+	w.steps = 0
+	for range 2 {
+		gone, err := f.Gone(t.Context(), []string{"ben", "ann", "cleo"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]bool{"ann": true}, gone, "one who is leaving is still there")
+		require.Equal(t, 1, w.steps)
+	}
+	gone, err := f.Gone(t.Context(), []string{"ann", "dora"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]bool{"ann": true}, gone)
+	require.Equal(t, 2, w.steps)
+
+	state, _, err := w.fence(0).State(t.Context(), "ben")
+	require.NoError(t, err)
+	require.Equal(t, account.Leaving, state)
+}
+
 // A later release may know a state that this one does not: nothing works for such an account, and nothing erases it.
 func TestState_isReadFromTheRow(t *testing.T) {
 	t.Parallel()
