@@ -37,7 +37,9 @@ func newShard(n, bytes int) *shardOf {
 	return s
 }
 
-func (*shardOf) Shards(context.Context) ([]change.Shard, error) { return []change.Shard{{ID: "s"}}, nil }
+func (*shardOf) Shards(context.Context) ([]change.Shard, error) {
+	return []change.Shard{{ID: "s"}}, nil
+}
 
 func (s *shardOf) Read(_ context.Context, _, after string, limit int) (change.Slice, error) {
 	s.reads.Add(1)
