@@ -34,27 +34,6 @@ func TestLicense_isTheUnmodifiedApacheLicense(t *testing.T) {
 	require.Equal(t, apacheLicense, hex.EncodeToString(sum[:]))
 }
 
-var (
-	runStep = regexp.MustCompile(`(?m)^ +(?:- )?run: *(.*)$`)
-	useStep = regexp.MustCompile(`(?m)^ +(?:- )?uses: *(.*)$`)
-	pinned  = regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
-	job     = regexp.MustCompile(`(?m)^  [a-z-]+:$`)
-)
-
-func TestWorkflow_callsTheScriptAlone(t *testing.T) {
-	t.Parallel()
-	text := atRoot(t, ".github/workflows/ci.yml")
-	_, jobs, found := strings.Cut(text, "\njobs:\n")
-	require.True(t, found)
-	require.Len(t, job.FindAllString(jobs, -1), 1, "one job")
-	steps := runStep.FindAllStringSubmatch(jobs, -1)
-	require.Len(t, steps, 1, "what has to hold stands in .ci/run, where a laptop can run it")
-	require.Equal(t, ".ci/run", steps[0][1])
-	for _, action := range useStep.FindAllStringSubmatch(jobs, -1) {
-		require.Regexp(t, pinned, action[1], "a tag can be moved to other code, a commit cannot")
-	}
-}
-
 // manifests returns the folders of the files with that name, as dependabot spells them: "/" is the root.
 func manifests(t *testing.T, name string) []string {
 	t.Helper()
