@@ -71,9 +71,13 @@ func TestNew_warnsOfAProtectedStageWithoutADomain(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Contains(string(text), "nexus:domain"), path)
 	}
-	for _, stage := range []string{dev, prod} {
-		text, err := os.ReadFile(filepath.Join(whole, "nexus-"+stage+".metadata.json"))
+	// A stage of which all is set has none: the identity stack is the issuer.
+	all, err := filepath.Glob(filepath.Join(whole, "nexus-*.metadata.json"))
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	for _, path := range all {
+		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.NotContains(t, string(text), "nexus:issuer", "the identity stack is the issuer")
+		require.NotContains(t, string(text), "aws:cdk:warning", path)
 	}
 }

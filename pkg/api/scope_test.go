@@ -51,16 +51,3 @@ func TestAuthenticate_requiresOneOfTheScopesOfTheSide(t *testing.T) {
 	b.want(200, get("/healthz").by("-"))
 	b.want(404, get("/feed/x.ics").by("-"))
 }
-
-func TestFeedBody_givesTheAddressBelowTheOriginThatLasts(t *testing.T) {
-	t.Parallel()
-	b := setup(t, func(c *api.Config) { c.FeedOrigin = "https://nexus.example.net" })
-	made := b.want(200, request{method: http.MethodPut, path: "/v1/me/feed"})
-	b.Equal("https://nexus.example.net"+made.text("path"), made.text("url"))
-	b.NotContains(b.want(200, get("/v1/me/feed")).Body.String(), "url")
-	b.Equal("/", b.want(200, get("/openapi.json")).doc["servers"].([]any)[0].(map[string]any)["url"],
-		"the document names no address either")
-
-	unnamed := setup(t)
-	b.NotContains(unnamed.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}).Body.String(), "url")
-}
