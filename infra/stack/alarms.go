@@ -5,8 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/deploy/alarm"
@@ -15,11 +13,7 @@ import (
 
 // addAlarms makes all alarms.
 func (d *deployment) addAlarms() {
-	var action awscloudwatch.IAlarmAction
-	if d.settings.AlarmTopic != "" {
-		topic := awssns.Topic_FromTopicArn(d.Stack, jsii.String("AlarmTopic"), jsii.String(d.settings.AlarmTopic))
-		action = awscloudwatchactions.NewSnsAction(topic)
-	}
+	action := d.addAlarmAction()
 	for _, a := range alarm.All(d.readers()) {
 		made := awscloudwatch.NewAlarm(d.Stack, jsii.String("Alarm-"+strings.TrimPrefix(a.Name, prefix)),
 			&awscloudwatch.AlarmProps{

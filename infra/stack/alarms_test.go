@@ -150,18 +150,6 @@ func TestAddAlarms_coversEveryFunctionReaderAndTable(t *testing.T) {
 	})
 }
 
-func TestAddAlarms_sendsToTheTopicOfTheSettings(t *testing.T) {
-	t.Parallel()
-	topic := adjustments()["alarmTopic"].(string)
-	for _, a := range readFrom(t, adjusted, prod).all(alarmType) {
-		require.Equal(t, []string{topic}, texts(a.at("AlarmActions")), a.path())
-		require.Equal(t, []string{topic}, texts(a.at("OKActions")), a.path())
-	}
-	for _, a := range read(t, prod).all(alarmType) {
-		require.Nil(t, a.at("AlarmActions"), a.path())
-	}
-}
-
 func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {

@@ -78,7 +78,7 @@ func TestNew_warnsOfUnsetSettingsAloneAndRaisesNoError(t *testing.T) {
 			for _, entry := range entries {
 				require.NotEqual(t, "aws:cdk:error", entry.Type, "%s: %v", path, entry.Data)
 				if entry.Type == "aws:cdk:warning" {
-					require.Regexp(t, `nexus:(issuer|subjectForm|domain)\b`, entry.Data, path)
+					require.Regexp(t, `nexus:(issuer|subjectForm|alarms|domain)\b`, entry.Data, path)
 				}
 			}
 		}
@@ -94,6 +94,19 @@ func TestNew_warnsOfAnIssuerThatIsAnExample(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(folder, "nexus-prod.metadata.json"))
 		require.NoError(t, err)
 		require.Equal(t, want, strings.Contains(string(text), "nexus:issuer"), folder)
+	}
+}
+
+func TestNew_warnsOfAProtectedStageWhoseAlarmsTellNobody(t *testing.T) {
+	t.Parallel()
+	// No alarm of the first folder has an action: synthesize takes what cdk.json says of it away.
+	for _, c := range []struct {
+		folder, stage string
+		want          bool
+	}{{assembly, prod, true}, {assembly, dev, false}, {adjusted, prod, false}, {mailed, prod, false}} {
+		text, err := os.ReadFile(filepath.Join(c.folder, "nexus-"+c.stage+".metadata.json"))
+		require.NoError(t, err)
+		require.Equal(t, c.want, strings.Contains(string(text), "nexus:alarms"), "%s of %s", c.stage, c.folder)
 	}
 }
 

@@ -40,8 +40,10 @@ type Settings struct {
 	RatePerSecond, Burst int
 	// LogDays is how long logs are retained.
 	LogDays int
-	// AlarmTopic is the ARN of the topic that alarms are sent to; empty for none.
+	// AlarmTopic is the ARN of the topic that alarms are sent to. Instead of it, AlarmEmail has the addresses to which a
+	// topic of the stack sends them. Without both, alarms tell nobody: no protected stage is deployed like that.
 	AlarmTopic string
+	AlarmEmail []string
 	// SyncForm is the form of sync tokens, from 0 to [token.MaxDeployment]. An operator raises it when change logs may
 	// lack entries: then every device takes a new snapshot.
 	SyncForm int
@@ -82,6 +84,7 @@ const (
 	burst       = "burst"
 	logDays     = "logDays"
 	alarmTopic  = "alarmTopic"
+	alarmEmail  = "alarmEmail"
 	restored    = "restoredStream"
 	syncForm    = "syncForm"
 	subjectForm = "subjectForm"
@@ -91,9 +94,8 @@ const (
 
 func settingNames() []string {
 	return []string{
-		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, restored, syncForm,
-		subjectForm,
-		limits, rollout, domain, certificate, identity, callbacks, selfSignUp, repository,
+		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail, restored,
+		syncForm, subjectForm, limits, rollout, domain, certificate, identity, callbacks, selfSignUp, repository,
 	}
 }
 
@@ -135,6 +137,7 @@ func Read(node constructs.Node) ([]Settings, error) {
 var (
 	stageForm = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
 	topicForm = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
+	emailForm = regexp.MustCompile(`^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$`)
 	// streamForm contains the table's ARN as a part.
 	streamForm = regexp.MustCompile(
 		`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
@@ -148,7 +151,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
-		RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
+		AlarmEmail: r.list(alarmEmail), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
 		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
@@ -183,6 +186,10 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		"want 1 for a stage that has users of that form, 2 for a new stage")
 	r.refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
+	for _, address := range s.AlarmEmail {
+		r.refuse(!emailForm.MatchString(address), alarmEmail, "want addresses of e-mail")
+	}
+	r.refuse(s.AlarmTopic != "" && len(s.AlarmEmail) > 0, alarmEmail, "want it or "+alarmTopic+", not both")
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")
 	return s, errors.Join(r.wrong...)

@@ -73,6 +73,7 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"allowedOrigins": {"*", "app.nexus.example", []any{"https://app.nexus.example/"}, []any{"https://*.nexus.example"},
 			true}, "ratePerSecond": {0.0, -1.0, 1.5, "many", []any{}}, "burst": {499.0, "x"}, "logDays": {0.0, 8.0, 100000.0},
 		"alarmTopic":     {"operators", "arn:aws:sqs:eu-central-1:123456789012:operators"},
+		"alarmEmail":     {"operators", []any{"ann@nexus"}, []any{""}, true, "ann@nexus.example"},
 		"restoredStream": {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"},
 		"subjectForm":    {0.0, 3.0, "0", "first", true},
 		"syncForm":       {-1.0, 65536.0, 1.5, "one"},
@@ -94,6 +95,16 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 	}
 }
 
+func TestReadStage_takesAddressesInPlaceOfATopic(t *testing.T) {
+	t.Parallel()
+	values := settings()
+	delete(values, "alarmTopic")
+	values["alarmEmail"] = "ann@nexus.example, bob@mail.nexus.example"
+	s, err := stack.ReadStage("prod", values)
+	require.NoError(t, err)
+	require.Equal(t, []string{"ann@nexus.example", "bob@mail.nexus.example"}, s.AlarmEmail)
+}
+
 func TestSettingNames_areExplainedInTheDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "deploy.md"))
@@ -101,6 +112,7 @@ func TestSettingNames_areExplainedInTheDocument(t *testing.T) {
 	for name := range settings() {
 		require.Contains(t, string(text), "`"+name+"`")
 	}
+	require.Contains(t, string(text), "`alarmEmail`")
 }
 
 func TestReadStage_prefersTheContextOfTheCommandLine(t *testing.T) {

@@ -112,6 +112,10 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:domain"), jsii.String("stage "+s.Stage+
 			" has no domain: clients and calendar feeds would keep the address of an API that a deployment can replace"))
 	}
+	if s.isSilent() {
+		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:alarms"),
+			jsii.String("alarms of stage "+s.Stage+" tell nobody: set alarmEmail, or alarmTopic to a topic's ARN"))
+	}
 	if s.SubjectForm == 0 {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:subjectForm"),
 			jsii.String("subjectForm of stage "+s.Stage+

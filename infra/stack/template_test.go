@@ -27,8 +27,11 @@ const (
 )
 
 // assembly is the folder into which both stages were synthesized before the first test runs. One stage each was
-// synthesized into adjusted, with the settings of a command line, and into restored, with a restored table.
-var assembly, adjusted, restored string
+// synthesized into adjusted, with the settings of a command line, into restored, with a restored table, and into mailed,
+// whose alarms are sent to an address.
+var assembly, adjusted, restored, mailed string
+
+const operator = "operator@nexus.example"
 
 // whole is the folder with both stages, each with a domain, an issuer of its own, and a role for a workflow.
 var whole string
@@ -69,13 +72,14 @@ func run(m *testing.M) int {
 		return 1
 	}
 	assembly, adjusted = filepath.Join(folder, "cdk.out"), filepath.Join(folder, "adjusted")
-	restored = filepath.Join(folder, "restored")
 	whole = filepath.Join(folder, "whole")
+	restored, mailed = filepath.Join(folder, "restored"), filepath.Join(folder, "mailed")
 	code := 1
 	if err := errors.Join(
 		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
 		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
 		synthesize(folder, whole, wholeSettings()),
+		synthesize(folder, mailed, map[string]any{"stage": prod, "alarmEmail": operator}),
 	); err != nil {
 		fmt.Fprintln(os.Stderr, "synthesize:", err)
 	} else {
@@ -96,7 +100,7 @@ func synthesize(folder, out string, more map[string]any) error {
 	if err != nil {
 		return err
 	}
-	context["alarmTopic"], context["restoredStream"] = "", ""
+	context["alarmTopic"], context["alarmEmail"], context["restoredStream"] = "", "", ""
 	maps.Copy(context, more)
 	context["aws:cdk:enable-path-metadata"] = true
 	for _, f := range env.Functions() {

@@ -13,13 +13,13 @@ func TestReverting_namesTheAlarmsOfTheFunctionAndOfTheCanaryThatExist(t *testing
 	t.Parallel()
 	var all []alarm.Alarm
 	for _, name := range []string{
-		"nexus-stats-parked", "nexus-canary-failed", "nexus-canary-silent", "nexus-command-errors", "nexus-command-throttled",
-		"nexus-command-server-errors", "nexus-command-slow", "nexus-query-errors", "nexus-notify-errors",
+		"nexus-parked", "nexus-canary-failed", "nexus-canary-silent", "nexus-command-errors", "nexus-functions-throttled",
+		"nexus-command-slow", "nexus-query-errors", "nexus-notify-errors", "nexus-server-errors",
 	} {
 		all = append(all, alarm.Alarm{Name: name})
 	}
 	require.Equal(t, []string{
-		"nexus-canary-failed", "nexus-command-errors", "nexus-command-server-errors", "nexus-command-slow",
+		"nexus-canary-failed", "nexus-command-errors", "nexus-command-slow", "nexus-server-errors",
 	}, alarm.Reverting(env.Command, all))
 	require.Equal(t, []string{"nexus-canary-failed", "nexus-notify-errors"}, alarm.Reverting(env.Notify, all))
 	require.Empty(t, alarm.Reverting(env.Command, nil))
