@@ -40,7 +40,7 @@ func TestEraseCommand_erasesInARunningSystem(t *testing.T) {
 	defer c.close()
 	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, info.status)
+	require.Equal(t, http.StatusOK, info.Status)
 	code, _, messages = nexus(t, "verify", "--dev", base)
 	require.Equal(t, exitDone, code, messages)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/ical"
+	"nexus/pkg/probe"
 	"nexus/pkg/product"
 )
 
@@ -16,17 +17,17 @@ const calendarType = "text/calendar"
 func (s *story) otherPrograms() {
 	s.chapter("Other calendar programs")
 	nobody := http.Header{"Authorization": nil}
-	path := s.send(http.StatusOK, http.MethodPut, "/v1/me/feed", nil, -1).str("path")
+	path := s.send(http.StatusOK, http.MethodPut, "/v1/me/feed", nil, -1).Str("path")
 	s.say("The calendar has a secret address now, for programs that cannot send a token.")
 	feed := s.fetch(http.StatusOK, http.MethodGet, path, "", nobody)
-	s.expect("type", strings.Split(feed.header.Get("Content-Type"), ";")[0], calendarType)
-	s.expectCalendar(feed.text)
+	s.expect("type", strings.Split(feed.Header.Get("Content-Type"), ";")[0], calendarType)
+	s.expectCalendar(feed.Text)
 	export := s.fetch(http.StatusOK, http.MethodGet, "/v1/calendar.ics", "", nil)
-	s.expect("the user's own export is the same text", export.text == feed.text, true)
+	s.expect("the user's own export is the same text", export.Text == feed.Text, true)
 	again := s.fetch(http.StatusNotModified, http.MethodGet, path, "", http.Header{
-		"Authorization": nil, "If-None-Match": {feed.header.Get("ETag")},
+		"Authorization": nil, "If-None-Match": {feed.Header.Get("ETag")},
 	})
-	s.expect("asked again with its tag: bytes of the answer", len(again.text), 0)
+	s.expect("asked again with its tag: bytes of the answer", len(again.Text), 0)
 	s.imported()
 	s.send(http.StatusNoContent, http.MethodDelete, "/v1/me/feed", nil, -1)
 	s.fetch(http.StatusNotFound, http.MethodGet, path, "", nobody)
@@ -86,19 +87,19 @@ func (s *story) imported() {
 		answered := s.fetch(http.StatusOK, http.MethodPost, "/v1/calendar/import", text, http.Header{
 			"Content-Type": {calendarType},
 		})
-		report, err := decoded(answered.text)
+		report, err := probe.Decoded(answered.Text)
 		if s.err == nil {
 			s.err = err
 		}
 		s.expect(fmt.Sprintf("import %d", i+1), fmt.Sprintf("%d created, %d updated, %d unchanged, %d refused",
-			report.int("created"), report.int("updated"), report.int("unchanged"), len(report.list("refused"))), want)
+			report.Int("created"), report.Int("updated"), report.Int("unchanged"), len(report.List("refused"))), want)
 	}
 	s.waitUntilIdle()
 	s.say("In the agenda:")
 	var got []string
 	for _, it := range s.agenda(s.at(36, 0, 0), s.at(60, 0, 0), product.TypeEvent) {
-		if title := it.str("title"); title == "Concert" || title == "Choir" {
-			got = append(got, title+" "+it.time("occurrenceStart").Format("2006-01-02"))
+		if title := it.Str("title"); title == "Concert" || title == "Choir" {
+			got = append(got, title+" "+it.Time("occurrenceStart").Format("2006-01-02"))
 		}
 	}
 	date := func(days int) string { return s.change.AddDate(0, 0, days).Format("2006-01-02") }

@@ -42,29 +42,29 @@ func load(t *testing.T, base string, users, items int) {
 					content = json.RawMessage(body)
 				}
 				got, err := c.call(t.Context(), method, path, content, version)
-				if err != nil || got.status >= http.StatusBadRequest {
+				if err != nil || got.Status >= http.StatusBadRequest {
 					t.Errorf("%s %s: %v %v", method, path, got, err)
 				}
-				return got.body
+				return got.Body
 			}
 			do(http.MethodPatch, "/v1/me", `{"defaultTzid":"Europe/Berlin"}`, 0)
 			soon := time.Now().Add(time.Duration(30+u) * time.Hour).UTC().Truncate(time.Minute)
-			note := do(http.MethodPost, "/v1/notes", `{"title":"n","body":"b"}`, -1).str("noteId")
+			note := do(http.MethodPost, "/v1/notes", `{"title":"n","body":"b"}`, -1).Str("noteId")
 			for i := range items {
 				at := soon.Add(time.Duration(i) * time.Hour).Format(time.RFC3339)
 				switch i % 5 {
 				case 0:
 					e := do(http.MethodPost, "/v1/events", fmt.Sprintf(`{"title":"e","startUtc":%q,"startTzid":"UTC",`+
 						`"reminderMinutes":[0,30],"links":[{"targetType":"NOTE","targetId":%q}]}`, at, note), -1)
-					do(http.MethodPatch, "/v1/events/"+e.str("eventId"), `{"title":"other"}`, 1)
+					do(http.MethodPatch, "/v1/events/"+e.Str("eventId"), `{"title":"other"}`, 1)
 				case 1:
 					e := do(http.MethodPost, "/v1/tasks",
 						fmt.Sprintf(`{"title":"t","dueUtc":%q,"dueTzid":"UTC","reminderMinutes":[10]}`, at), -1)
-					do(http.MethodPatch, "/v1/tasks/"+e.str("taskId"), `{"status":"COMPLETED"}`, 1)
+					do(http.MethodPatch, "/v1/tasks/"+e.Str("taskId"), `{"status":"COMPLETED"}`, 1)
 				case 2:
 					e := do(http.MethodPost, "/v1/reminders",
 						fmt.Sprintf(`{"title":"r","triggerUtc":%q,"tzid":"UTC","rrule":"FREQ=DAILY"}`, at), -1)
-					do(http.MethodPost, "/v1/reminders/"+e.str("reminderId")+"/dismiss", `{"series":true}`, -1)
+					do(http.MethodPost, "/v1/reminders/"+e.Str("reminderId")+"/dismiss", `{"series":true}`, -1)
 				case 3:
 					do(http.MethodPost, "/v1/series", fmt.Sprintf(
 						`{"title":"s","startUtc":%q,"startTzid":"Europe/Berlin","rrule":"FREQ=DAILY;COUNT=5","reminderMinutes":[15]}`,
@@ -72,7 +72,7 @@ func load(t *testing.T, base string, users, items int) {
 				case 4:
 					e := do(http.MethodPost, "/v1/notes",
 						fmt.Sprintf(`{"title":"gone","body":"b","links":[{"targetType":"NOTE","targetId":%q}]}`, note), -1)
-					do(http.MethodDelete, "/v1/notes/"+e.str("noteId"), "", 1)
+					do(http.MethodDelete, "/v1/notes/"+e.Str("noteId"), "", 1)
 				}
 			}
 		})
@@ -105,8 +105,8 @@ func TestRecordCommand_recordsASystemUnderLoadForReplay(t *testing.T) {
 				got, err := c.call(t.Context(), http.MethodPost, path, body, -1)
 				c.close()
 				require.NoError(t, err)
-				require.Equal(t, http.StatusOK, got.status, "%v", got.body)
-				now = got.body.str("now")
+				require.Equal(t, http.StatusOK, got.Status, "%v", got.Body)
+				now = got.Body.Str("now")
 			}
 			code, _, messages = nexus(t, "record", "--dev", base, "--out", fixture)
 			require.Equal(t, exitDone, code, messages)
@@ -142,8 +142,8 @@ func requireStreamReadDirectly(t *testing.T, base string) {
 	defer c.close()
 	got, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
 	require.NoError(t, err)
-	code, results, messages := nexus(t, "record", "--stream-arn", got.body.str("streamArn"), "--endpoint",
-		got.body.str("endpoint"))
+	code, results, messages := nexus(t, "record", "--stream-arn", got.Body.Str("streamArn"), "--endpoint",
+		got.Body.Str("endpoint"))
 	require.Equal(t, exitDone, code, messages)
 	fixture := filepath.Join(t.TempDir(), "stream.ndjson")
 	require.NoError(t, os.WriteFile(fixture, []byte(results), 0o600))

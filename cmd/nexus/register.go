@@ -13,7 +13,7 @@ func (s *story) registered() {
 	s.chapter("Where the user's data are")
 	s.say("Each row, object, schedule and event has its line in the register (docs/privacy.md).")
 	var walk register.Walk
-	records := s.fetch(http.StatusOK, http.MethodGet, "/dev/records?all=true", "", http.Header{}).text
+	records := s.fetch(http.StatusOK, http.MethodGet, "/dev/records?all=true", "", http.Header{}).Text
 	for line := range strings.Lines(records) {
 		var record struct {
 			DynamoDB struct {
@@ -29,11 +29,11 @@ func (s *story) registered() {
 	for _, name := range s.objects("limit=1000") {
 		walk.Object(name)
 	}
-	for _, one := range s.get("/dev/schedules?limit=1000").list("items") {
-		walk.Name(register.Scheduler, one.str("name"))
+	for _, one := range s.get("/dev/schedules?limit=1000").List("items") {
+		walk.Name(register.Scheduler, one.Str("name"))
 	}
-	for _, e := range s.get("/dev/events?limit=1000").list("items") {
-		walk.Name(register.Bus, e.str("type"))
+	for _, e := range s.get("/dev/events?limit=1000").List("items") {
+		walk.Name(register.Bus, e.Str("type"))
 	}
 	s.expect("without a line", walk.Strange(), []string(nil))
 	var missing []string

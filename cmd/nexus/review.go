@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"nexus/pkg/probe"
 )
 
 // review holds the subjects of the week's last chapters: the values tree, and the plan of a day.
@@ -47,20 +49,20 @@ func (s *story) weeklyReview() {
 		},
 		"edges": []object{edge(s.health, 1, s.race), edge(s.race, 1, s.shoes), edge(s.race, 2, s.running)},
 	})
-	s.reviewed = made.str("revId")
+	s.reviewed = made.Str("revId")
 	s.say("A driver, a milestone below it, and two actions are committed as one revision.")
-	s.expect("nodes in the tree", len(s.get(valuesPath).list("nodes")), 4)
+	s.expect("nodes in the tree", len(s.get(valuesPath).List("nodes")), 4)
 	s.expect("children of the milestone", s.children(s.race), []string{"Buy shoes", "Run five kilometres"})
 	s.say("A commit that breaks a rule writes nothing, and is told what is wrong.")
 	refused := s.send(http.StatusUnprocessableEntity, http.MethodPost, valuesPath+"/revisions", object{
 		"parentRevId": s.reviewed, "message": "A loop", "source": "weekly_review",
 		"operations": []object{{"op": "complete", "nodeId": s.health}},
 	}, -1)
-	for _, e := range refused.list("errors") {
-		s.expect("rule, and the node that breaks it", e.str("rule")+", "+s.titles[e.str("subject")],
+	for _, e := range refused.List("errors") {
+		s.expect("rule, and the node that breaks it", e.Str("rule")+", "+s.titles[e.Str("subject")],
 			"completed-driver, Be in good health")
 	}
-	s.expect("the present revision is still the first", s.get(valuesPath).str("revId") == s.reviewed, true)
+	s.expect("the present revision is still the first", s.get(valuesPath).Str("revId") == s.reviewed, true)
 }
 
 // children returns the titles of a node's present children.
@@ -69,8 +71,8 @@ func (s *story) children(node string) []string { return s.childrenAt(valuesPath,
 // childrenAt returns those in the revision at the path.
 func (s *story) childrenAt(path, node string) []string {
 	var out []string
-	for _, edge := range s.get(path + "/nodes/" + node + "/children").list("items") {
-		out = append(out, s.titles[edge.str("childNodeId")])
+	for _, edge := range s.get(path + "/nodes/" + node + "/children").List("items") {
+		out = append(out, s.titles[edge.Str("childNodeId")])
 	}
 	return out
 }
@@ -101,10 +103,10 @@ func (s *story) dayPlanned() {
 	s.say("The shoes are bought: done in the plan and in the tree, in one transaction.")
 	s.expect("to-dos left", s.todos(s.planDate), []string{"Run five kilometres (important)"})
 	tree := s.get(valuesPath)
-	s.finished, s.finishedAt = tree.str("revId"), tree.time("revTs")
+	s.finished, s.finishedAt = tree.Str("revId"), tree.Time("revTs")
 	s.expect("the tree's present revision is that of the completion",
-		s.finished == done.object("values").str("revId"), true)
-	s.expect("completed in the tree", titlesOf(completed(tree)), []string{"Buy shoes"})
+		s.finished == done.Object("values").Str("revId"), true)
+	s.expect("completed in the tree", probe.Titles(completed(tree)), []string{"Buy shoes"})
 	again := s.post(planPath(s.planDate)+"/complete", object{"actionId": s.shoes})
 	s.expect("a second time changes plan and tree", fmt.Sprint(again["planChanged"], " ", again["valuesChanged"]),
 		"false false")
@@ -113,9 +115,9 @@ func (s *story) dayPlanned() {
 // todos returns a plan's open to-dos in their order.
 func (s *story) todos(day time.Time) []string {
 	var out []string
-	for _, t := range s.get(planPath(day)).list("todos") {
-		if t.str("completedAt") == "" {
-			out = append(out, s.titles[t.str("actionId")]+" ("+t.str("classification")+")")
+	for _, t := range s.get(planPath(day)).List("todos") {
+		if t.Str("completedAt") == "" {
+			out = append(out, s.titles[t.Str("actionId")]+" ("+t.Str("classification")+")")
 		}
 	}
 	return out
@@ -123,8 +125,8 @@ func (s *story) todos(day time.Time) []string {
 
 func completed(tree object) []object {
 	var out []object
-	for _, n := range tree.list("nodes") {
-		if n.str("completedAt") != "" {
+	for _, n := range tree.List("nodes") {
+		if n.Str("completedAt") != "" {
 			out = append(out, n)
 		}
 	}
@@ -144,29 +146,29 @@ func (s *story) rolledOver() {
 		"parentRevId": s.finished, "message": "No running", "source": "daily_update",
 		"operations": []object{{"op": "delete", "nodeId": s.race}},
 	}
-	removed := s.create(valuesPath+"/revisions", remove).str("revId")
+	removed := s.create(valuesPath+"/revisions", remove).Str("revId")
 	s.expect("children of the driver", s.children(s.health), []string(nil))
 	s.expect("its children as they were", s.childrenAt(valuesPath+"/revisions/"+s.finished, s.health),
 		[]string{"Run ten kilometres"})
 	late := s.send(http.StatusConflict, http.MethodPost, valuesPath+"/revisions", remove, -1)
-	s.expect("who commits on what is no longer the head is told which is", late.str("currentRevId") == removed, true)
+	s.expect("who commits on what is no longer the head is told which is", late.Str("currentRevId") == removed, true)
 	yesterday := s.get(valuesPath + "?" + url.Values{"at": {stamp(s.finishedAt)}}.Encode())
-	s.expect("yesterday's tree is that of the completion", yesterday.str("revId") == s.finished, true)
+	s.expect("yesterday's tree is that of the completion", yesterday.Str("revId") == s.finished, true)
 	diff := s.get(valuesPath + "/diff?" + url.Values{"from": {s.finished}, "to": {removed}}.Encode())
 	s.expect("nodes that became tombstones, and edges that went",
-		fmt.Sprint(len(diff.list("changed")), " and ", len(diff.object("removed").list("edges"))), "3 and 3")
+		fmt.Sprint(len(diff.List("changed")), " and ", len(diff.Object("removed").List("edges"))), "3 and 3")
 	back := s.create(valuesPath+"/rollback", object{"parentRevId": removed, "revId": s.finished})
 	s.expect("the tree is yesterday's, node for node and edge for edge", same(back, yesterday, "nodes", "edges"), true)
 	s.expect("where the revisions came from, the newest first", s.sources(),
 		[]string{"rollback", "daily_update", "completion", "weekly_review"})
 	s.waitUntilIdle()
-	s.expect("records that anybody could not process", len(s.get("/dev/parked").list("items")), 0)
+	s.expect("records that anybody could not process", len(s.get("/dev/parked").List("items")), 0)
 }
 
 func (s *story) sources() []string {
 	var out []string
-	for _, entry := range s.get(valuesPath + "/revisions").list("items") {
-		out = append(out, entry.str("source"))
+	for _, entry := range s.get(valuesPath + "/revisions").List("items") {
+		out = append(out, entry.Str("source"))
 	}
 	return out
 }

@@ -65,23 +65,23 @@ func (s *story) planned() {
 	s.standup = s.create("/v1/series", object{
 		"title": standupTitle, "rrule": "FREQ=WEEKLY;BYDAY=MO", "startTzid": planZone,
 		"startUtc": s.at(-13, 9, 0).Format(time.RFC3339), "endUtc": s.at(-13, 9, 0).Add(standupLength).Format(time.RFC3339),
-		"reminderMinutes": []int{10, 60}, "links": []object{{"targetType": "NOTE", "targetId": s.notes.str("noteId")}},
+		"reminderMinutes": []int{10, 60}, "links": []object{{"targetType": "NOTE", "targetId": s.notes.Str("noteId")}},
 	})
-	id := s.standup.str("masterId")
+	id := s.standup.Str("masterId")
 	s.titles[id] = standupTitle
 	s.say("The clocks of New York change on %s. The second week's occurrence moves to Thursday, the fourth is cancelled.",
 		day(s.change))
 	path := "/v1/series/" + id
-	version := s.standup.int("version")
+	version := s.standup.Int("version")
 	moved := s.send(http.StatusOK, http.MethodPut, path+"/instances/"+s.date(-6), object{
 		"title": movedTitle, "startUtc": s.at(-3, 15, 0).Format(time.RFC3339), "startTzid": planZone,
 	}, version)
-	s.expect("moved, and as long as before", moved.time("endUtc").Sub(moved.time("startUtc")), standupLength)
+	s.expect("moved, and as long as before", moved.Time("endUtc").Sub(moved.Time("startUtc")), standupLength)
 	cancelled := s.send(http.StatusOK, http.MethodDelete, path+"/instances/"+s.date(8), nil, version)
-	s.expect("cancelled", cancelled.str("status"), "CANCELLED")
+	s.expect("cancelled", cancelled.Str("status"), "CANCELLED")
 	whole := s.get(path)
-	s.expect("exceptions of the series", len(whole.list("instances")), 2)
-	s.expect("version of the series, which exceptions leave alone", whole.object("master").int("version"), version)
+	s.expect("exceptions of the series", len(whole.List("instances")), 2)
+	s.expect("version of the series, which exceptions leave alone", whole.Object("master").Int("version"), version)
 	s.waitUntilIdle()
 	s.say("The agenda of five weeks:")
 	ids := s.expectWeeks(-14, 21, []string{
@@ -90,14 +90,14 @@ func (s *story) planned() {
 		entry(standupTitle, s.date(1), s.at(1, 9, 0), virtual),
 		entry(standupTitle, s.date(15), s.at(15, 9, 0), virtual),
 	})
-	s.expect("an occurrence by its id", s.get("/v1/events/"+ids[s.date(1)]).str("title"), standupTitle)
+	s.expect("an occurrence by its id", s.get("/v1/events/"+ids[s.date(1)]).Str("title"), standupTitle)
 	s.say("Nine o'clock is %s UTC before the change and %s after it.", s.at(-13, 9, 0).UTC().Format("15:04"),
 		s.at(1, 9, 0).UTC().Format("15:04"))
 	s.say("Of each offset the next reminder is scheduled, and of the series one event counted.")
 	s.expectSchedules([]string{
 		scheduled(standupTitle, 10, s.at(-13, 8, 50)), scheduled(standupTitle, 60, s.at(-13, 8, 0)),
 	})
-	s.expect("linked to the note", s.backlinks(s.notes.str("noteId")),
+	s.expect("linked to the note", s.backlinks(s.notes.Str("noteId")),
 		[]string{"Planning", standupTitle, "Write the report"})
 	stats := s.finalStats()
 	stats["totalEvents"], stats["upcomingEvents"] = 5, 1
@@ -119,15 +119,15 @@ func (s *story) expectWeeks(from, to int, want []string) map[string]string {
 	var got []string
 	ids := map[string]string{}
 	for _, it := range s.agenda(s.at(from, 0, 0), s.at(to, 0, 0), product.TypeEvent) {
-		if it.str("masterId") == "" {
+		if it.Str("masterId") == "" {
 			continue
 		}
 		how := changed
 		if it["virtual"] == true {
 			how = virtual
 		}
-		got = append(got, entry(it.str("title"), it.str("occurrenceDate"), it.time("occurrenceStart"), how))
-		ids[it.str("occurrenceDate")] = it.str("eventId")
+		got = append(got, entry(it.Str("title"), it.Str("occurrenceDate"), it.Time("occurrenceStart"), how))
+		ids[it.Str("occurrenceDate")] = it.Str("eventId")
 	}
 	s.expect("occurrences", len(got), len(want))
 	for i := range want {
@@ -144,11 +144,11 @@ func (s *story) agenda(from, to time.Time, types string) []object {
 	var out []object
 	for s.err == nil {
 		page := s.get("/v1/agenda?" + query.Encode())
-		out = append(out, page.list("items")...)
-		if page.str("nextCursor") == "" {
+		out = append(out, page.List("items")...)
+		if page.Str("nextCursor") == "" {
 			return out
 		}
-		query.Set("cursor", page.str("nextCursor"))
+		query.Set("cursor", page.Str("nextCursor"))
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (s *story) changedClocks() {
 	s.chapter("The clocks change")
 	s.moveTo(s.at(9, 7, 0))
 	s.say("Nine stayed nine; Thursday's was announced on Thursday, and the cancelled one not at all.")
-	s.expectAnnounced(s.standup.str("masterId"), []string{
+	s.expectAnnounced(s.standup.Str("masterId"), []string{
 		announced(standupTitle, s.at(-13, 9, 0), 60), announced(standupTitle, s.at(-13, 9, 0), 10),
 		announced(movedTitle, s.at(-3, 15, 0), 60), announced(movedTitle, s.at(-3, 15, 0), 10),
 		announced(standupTitle, s.at(1, 9, 0), 60), announced(standupTitle, s.at(1, 9, 0), 10),
@@ -177,10 +177,10 @@ func (s *story) expectAnnounced(id string, want []string) {
 	told := s.eventsOf("ReminderDue", id)
 	s.expect("ReminderDue published for it", len(told), len(want))
 	published, deliveries := 0, map[string]bool{}
-	for _, e := range s.get("/dev/events?limit=1000").list("items") {
-		if detail := e.object("detail"); detail.str("itemId") == id {
+	for _, e := range s.get("/dev/events?limit=1000").List("items") {
+		if detail := e.Object("detail"); detail.Str("itemId") == id {
 			published++
-			deliveries[detail.str("deliveryId")] = true
+			deliveries[detail.Str("deliveryId")] = true
 		}
 	}
 	s.expect("delivery ids, one for each", fmt.Sprint(len(deliveries), " of ", published),
@@ -190,23 +190,23 @@ func (s *story) expectAnnounced(id string, want []string) {
 			return
 		}
 		e := told[i]
-		got := fmt.Sprintf("%s at %s, due %s, %d minutes before", e.str("title"), stamp(e.time("occurrenceUtc")),
-			stamp(e.time("dueUtc")), e.int("offsetMinutes"))
+		got := fmt.Sprintf("%s at %s, due %s, %d minutes before", e.Str("title"), stamp(e.Time("occurrenceUtc")),
+			stamp(e.Time("dueUtc")), e.Int("offsetMinutes"))
 		s.expect("announced", got, want[i])
 	}
 }
 
 func (s *story) splitUp() {
 	s.chapter("From now on on Wednesdays at ten")
-	id := s.standup.str("masterId")
+	id := s.standup.Str("masterId")
 	both := s.send(http.StatusCreated, http.MethodPost, "/v1/series/"+id+"/split", object{
 		"date": s.date(22), "changes": object{"title": midweekTitle, "startUtc": s.at(24, 10, 0).Format(time.RFC3339)},
-	}, s.get("/v1/series/"+id).object("master").int("version"))
-	s.standup, s.midweek = both.object("ended"), both.object("following")
-	s.titles[s.midweek.str("masterId")] = midweekTitle
+	}, s.get("/v1/series/"+id).Object("master").Int("version"))
+	s.standup, s.midweek = both.Object("ended"), both.Object("following")
+	s.titles[s.midweek.Str("masterId")] = midweekTitle
 	s.say("The old series ends before that week, a new one goes on; the rule follows its start.")
-	s.expect("the last Monday", s.standup.time("lastStartUtc"), s.at(15, 9, 0))
-	s.expect("the rule that goes on", s.midweek.str("rrule"), "FREQ=WEEKLY;BYDAY=WE")
+	s.expect("the last Monday", s.standup.Time("lastStartUtc"), s.at(15, 9, 0))
+	s.expect("the rule that goes on", s.midweek.Str("rrule"), "FREQ=WEEKLY;BYDAY=WE")
 	s.waitUntilIdle()
 	s.expectWeeks(15, 40, []string{
 		entry(standupTitle, s.date(15), s.at(15, 9, 0), virtual),
@@ -224,7 +224,7 @@ func (s *story) splitUp() {
 	s.expectStats(stats)
 
 	s.moveTo(s.at(25, 7, 0))
-	s.expectAnnounced(s.midweek.str("masterId"), []string{
+	s.expectAnnounced(s.midweek.Str("masterId"), []string{
 		announced(midweekTitle, s.at(24, 10, 0), 60), announced(midweekTitle, s.at(24, 10, 0), 10),
 	})
 	s.expect("the last Monday was announced at", s.dues(id)[max(0, len(s.dues(id))-2):],

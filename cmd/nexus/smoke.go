@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"nexus/pkg/probe"
 )
 
 // smokeCommand is nexus smoke.
@@ -51,12 +53,8 @@ func (c *smokeCommand) Run(ctx context.Context, out outputs) error {
 	return nil
 }
 
-const (
-	// smokeAhead is how many days ahead its items are, away from a user's own.
-	smokeAhead = 400
-	// betweenLooks is the pause between two reads of derived data.
-	betweenLooks = 200 * time.Millisecond
-)
+// smokeAhead is how many days ahead its items are, away from a user's own.
+const smokeAhead = 400
 
 // smoke checks whether a deployment works at all: each kind of write, each index, each projection.
 type smoke struct {
@@ -82,7 +80,7 @@ func (s *smoke) play() error {
 // make creates an item and remembers to delete it.
 func (s *smoke) make(plural, id, title string, body object) string {
 	body["title"] = title
-	made := s.create("/v1/"+plural, body).str(id)
+	made := s.create("/v1/"+plural, body).Str(id)
 	if s.err == nil {
 		s.made = append(s.made, "/v1/"+plural+"/"+made)
 	}
@@ -105,42 +103,38 @@ func (s *smoke) written() {
 		object{"title": "Smoke exception"}, 1)
 	s.patch("/v1/tasks/"+task, 1, object{"status": "IN_PROGRESS"})
 
-	s.expect("by its key", s.get("/v1/tasks/"+task).str("status"), "IN_PROGRESS")
+	s.expect("by its key", s.get("/v1/tasks/"+task).Str("status"), "IN_PROGRESS")
 	window := url.Values{"from": {stamp(s.start)}, "to": {stamp(s.start.AddDate(0, 0, 2))}}
-	agenda := titlesOf(s.get("/v1/agenda?" + window.Encode()).list("items"))
+	agenda := probe.Titles(s.get("/v1/agenda?" + window.Encode()).List("items"))
 	slices.Sort(agenda)
 	s.expect("the agenda, by GSI1", agenda, []string{"Smoke event", "Smoke exception", "Smoke series", "Smoke task"})
-	s.expect("a series with its exceptions", len(s.get("/v1/series/"+series).list("instances")), 1)
+	s.expect("a series with its exceptions", len(s.get("/v1/series/"+series).List("instances")), 1)
 	s.expect("a column of the board, by GSI3",
-		slices.Contains(titlesOf(s.get("/v1/tasks?status=IN_PROGRESS").list("items")), "Smoke task"), true)
+		slices.Contains(probe.Titles(s.get("/v1/tasks?status=IN_PROGRESS").List("items")), "Smoke task"), true)
 }
 
 // derived waits until statistics and backlinks are as before, plus so many of each kind.
 func (s *smoke) derived(what string, more int64) {
 	began := time.Now()
-	for {
+	if s.err != nil {
+		return
+	}
+	arrived, err := probe.Await(s.ctx, s.within, func() (bool, error) {
 		stats := s.get("/v1/me/stats")
-		arrived := true
+		arrived := s.err == nil
 		for name, n := range map[string]int64{"totalNotes": more, "totalTasks": more, "totalEvents": 2 * more} {
-			arrived = arrived && stats.int(name) == s.before.int(name)+n
+			arrived = arrived && stats.Int(name) == s.before.Int(name)+n
 		}
 		if more > 0 { // the note is gone otherwise
-			arrived = arrived && s.err == nil && slices.Equal(s.backlinks(s.noteID), []string{"Smoke task"})
+			arrived = arrived && slices.Equal(s.backlinks(s.noteID), []string{"Smoke task"})
 		}
-		if s.err != nil {
-			return
-		}
-		if arrived || time.Since(began) > s.within {
-			s.expect(what+": statistics, and backlinks by GSI4", arrived, true)
-			s.say("         after %s", time.Since(began).Round(10*time.Millisecond))
-			return
-		}
-		select {
-		case <-s.ctx.Done():
-			s.err = s.ctx.Err()
-		case <-time.After(betweenLooks):
-		}
+		return arrived, s.err
+	})
+	if s.err = err; err != nil {
+		return
 	}
+	s.expect(what+": statistics, and backlinks by GSI4", arrived, true)
+	s.say("         after %s", time.Since(began).Round(10*time.Millisecond))
 }
 
 // deleted deletes the items, even after a failure.
@@ -150,10 +144,10 @@ func (s *smoke) deleted() {
 	for _, path := range slices.Backward(s.made) {
 		s.err = nil
 		it := s.get(path)
-		if master := it.object("master"); master != nil {
+		if master := it.Object("master"); master != nil {
 			it = master
 		}
-		s.send(http.StatusNoContent, http.MethodDelete, path, nil, it.int("version"))
+		s.send(http.StatusNoContent, http.MethodDelete, path, nil, it.Int("version"))
 		errs = append(errs, s.err)
 	}
 	s.err = errors.Join(append([]error{failed}, errs...)...)

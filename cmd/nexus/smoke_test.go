@@ -27,7 +27,7 @@ func TestSmokeCommand_leavesADeploymentAsItWas(t *testing.T) {
 			for _, path := range []string{"/v1/tasks?status=IN_PROGRESS", "/v1/notes?state=ACTIVE"} {
 				left, err := c.call(t.Context(), http.MethodGet, path, nil, -1)
 				require.NoError(t, err)
-				require.Empty(t, left.body.list("items"), path)
+				require.Empty(t, left.Body.List("items"), path)
 			}
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nexus/pkg/probe"
 )
 
 // story plays the demo's week: it describes the events in prose, and checks every statement. The first failed call
@@ -104,27 +106,23 @@ func (s *story) send(status int, method, path string, body any, version int64) o
 	if s.err != nil {
 		return nil
 	}
-	got, err := s.client.call(s.ctx, method, path, body, version)
-	if err == nil && got.status != status {
-		err = fmt.Errorf("%s %s: status %d, expected %d: %s %s", method, path, got.status, status, got.body.str("detail"),
-			got.body["errors"])
-	}
-	s.err = err
-	return got.body
+	var got object
+	got, s.err = s.client.probe().Send(s.ctx, status, method, path, body, version)
+	return got
 }
 
 // fetch makes a request without JSON and requires the status in the answer. An empty Authorization sends no
 // authentication.
-func (s *story) fetch(status int, method, path, content string, header http.Header) reply {
+func (s *story) fetch(status int, method, path, content string, header http.Header) probe.Reply {
 	if s.err != nil {
-		return reply{header: http.Header{}}
+		return probe.Reply{Header: http.Header{}}
 	}
 	got, err := s.client.fetch(s.ctx, method, path, []byte(content), header)
-	if err == nil && got.status != status {
-		err = fmt.Errorf("%s %s: status %d, expected %d: %.300s", method, path, got.status, status, got.text)
+	if err == nil && got.Status != status {
+		err = fmt.Errorf("%s %s: status %d, expected %d: %.300s", method, path, got.Status, status, got.Text)
 	}
 	if s.err = err; err != nil {
-		return reply{header: http.Header{}}
+		return probe.Reply{Header: http.Header{}}
 	}
 	return got
 }
@@ -147,23 +145,23 @@ func (s *story) patch(path string, version int64, body object) object {
 func (s *story) waitUntilIdle() { s.post("/dev/settle", object{}) }
 
 // now returns the platform's time.
-func (s *story) now() time.Time { return s.get("/dev/clock").time("now") }
+func (s *story) now() time.Time { return s.get("/dev/clock").Time("now") }
 
 // moveTo moves the platform's time and prints the effects.
 func (s *story) moveTo(at time.Time) {
 	done := s.post("/dev/clock", object{"set": stamp(at)})
-	s.say("The clock moves to %s; schedules called on the way: %d, rows expired: %d.", day(at), done.int("fired"),
-		done.int("swept"))
+	s.say("The clock moves to %s; schedules called on the way: %d, rows expired: %d.", day(at), done.Int("fired"),
+		done.Int("swept"))
 }
 
 // events returns the published events of a type, each delivery once, in the order of the bus.
 func (s *story) events(eventType string) []object {
 	var out []object
 	seen := map[string]bool{}
-	for _, e := range s.get("/dev/events?limit=1000").list("items") {
-		detail := e.object("detail")
-		if e.str("type") == eventType && !seen[detail.str("deliveryId")] {
-			seen[detail.str("deliveryId")] = true
+	for _, e := range s.get("/dev/events?limit=1000").List("items") {
+		detail := e.Object("detail")
+		if e.Str("type") == eventType && !seen[detail.Str("deliveryId")] {
+			seen[detail.Str("deliveryId")] = true
 			out = append(out, detail)
 		}
 	}
@@ -172,15 +170,15 @@ func (s *story) events(eventType string) []object {
 
 // eventsOf returns those about one item.
 func (s *story) eventsOf(eventType, itemID string) []object {
-	return slices.DeleteFunc(s.events(eventType), func(e object) bool { return e.str("itemId") != itemID })
+	return slices.DeleteFunc(s.events(eventType), func(e object) bool { return e.Str("itemId") != itemID })
 }
 
 // schedules returns the pending ones as "title, minutes before: instant".
 func (s *story) schedules() []string {
 	var out []string
-	for _, entry := range s.get("/dev/schedules?state=PENDING&limit=1000").list("items") {
-		call := entry.object("payload")
-		out = append(out, scheduled(s.titles[call.str("itemId")], call.int("offsetMinutes"), entry.time("at")))
+	for _, entry := range s.get("/dev/schedules?state=PENDING&limit=1000").List("items") {
+		call := entry.Object("payload")
+		out = append(out, scheduled(s.titles[call.Str("itemId")], call.Int("offsetMinutes"), entry.Time("at")))
 	}
 	slices.Sort(out)
 	return out
@@ -196,6 +194,6 @@ func (s *story) expectStats(want map[string]int64) {
 	for _, name := range []string{
 		"totalEvents", "totalTasks", "totalReminders", "totalNotes", "upcomingEvents", "overdueTasks",
 	} {
-		s.expect(name, stats.int(name), want[name])
+		s.expect(name, stats.Int(name), want[name])
 	}
 }

@@ -25,12 +25,12 @@ func TestVerifyCommand_repairsFromOutsideAndInsideTheProcess(t *testing.T) {
 	defer c.close()
 	settled, err := c.call(t.Context(), http.MethodPost, "/dev/settle", object{}, -1)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, settled.status)
+	require.Equal(t, http.StatusOK, settled.Status)
 	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)
 	require.NoError(t, err)
-	endpoint := info.body.str("endpoint")
+	endpoint := info.Body.Str("endpoint")
 	inside := []string{"verify", "--dev", base}
-	here := []string{"verify", "--endpoint", endpoint, "--table", info.body.str("table"), "--grace", "10ms"}
+	here := []string{"verify", "--endpoint", endpoint, "--table", info.Body.Str("table"), "--grace", "10ms"}
 
 	code, results, messages := nexus(t, inside...)
 	require.Equal(t, exitDone, code, results+messages)

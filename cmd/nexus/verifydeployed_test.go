@@ -75,11 +75,11 @@ func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	own, err := c.call(t.Context(), http.MethodGet, "/dev/schedules?state=PENDING", nil, -1)
 	require.NoError(t, err)
-	scheduled := own.body["items"].([]any)
+	scheduled := own.Body["items"].([]any)
 	require.NotEmpty(t, scheduled)
 
 	args := []string{
-		"verify", "--endpoint", info.body.str("endpoint"), "--grace", "1ms", "--schedule-group", "g", "--bus", "b",
+		"verify", "--endpoint", info.Body.Str("endpoint"), "--grace", "1ms", "--schedule-group", "g", "--bus", "b",
 		"--schedule-target", notifyARN + ":live",
 		"--schedule-role", "arn:aws:iam::123456789012:role/r", "--schedule-dead-letter",
 		"arn:aws:sqs:us-east-1:123456789012:q",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/probe"
 	"nexus/pkg/wallclock"
 )
 
@@ -45,10 +46,10 @@ func (s *story) settingUp() {
 	}
 	s.moveTo(s.monday)
 	me := s.get("/v1/me")
-	s.expect("nothing is known of the user yet, version", me.int("version"), 0)
+	s.expect("nothing is known of the user yet, version", me.Int("version"), 0)
 	me = s.patch("/v1/me", 0, object{"defaultTzid": homeZone})
-	s.say("The user lives by the clocks of %s.", me.str("defaultTzid"))
-	s.expect("version of the settings", me.int("version"), 1)
+	s.say("The user lives by the clocks of %s.", me.Str("defaultTzid"))
+	s.expect("version of the settings", me.Int("version"), 1)
 }
 
 func (s *story) writingDown() {
@@ -56,7 +57,7 @@ func (s *story) writingDown() {
 	s.titles = map[string]string{}
 	add := func(plural, id string, body object) object {
 		made := s.create("/v1/"+plural, body)
-		s.titles[made.str(id)] = made.str("title")
+		s.titles[made.Str(id)] = made.Str("title")
 		return made
 	}
 	instant := func(days, hour int) string { return s.wall(homeZone, days, hour, 0).Format(time.RFC3339) }
@@ -66,7 +67,7 @@ func (s *story) writingDown() {
 		"title": "What the report has to say", "body": "Numbers first.", "isPinned": true,
 	})
 	add("notes", "noteId", object{"title": "Books to read", "body": "- one\n- another"})
-	toNotes := []object{{"targetType": "NOTE", "targetId": s.notes.str("noteId")}}
+	toNotes := []object{{"targetType": "NOTE", "targetId": s.notes.Str("noteId")}}
 
 	s.planning = add("events", "eventId", object{
 		"title": "Planning", "startUtc": instant(1, 9), "endUtc": instant(1, 10), "startTzid": homeZone,
@@ -97,20 +98,20 @@ func (s *story) writingDown() {
 	})
 	s.plants = add("reminders", "reminderId", object{"title": "Water the plants", "triggerUtc": date(2) + "T07:30:00"})
 	s.say("2 notes, 4 events, 5 tasks and 2 reminders; one of them, %q, rings at 07:30 wherever the user is.",
-		s.plants.str("title"))
+		s.plants.Str("title"))
 	s.expect("things that the system accepted", len(s.titles), 13)
 }
 
 func (s *story) whatFollowed() {
 	s.chapter("What followed from it")
 	s.waitUntilIdle()
-	for _, reader := range s.get("/dev/lag").list("readers") {
-		for _, c := range reader.list("consumers") {
-			s.say("%-9s (reader %s) has seen %d records.", c.str("consumer"), reader.str("reader"), c.int("records"))
-			if reader.str("reader") == "projections" {
-				s.expect(c.str("consumer")+": records, one for each thing and one of the settings", c.int("records"), 14)
+	for _, reader := range s.get("/dev/lag").List("readers") {
+		for _, c := range reader.List("consumers") {
+			s.say("%-9s (reader %s) has seen %d records.", c.Str("consumer"), reader.Str("reader"), c.Int("records"))
+			if reader.Str("reader") == "projections" {
+				s.expect(c.Str("consumer")+": records, one for each thing and one of the settings", c.Int("records"), 14)
 			}
-			s.expect(c.str("consumer")+": records parked or unfinished", c.int("parked")+c.int("unfinished"), 0)
+			s.expect(c.Str("consumer")+": records parked or unfinished", c.Int("parked")+c.Int("unfinished"), 0)
 		}
 	}
 	s.say("stats counted. Last Thursday's review is over; the rent was due yesterday, the plumber on Friday.")
@@ -118,26 +119,18 @@ func (s *story) whatFollowed() {
 		"totalEvents": 4, "totalTasks": 5, "totalReminders": 2, "totalNotes": 2, "upcomingEvents": 3, "overdueTasks": 2,
 	})
 	s.say("links can be followed back from the pinned note.")
-	s.expect("linked from", s.backlinks(s.notes.str("noteId")), []string{"Planning", "Write the report"})
+	s.expect("linked from", s.backlinks(s.notes.Str("noteId")), []string{"Planning", "Write the report"})
 	s.say("reminders told the scheduler when to call.")
 	s.expectSchedules(s.weeksSchedules(homeZone, s.wall(homeZone, 0, 12, 0)))
 	s.say("The agenda of the week, in the order of time:")
 	window := url.Values{"from": {stamp(s.monday)}, "to": {stamp(s.monday.AddDate(0, 0, 7))}}
-	s.expect("agenda", titlesOf(s.get("/v1/agenda?"+window.Encode()).list("items")), []string{
+	s.expect("agenda", probe.Titles(s.get("/v1/agenda?"+window.Encode()).List("items")), []string{
 		"Take the medicine", "Planning", "Write the report", "Water the plants", "Dentist", "Book the train", "Trip",
 	})
 }
 
-func titlesOf(items []object) []string {
-	var out []string
-	for _, it := range items {
-		out = append(out, it.str("title"))
-	}
-	return out
-}
-
 func (s *story) backlinks(noteID string) []string {
-	titles := titlesOf(s.get("/v1/notes/" + noteID + "/backlinks").list("items"))
+	titles := probe.Titles(s.get("/v1/notes/" + noteID + "/backlinks").List("items"))
 	slices.Sort(titles)
 	return titles
 }
@@ -171,13 +164,13 @@ func (s *story) expectSchedules(want []string) {
 
 func (s *story) reminded() {
 	s.chapter("Monday noon: the medicine")
-	at, id := s.wall(homeZone, 0, 12, 0), s.medicine.str("reminderId")
+	at, id := s.wall(homeZone, 0, 12, 0), s.medicine.Str("reminderId")
 	s.moveTo(at)
 	s.expectReminder(id, 0, at, at)
 	snoozed := s.post("/v1/reminders/"+id+"/snooze", object{"minutes": 30})
-	s.snoozedUntil = snoozed.object("snoozeState").time("untilUtc")
+	s.snoozedUntil = snoozed.Object("snoozeState").Time("untilUtc")
 	s.say("Not now: it is put off until %s.", day(s.snoozedUntil))
-	s.expect("status", snoozed.str("status"), "SNOOZED")
+	s.expect("status", snoozed.Str("status"), "SNOOZED")
 	s.expect("put off by 30 minutes, from when that was asked", s.snoozedUntil.Sub(at).Truncate(time.Minute),
 		30*time.Minute)
 	s.waitUntilIdle()
@@ -186,7 +179,7 @@ func (s *story) reminded() {
 	s.expectReminder(id, 1, at, s.snoozedUntil)
 	s.medicine = s.post("/v1/reminders/"+id+"/complete", object{})
 	s.say("Taken.")
-	s.expect("status", s.medicine.str("status"), "COMPLETED")
+	s.expect("status", s.medicine.Str("status"), "COMPLETED")
 	s.waitUntilIdle()
 	s.expectSchedules(s.weeksSchedules(homeZone, time.Time{}))
 	s.expect("cold copies of it, kept before it leaves", len(s.copies(id)), 1)
@@ -200,12 +193,12 @@ func (s *story) expectReminder(id string, n int, occurrence, due time.Time) {
 		return
 	}
 	e := told[n]
-	s.expect("what it announces", fmt.Sprintf("%s %q to %s", e.str("itemType"), e.str("title"), e.str("userId")),
+	s.expect("what it announces", fmt.Sprintf("%s %q to %s", e.Str("itemType"), e.Str("title"), e.Str("userId")),
 		fmt.Sprintf("REMINDER %q to %s", s.titles[id], s.client.user))
-	s.expect("for the occurrence", e.time("occurrenceUtc"), occurrence)
-	s.expect("due", e.time("dueUtc"), due)
-	s.expect("minutes before", e.int("offsetMinutes"), 0)
-	s.expect("by browser, with sound", fmt.Sprint(e.object("notify")["browser"], ", ", e.object("notify")["sound"]),
+	s.expect("for the occurrence", e.Time("occurrenceUtc"), occurrence)
+	s.expect("due", e.Time("dueUtc"), due)
+	s.expect("minutes before", e.Int("offsetMinutes"), 0)
+	s.expect("by browser, with sound", fmt.Sprint(e.Object("notify")["browser"], ", ", e.Object("notify")["sound"]),
 		"true, true")
 }
 
@@ -227,7 +220,7 @@ func (s *story) objects(parameters string) []string {
 func (s *story) moved() {
 	s.chapter("Monday afternoon: off to New York")
 	me := s.patch("/v1/me", 1, object{"defaultTzid": travelZone})
-	s.expect("zone", me.str("defaultTzid"), travelZone)
+	s.expect("zone", me.Str("defaultTzid"), travelZone)
 	s.waitUntilIdle()
 	s.say("Only what floats has moved: the plants now ring at 07:30 of New York.")
 	s.expectSchedules(s.weeksSchedules(travelZone, time.Time{}))
@@ -236,16 +229,17 @@ func (s *story) moved() {
 func (s *story) completed() {
 	s.chapter("The report is done")
 	s.moveTo(s.monday.Add(5 * time.Hour))
-	s.report = s.patch("/v1/tasks/"+s.report.str("taskId"), s.report.int("version"), object{"status": "COMPLETED"})
+	s.report = s.patch("/v1/tasks/"+s.report.Str("taskId"), s.report.Int("version"), object{"status": "COMPLETED"})
 	s.waitUntilIdle()
-	s.expect("archived after", s.report.time("archiveAt").Sub(s.report.time("completedAt")), 24*time.Hour)
+	s.expect("archived after", s.report.Time("archiveAt").Sub(s.report.Time("completedAt")), 24*time.Hour)
 	want := slices.DeleteFunc(s.weeksSchedules(travelZone, time.Time{}), func(entry string) bool {
 		return entry == scheduled("Write the report", 120, s.wall(homeZone, 1, 15, 0))
 	})
 	s.expectSchedules(want)
 	stats := s.get("/v1/me/stats")
-	s.expect("last task completed", stats.time("lastTaskCompleted"), s.report.time("completedAt"))
-	s.expect("column COMPLETED", titlesOf(s.get("/v1/tasks?status=COMPLETED").list("items")), []string{"Write the report"})
+	s.expect("last task completed", stats.Time("lastTaskCompleted"), s.report.Time("completedAt"))
+	s.expect("column COMPLETED", probe.Titles(s.get("/v1/tasks?status=COMPLETED").List("items")),
+		[]string{"Write the report"})
 }
 
 func (s *story) gone(path string) { s.send(http.StatusGone, http.MethodGet, path, nil, -1) }

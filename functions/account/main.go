@@ -5,9 +5,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/fence"
+	"nexus/functions/internal/rule"
 	"nexus/pkg/account"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/bus/eventbridge"
@@ -60,10 +59,11 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	exporter := newExporter(s, store, objects, trees, plans)
 	retention := &plan.Retention{Plans: plans, Store: store, Log: log, IsGone: fence.New(tables, s).IsGone}
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
-		at, err := scheduledAt(payload)
+		at, err := rule.CalledAt(payload)
 		if err != nil {
 			return nil, err
 		}
+		at = at.Truncate(size.AccountEvery)
 		if end, ok := ctx.Deadline(); ok {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithDeadline(ctx, end.Add(-time.Until(end)/spare))
@@ -87,18 +87,6 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		return []byte("{}"), nil
 	}
 	return boot.Metered(handle, s.Function, tables.Meter(string(s.Function)), metrics), nil
-}
-
-// scheduledAt returns the instant for which the rule made the call, of those that it makes: no two calls have one.
-func scheduledAt(payload []byte) (time.Time, error) {
-	var event struct{ Time time.Time }
-	if err := json.Unmarshal(payload, &event); err != nil {
-		return time.Time{}, fmt.Errorf("event of a rule: %w", err)
-	}
-	if event.Time.IsZero() {
-		return time.Time{}, errors.New("event of a rule: it has no time")
-	}
-	return event.Time.Truncate(size.AccountEvery), nil
 }
 
 // newEraser returns what erases accounts.

@@ -83,6 +83,11 @@ func drives() map[string]func(*fixture, env.Function, string) {
 		"account-scheduled": func(w *fixture, f env.Function, name string) {
 			require.JSONEq(w, `{}`, string(w.start(f).succeed(w.payload(name))), "no account has left")
 		},
+		"canary-scheduled": func(w *fixture, _ env.Function, name string) {
+			fn, given := startCanary(w.T, w.settings["AWS_ENDPOINT_URL"], canarySecret) // which is no API
+			require.NotNil(w, fn.invoke(w.payload(name)).failure)
+			require.EqualValues(w, 1, given.Load())
+		},
 		"notify-reminder-due": func(w *fixture, f env.Function, name string) {
 			payload, _ := w.becomeDue()
 			fn := w.start(f)

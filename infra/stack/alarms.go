@@ -15,6 +15,9 @@ import (
 func (d *deployment) addAlarms() {
 	action := d.addAlarmAction()
 	for _, a := range alarm.All(d.readers()) {
+		if !d.isPossible(a) {
+			continue
+		}
 		made := awscloudwatch.NewAlarm(d.Stack, jsii.String("Alarm-"+strings.TrimPrefix(a.Name, prefix)),
 			&awscloudwatch.AlarmProps{
 				AlarmName: jsii.String(a.Name), AlarmDescription: jsii.String(a.Says),

@@ -135,5 +135,5 @@ func (d *deployment) value(variable string) *string {
 	case env.Limits:
 		return jsii.String(limit.Format(d.settings.Limits))
 	}
-	panic("stack: a function reads " + variable + ", which nothing is known of")
+	return d.canaryValue(variable)
 }

@@ -38,6 +38,12 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.Limits:                limit.Format(t.settings.Limits),
 			env.FeedOrigin: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() +
 				".execute-api.${AWS::Region}.${AWS::URLSuffix}",
+			env.APIAddress: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() + ".execute-api.${AWS::Region}." +
+				"${AWS::URLSuffix}",
+			env.TokenEndpoint: credentials()["canaryTokenEndpoint"].(string),
+			env.TokenScope:    t.settings.ReadScopes[0] + " " + t.settings.WriteScopes[0],
+			env.ClientID:      credentials()["canaryClient"].(string),
+			env.ClientSecret:  "{{resolve:secretsmanager:" + credentials()["canarySecret"].(string) + ":SecretString}}",
 		}
 		scopes := map[env.Function][]string{env.Command: t.settings.WriteScopes, env.Query: t.settings.ReadScopes}
 		for _, f := range env.Functions() {

@@ -55,11 +55,11 @@ func (d *deployment) graphs() []graph {
 		{"Errors of DynamoDB", append(d.byOperation(alarm.Sum, "SystemErrors"), together(metric.TableFailures)...)},
 		{"Requests that DynamoDB finds wrong", []line{{"UserErrors", alarm.DynamoDB, "UserErrors", alarm.Sum, nil}}},
 
-		{"Invocations", d.lambdaLines(alarm.Sum, "Invocations", env.Functions())},
+		{"Invocations", d.lambdaLines(alarm.Sum, "Invocations", d.settings.deployed())},
 		{"Invocations that failed or were throttled",
-			append(d.lambdaLines(alarm.Sum, "Errors", env.Functions()),
-				d.lambdaLines(alarm.Sum, "Throttles", env.Functions())...)},
-		{"Time of an invocation, ms", d.lambdaLines(alarm.Slowest, "Duration", env.Functions())},
+			append(d.lambdaLines(alarm.Sum, "Errors", d.settings.deployed()),
+				d.lambdaLines(alarm.Sum, "Throttles", d.settings.deployed())...)},
+		{"Time of an invocation, ms", d.lambdaLines(alarm.Slowest, "Duration", d.settings.deployed())},
 
 		{"Entries of change logs, and live hints", linesOf(metric.ByConsumer, changes.Name, alarm.Sum,
 			metric.ChangesAppended, metric.HintsSent, metric.HintsDropped)},

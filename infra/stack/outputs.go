@@ -7,7 +7,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/deploy/alarm"
-	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/release"
 )
 
@@ -29,7 +28,7 @@ func (d *deployment) addOutputs() {
 	out("UndeliveredQueue", "Calls that the scheduler could not make", d.queues[alarm.ScheduleQueue].QueueUrl())
 	out("FailedQueue", "Calls in which notify failed", d.queues[alarm.NotifyQueue].QueueUrl())
 	out("DeadWalkQueue", "Walks over a user's items that failed", d.queues[alarm.DeadWalkQueue].QueueUrl())
-	for _, f := range env.Functions() {
+	for _, f := range d.settings.deployed() {
 		out(construct(f)+"Function", "Function "+string(f), d.functions[f].FunctionName())
 	}
 }

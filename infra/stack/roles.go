@@ -24,13 +24,14 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	for _, grant := range access.Grants(f) {
 		uses = append(uses, d.statement(grant))
 	}
+	policies := map[string]awsiam.PolicyDocument{"Lambda": policy(d.lambdaStatements(f, log)...)}
+	if len(uses) > 0 { // the canary has only the rights of its user
+		policies["Uses"] = policy(uses...)
+	}
 	role := awsiam.NewRole(d.Stack, jsii.String(construct(f)+"Role"), &awsiam.RoleProps{
-		Description: jsii.String("Nexus: what function " + string(f) + " uses"),
-		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{
-			"Uses":   policy(uses...),
-			"Lambda": policy(d.lambdaStatements(f, log)...),
-		},
+		Description:    jsii.String("Nexus: what function " + string(f) + " uses"),
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		InlinePolicies: &policies,
 	})
 	suppress(role, "AwsSolutions-IAM5",
 		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the "+

@@ -44,6 +44,10 @@ type Settings struct {
 	// topic of the stack sends them. Without both, alarms tell nobody: no protected stage is deployed like that.
 	AlarmTopic string
 	AlarmEmail []string
+	// CanaryTokenEndpoint is where the issuer gives tokens for client credentials, CanaryClient the client's id, and
+	// CanarySecret the ARN of its secret (AWS Secrets Manager). All three are set, or none: then there is no canary, nor
+	// the alarms that need it. No protected stage is deployed like that.
+	CanaryTokenEndpoint, CanaryClient, CanarySecret string
 	// SyncForm is the form of sync tokens, from 0 to [token.MaxDeployment]. An operator raises it when change logs may
 	// lack entries: then every device takes a new snapshot.
 	SyncForm int
@@ -74,28 +78,32 @@ const (
 	contextStages = "stages"
 	contextStage  = "stage"
 
-	issuer      = "issuer"
-	audience    = "audience"
-	readScopes  = "readScopes"
-	writeScopes = "writeScopes"
-	origins     = "allowedOrigins"
-	protected   = "protected"
-	rate        = "ratePerSecond"
-	burst       = "burst"
-	logDays     = "logDays"
-	alarmTopic  = "alarmTopic"
-	alarmEmail  = "alarmEmail"
-	restored    = "restoredStream"
-	syncForm    = "syncForm"
-	subjectForm = "subjectForm"
-	limits      = "limits"
-	rollout     = "rollout"
+	issuer       = "issuer"
+	audience     = "audience"
+	readScopes   = "readScopes"
+	writeScopes  = "writeScopes"
+	origins      = "allowedOrigins"
+	protected    = "protected"
+	rate         = "ratePerSecond"
+	burst        = "burst"
+	logDays      = "logDays"
+	alarmTopic   = "alarmTopic"
+	alarmEmail   = "alarmEmail"
+	canaryToken  = "canaryTokenEndpoint"
+	canaryClient = "canaryClient"
+	canarySecret = "canarySecret"
+	restored     = "restoredStream"
+	syncForm     = "syncForm"
+	subjectForm  = "subjectForm"
+	limits       = "limits"
+	rollout      = "rollout"
 )
 
 func settingNames() []string {
 	return []string{
-		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail, restored,
-		syncForm, subjectForm, limits, rollout, domain, certificate, identity, callbacks, selfSignUp, repository,
+		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail,
+		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
+		identity, callbacks, selfSignUp, repository,
 	}
 }
 
@@ -135,9 +143,11 @@ func Read(node constructs.Node) ([]Settings, error) {
 }
 
 var (
-	stageForm = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
-	topicForm = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
-	emailForm = regexp.MustCompile(`^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$`)
+	stageForm  = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}$`)
+	topicForm  = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
+	emailForm  = regexp.MustCompile(`^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$`)
+	secretForm = regexp.MustCompile(
+		`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]{1,519}$`)
 	// streamForm contains the table's ARN as a part.
 	streamForm = regexp.MustCompile(
 		`^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/[A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
@@ -151,7 +161,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
 		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
-		AlarmEmail: r.list(alarmEmail), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
+		AlarmEmail: r.list(alarmEmail), CanaryTokenEndpoint: r.text(canaryToken), CanaryClient: r.text(canaryClient),
+		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
 		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
@@ -190,6 +201,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		r.refuse(!emailForm.MatchString(address), alarmEmail, "want addresses of e-mail")
 	}
 	r.refuse(s.AlarmTopic != "" && len(s.AlarmEmail) > 0, alarmEmail, "want it or "+alarmTopic+", not both")
+	r.checkCanary(s)
 	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")
 	return s, errors.Join(r.wrong...)

@@ -68,7 +68,7 @@ func Add(app awscdk.App, packages string, of release.Release) error {
 // New adds the stack of one stage to an app. Packages is the folder that holds <function>.zip for each function; the
 // error names one that is missing.
 func New(scope constructs.Construct, s Settings, packages string, of release.Release) (awscdk.Stack, error) {
-	for _, f := range env.Functions() {
+	for _, f := range s.deployed() {
 		if _, err := os.Stat(packageOf(packages, f)); err != nil {
 			return nil, fmt.Errorf("package of function %s (make package): %w", f, err)
 		}
@@ -91,13 +91,14 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	d.addReminding()
 	d.addHints()
 	d.makeAPI()
-	for _, f := range env.Functions() {
+	for _, f := range s.deployed() {
 		d.addFunction(f)
 	}
 	d.addReaders()
 	d.addWalking()
 	d.addAccounts()
 	d.addAPI()
+	d.addCanary()
 	d.addTenants()
 	d.addAlarms()
 	d.addRollouts()
@@ -115,6 +116,11 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	if s.isSilent() {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:alarms"),
 			jsii.String("alarms of stage "+s.Stage+" tell nobody: set alarmEmail, or alarmTopic to a topic's ARN"))
+	}
+	if s.Protected && s.CanaryClient == "" {
+		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:canary"),
+			jsii.String("stage "+s.Stage+" has no canary, without which a reader that is dead makes no alarm ring: set "+
+				canaryToken+", "+canaryClient+" and "+canarySecret))
 	}
 	if s.SubjectForm == 0 {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:subjectForm"),

@@ -27,9 +27,9 @@ const (
 )
 
 // assembly is the folder into which both stages were synthesized before the first test runs. One stage each was
-// synthesized into adjusted, with the settings of a command line, into restored, with a restored table, and into mailed,
-// whose alarms are sent to an address.
-var assembly, adjusted, restored, mailed string
+// synthesized into adjusted, with the settings of a command line, into restored, with a restored table, into mailed,
+// whose alarms are sent to an address, and into bare, without a canary.
+var assembly, adjusted, restored, mailed, bare string
 
 const operator = "operator@nexus.example"
 
@@ -63,6 +63,14 @@ func wholeSettings() map[string]any {
 
 const certificateARN = "arn:aws:acm:eu-central-1:123456789012:certificate/0e1f2a3b-4c5d-6e7f-8091-a2b3c4d5e6f7"
 
+// credentials are those of the canary, which every stage has but bare.
+func credentials() map[string]any {
+	return map[string]any{
+		"canaryTokenEndpoint": "https://id.nexus.example/oauth2/token", "canaryClient": "canary-of-the-stage",
+		"canarySecret": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:nexus-canary-a1B2c3",
+	}
+}
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
@@ -74,12 +82,16 @@ func run(m *testing.M) int {
 	assembly, adjusted = filepath.Join(folder, "cdk.out"), filepath.Join(folder, "adjusted")
 	whole = filepath.Join(folder, "whole")
 	restored, mailed = filepath.Join(folder, "restored"), filepath.Join(folder, "mailed")
+	bare = filepath.Join(folder, "bare")
 	code := 1
 	if err := errors.Join(
 		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
 		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
 		synthesize(folder, whole, wholeSettings()),
 		synthesize(folder, mailed, map[string]any{"stage": prod, "alarmEmail": operator}),
+		synthesize(folder, bare, map[string]any{
+			"stage": prod, "canaryTokenEndpoint": "", "canaryClient": "", "canarySecret": "",
+		}),
 	); err != nil {
 		fmt.Fprintln(os.Stderr, "synthesize:", err)
 	} else {
@@ -101,6 +113,7 @@ func synthesize(folder, out string, more map[string]any) error {
 		return err
 	}
 	context["alarmTopic"], context["alarmEmail"], context["restoredStream"] = "", "", ""
+	maps.Copy(context, credentials())
 	maps.Copy(context, more)
 	context["aws:cdk:enable-path-metadata"] = true
 	for _, f := range env.Functions() {

@@ -21,7 +21,7 @@ var listed = map[string][]string{
 		"Completion",
 	},
 	"functions":     {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Account"},
-	"functions/e2e": {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Account"},
+	"functions/e2e": {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Account", "Canary"},
 	lintFolder: {
 		"ExportedNames", "FanIn", "Programs", "Directions", "Walk", "Prose", "Names", "Vocabulary", "FirstWords",
 	},

@@ -79,6 +79,8 @@ func environment() []string {
 		env.SyncForm + "=0", env.SubjectForm + "=2", env.Pepper + "=" + strings.Repeat("0", 64),
 		env.Limits + "=" + limit.Format(limit.Default()),
 		env.Scopes + "=nexus/all", env.FeedOrigin + "=https://nexus.example.net",
+		env.APIAddress + "=https://a.example", env.TokenEndpoint + "=https://i.example/token", env.TokenScope + "=r w",
+		env.ClientID + "=c", env.ClientSecret + "=s",
 	}
 }
 

@@ -167,7 +167,9 @@ func expand(pattern string) []string {
 		mappings = append(mappings, r.Name)
 	}
 	for _, f := range env.Functions() {
-		functions = append(functions, string(f))
+		if f != env.Canary {
+			functions = append(functions, string(f))
+		}
 	}
 	for mark, values := range map[string][]string{
 		"<consumer>": consumers(), "<reader>": mappings, "<function>": functions,

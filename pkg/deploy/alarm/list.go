@@ -38,7 +38,10 @@ func All(table []readers.Reader) []Alarm {
 		Name: "nexus-unfinished", Of: counted(metric.RecordsUnfinished), Period: steady, Periods: 3, Missing: Good,
 		Says: "Records come again and again to a consumer and it does not get them done.",
 	})
-	return slices.Concat(out, reminderAlarms(), notifyAlarms(), []Alarm{{
+	for _, r := range table {
+		out = append(out, silentAlarm(r.Name))
+	}
+	return slices.Concat(out, canaryAlarms(), reminderAlarms(), notifyAlarms(), []Alarm{{
 		Name: "nexus-erase-overdue",
 		Of: []Metric{
 			measured(metric.Namespace, metric.ErasuresOverdue, Maximum, Subject{metric.ByFunction, string(env.Account)}),
@@ -149,6 +152,9 @@ func functionAlarms() []Alarm {
 		Says: "Lambda did not run a function for want of concurrency.",
 	}
 	for _, f := range env.Functions() {
+		if f == env.Canary { // it has alarms of its own
+			continue
+		}
 		out = append(out, Alarm{
 			Name: "nexus-" + string(f) + "-errors", Of: []Metric{lambdaMetric("Errors", Sum, f)}, Above: 5, Period: steady,
 			Periods: 1, Missing: Good, Says: "Invocations fail as a whole.",

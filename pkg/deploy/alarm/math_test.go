@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// This file carries out metric math as the CloudWatch User Guide describes it ("Using metric math"): the operators, FILL
-// and IF that alarms use here, each with the guide's own examples as a test.
+// This file carries out metric math as the CloudWatch User Guide describes it ("Using metric math"): the operators,
+// FILL and IF that alarms use here, each with the guide's own examples as a test.
 
 // series is a time series: one value a period, nil where there is none.
 type series []*float64

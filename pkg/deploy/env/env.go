@@ -20,11 +20,12 @@ const (
 	Notify      Function = "notify"
 	Walk        Function = "walk"
 	Account     Function = "account"
+	Canary      Function = "canary"
 )
 
 // Functions returns all of them.
 func Functions() []Function {
-	return []Function{Command, Query, Projections, Effects, Notify, Walk, Account}
+	return []Function{Command, Query, Projections, Effects, Notify, Walk, Account, Canary}
 }
 
 // Variables that the deployment sets.
@@ -62,6 +63,14 @@ const (
 	Scopes = "SCOPES"
 	// FeedOrigin is the origin of the addresses of calendars: the stage's domain, which outlives all else.
 	FeedOrigin = "FEED_ORIGIN"
+	// APIAddress is where users reach the HTTP API: https://host, without a path.
+	APIAddress = "API_ADDRESS"
+	// TokenEndpoint is where the issuer gives tokens for the credentials ClientID and ClientSecret, with the scopes
+	// TokenScope.
+	TokenEndpoint = "TOKEN_ENDPOINT"
+	TokenScope    = "TOKEN_SCOPE"
+	ClientID      = "CLIENT_ID"
+	ClientSecret  = "CLIENT_SECRET"
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
@@ -106,6 +115,8 @@ func (f Function) Variables() []string {
 	schedule := []string{ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN}
 	names := []string{TableName, Pepper}
 	switch f {
+	case Canary: // it is a user, and has no way to the table
+		names = []string{APIAddress, TokenEndpoint, TokenScope, ClientID, ClientSecret}
 	case Query:
 		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes)
 	case Command:

@@ -30,6 +30,11 @@ func values() map[string]string {
 		env.Limits:                limit.Format(limit.Default()),
 		env.Scopes:                "nexus/read nexus/all",
 		env.FeedOrigin:            "https://nexus.example.net",
+		env.APIAddress:            "https://nexus.example",
+		env.TokenEndpoint:         "https://id.nexus.example/oauth2/token",
+		env.TokenScope:            "nexus/read nexus/write",
+		env.ClientID:              "canary",
+		env.ClientSecret:          "hush",
 	}
 }
 
@@ -59,6 +64,11 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.SubjectForm:           s.SubjectForm,
 			env.Pepper:                s.PepperText,
 			env.Limits:                s.Limits,
+			env.APIAddress:            s.APIAddress,
+			env.TokenEndpoint:         s.TokenEndpoint,
+			env.TokenScope:            s.TokenScope,
+			env.ClientID:              s.ClientID,
+			env.ClientSecret:          s.ClientSecret,
 			env.WalkQueueURL:          s.WalkQueueURL,
 			env.Scopes:                s.Scopes,
 			env.FeedOrigin:            s.FeedOrigin,
@@ -120,6 +130,10 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.Scopes:                {"a  b", " a", "a ", `a"b`, `a\b`, "a	b", "ä"},
 		env.FeedOrigin:            {"https://", "https://x/", "https://X.example", "wss://x.example"},
 		env.Limits:                {"user=600", limit.Format(limit.Default()) + ",other=1", "user"},
+		env.APIAddress: {"http://nexus.example", "https://nexus.example/v1", "nexus.example",
+			"https://a@b.example"},
+		env.TokenEndpoint: {"id.nexus.example", "http://id.nexus.example/token",
+			"https://id.nexus.example/token?a=b"},
 	} {
 		for _, text := range texts {
 			bad := values()

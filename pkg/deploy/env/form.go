@@ -1,6 +1,7 @@
 package env
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -83,6 +84,20 @@ func scopesForm(s string) bool {
 		}
 	}
 	return true
+}
+
+// addressForm accepts an address with https, or of this machine.
+func addressForm(s string) bool {
+	u, err := url.Parse(s)
+	isLocal := err == nil && u.Scheme == "http" && u.Hostname() == "127.0.0.1"
+	return err == nil && (u.Scheme == "https" || isLocal) && u.Host != "" && u.User == nil && u.RawQuery == "" &&
+		u.Fragment == ""
+}
+
+// apiForm accepts such an address without a path.
+func apiForm(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && addressForm(s) && u.Path == ""
 }
 
 // regionForm accepts two letters, words, and a number: eu-central-1.

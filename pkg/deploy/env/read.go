@@ -32,6 +32,11 @@ type Settings struct {
 	Limits                string
 	Scopes                string
 	FeedOrigin            string
+	APIAddress            string
+	TokenEndpoint         string
+	TokenScope            string
+	ClientID              string
+	ClientSecret          string
 
 	AWS AWS
 }
@@ -190,6 +195,13 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.Scopes }},
 		{name: FeedOrigin, what: "https:// and a host's name", form: originForm,
 			field: func(s *Settings) *string { return &s.FeedOrigin }},
+		{name: APIAddress, what: "an https address without a path", form: apiForm,
+			field: func(s *Settings) *string { return &s.APIAddress }},
+		{name: TokenEndpoint, what: "an https address", form: addressForm,
+			field: func(s *Settings) *string { return &s.TokenEndpoint }},
+		{name: TokenScope, field: func(s *Settings) *string { return &s.TokenScope }},
+		{name: ClientID, field: func(s *Settings) *string { return &s.ClientID }},
+		{name: ClientSecret, field: func(s *Settings) *string { return &s.ClientSecret }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},

@@ -27,8 +27,11 @@ type Size struct {
 // with what users wait for, and a walk may take minutes.
 const WalksAtOnce = 5
 
-// AccountEvery is the time between two calls of account.
-const AccountEvery = 5 * time.Minute
+// AccountEvery is the time between two calls of account, CanaryEvery between two of canary.
+const (
+	AccountEvery = 5 * time.Minute
+	CanaryEvery  = 5 * time.Minute
+)
 
 // For returns the function's size.
 func For(f env.Function) Size {
@@ -54,6 +57,9 @@ func For(f env.Function) Size {
 		// No user waits for it, and whole accounts pass through its memory. Lambda's longest time: what is left is the next
 		// call's. The reserve is more than the calls of one such time.
 		return Size{MemoryMB: 1024, Timeout: 15 * time.Minute, Reserved: 5}
+	case env.Canary:
+		// Some requests, and waiting for what follows from them. Its time ends before the next call.
+		return Size{MemoryMB: 128, Timeout: 4 * time.Minute, Reserved: 1}
 	case env.Notify:
 		// One reminder, some calls. Reminders are due together, at full hours. The reserve bounds what they take from all
 		// other functions, and Lambda's queue delivers the waiting ones seconds later.
