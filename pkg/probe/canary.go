@@ -38,11 +38,11 @@ func (c *Canary) Run(ctx context.Context, at time.Time) error {
 	if c.Client.Token, err = c.Tokens.Token(ctx); err != nil {
 		return err
 	}
-	began := time.Now()
+	began := c.Tokens.Now()
 	if err := errors.Join(c.moveTask(ctx), c.moveReminder(ctx, at.UTC().Truncate(time.Second))); err != nil {
 		return err
 	}
-	c.Log.LogAttrs(ctx, slog.LevelInfo, "canary", slog.Int64("milliseconds", time.Since(began).Milliseconds()))
+	c.Log.LogAttrs(ctx, slog.LevelInfo, "canary", slog.Int64("milliseconds", c.Tokens.Now().Sub(began).Milliseconds()))
 	return nil
 }
 

@@ -23,14 +23,15 @@ func (c *Client) Send(ctx context.Context, status int, method, path string, body
 
 // Await looks until something is so, and reports whether it became so within the time. The first error ends it.
 func Await(ctx context.Context, within time.Duration, isSo func() (bool, error)) (bool, error) {
-	began := time.Now()
+	inTime, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	for {
 		arrived, err := isSo()
-		if err != nil || arrived || time.Since(began) > within {
+		if err != nil || arrived {
 			return arrived && err == nil, err
 		}
-		if err := port.Sleep(ctx, betweenLooks); err != nil {
-			return false, err
+		if port.Sleep(inTime, betweenLooks) != nil {
+			return false, ctx.Err()
 		}
 	}
 }
