@@ -57,7 +57,7 @@ func wholeSettings() map[string]any {
 	return map[string]any{
 		"domain": "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
 		"callbacks": "https://app.nexus.example/in,http://localhost:5173/in", "repository": "example/nexus",
-		"subjectForm": "2",
+		"subjectForm": "2", "alarmEmail": operator,
 	}
 }
 
