@@ -33,9 +33,6 @@ import (
 
 func main() { boot.Run(env.Projections, build) }
 
-// logsAtOnce is the number of users of a batch whose change logs are written at a time: each takes two calls.
-const logsAtOnce = 16
-
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	metrics := metric.NewWriter(os.Stdout, time.Now)
 	tables := cloud.NewTables(s, metrics)
@@ -58,7 +55,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		projection.NewConsumer(stats.Projection(), tables.StoreFor(stats.Name), time.Now),
 		projection.NewConsumer(links.Projection(), tables.StoreFor(links.Name), time.Now),
 		changes.New(changes.Config{
-			Store: tables.StoreFor(changes.Name), Now: time.Now, Random: rand.Reader, AtOnce: logsAtOnce,
+			Store: tables.StoreFor(changes.Name), Now: time.Now, Random: rand.Reader, AtOnce: changes.UsersAtOnce,
 			Appended: func(ctx context.Context, of []changes.Appended) {
 				count(metric.Values{metric.ChangesAppended: float64(changes.Count(of))})
 				hints.Hint(ctx, changes.Heads(of, s.Form(), time.Now()))

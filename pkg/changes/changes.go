@@ -39,6 +39,9 @@ import (
 // Name is the consumer's name.
 const Name = "changes"
 
+// UsersAtOnce is [Config.AtOnce] where requests take time: the log of each user takes two.
+const UsersAtOnce = 16
+
 const (
 	// maxRounds bounds the attempts of one call to append for a user, if other writers are faster.
 	maxRounds = 5

@@ -182,6 +182,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Limits: p.options.Limits, Draw: mathrand.Float64,
 		// real time: a moved clock moves no pause
 		Pause:              command.RandomPause(mathrand.Float64, time.Now),
+		LogsAtOnce:         changes.UsersAtOnce,
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
 		Lead:               scheduleLead,
 		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},

@@ -57,6 +57,8 @@ type Ports struct {
 	// Random is the source of secret calendar addresses, and of what distinguishes rows of change logs: it must be fit for
 	// cryptography.
 	Random io.Reader
+	// LogsAtOnce is the number of users of a batch whose change logs are written at a time; 0 means 1.
+	LogsAtOnce int
 	// Appended, if set, observes what the consumer of changes appends.
 	Appended func(ctx context.Context, of []changes.Appended)
 	// Pusher sends the live hints that follow; without it there are none. HintBound is the time that those of a batch
