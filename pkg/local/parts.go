@@ -156,7 +156,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	// The scheduler calls the notifier, which puts schedules itself.
 	var err error
 	p.scheduler, err = schedulelocal.New(schedulelocal.Config{
-		Dir: p.inData("schedules"),
+		Dir: p.inData("schedules"), AtOnce: callsAtOnce,
 		Target: notifyTarget(func(ctx context.Context, payload []byte) error {
 			defer p.others.begin()()
 			err := p.system.Notifier.Handle(ctx, payload)

@@ -18,6 +18,9 @@ import (
 // driverPause is how long a driver waits before it tries again after a failure.
 const driverPause = time.Second
 
+// callsAtOnce is the number of schedules that are called at a time: each takes a few requests.
+const callsAtOnce = 16
+
 // schedulerDriver calls schedules when they are due by the platform's clock.
 type schedulerDriver struct {
 	scheduler *schedulelocal.Scheduler

@@ -16,34 +16,53 @@ const (
 )
 
 // Fire makes the calls that began earlier and did not succeed, and those of the schedules whose instant is not after
-// now. It makes them in the order of instants and then names, and returns how many succeeded and were marked so. A
-// schedule that a call itself puts at or before now is called too, in its order. A failed call does not delay the
-// rest: the next Fire tries it again. The errors are returned joined. One Fire makes at most 10,000 calls; Next shows
-// whether some are left.
+// now. It begins them in the order of instants and then names, [Config.AtOnce] at a time but never two of one name. It
+// returns how many succeeded and were marked so. A schedule that a call itself puts at or before now is called too, in
+// its order. A failed call does not delay the rest: the next Fire tries it again. The errors are returned joined. One
+// Fire makes at most 10,000 calls; Next shows whether some are left.
 func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err error) {
 	s.firing.Lock()
 	defer s.firing.Unlock()
 	s.fires++
 	var errs []error
-	failed := 0
+	failed, under := 0, 0
+	ended := make(chan callResult)
+	wait := func() {
+		under--
+		result := <-ended
+		if result.err != nil {
+			if failed++; failed <= maxErrors {
+				errs = append(errs, result.err)
+			}
+		}
+		if result.succeeded {
+			fired++
+		}
+	}
 	for range maxCalls {
 		if ctx.Err() != nil {
 			errs = append(errs, fmt.Errorf("fire schedules: %w", ctx.Err()))
 			break
 		}
+		for under == s.atOnce {
+			wait()
+		}
 		e := s.take(now)
+		for e == nil && under > 0 { // what ends may put one, and frees its name
+			wait()
+			e = s.take(now)
+		}
 		if e == nil {
 			break
 		}
-		succeeded, err := s.call(ctx, e)
-		if err != nil {
-			if failed++; failed <= maxErrors {
-				errs = append(errs, err)
-			}
-		}
-		if succeeded {
-			fired++
-		}
+		under++
+		go func() {
+			succeeded, err := s.call(ctx, e)
+			ended <- callResult{succeeded, err}
+		}()
+	}
+	for under > 0 {
+		wait()
 	}
 	if failed > maxErrors {
 		errs = append(errs, fmt.Errorf("%d more schedules failed", failed-maxErrors))
@@ -51,14 +70,21 @@ func (s *Scheduler) Fire(ctx context.Context, now time.Time) (fired int, err err
 	return fired, errors.Join(errs...)
 }
 
-// take returns the first call that this Fire has not tried yet; nil if there is none.
+// callResult is how a call ended.
+type callResult struct {
+	succeeded bool
+	err       error
+}
+
+// take returns the first call that this Fire has not tried yet, and whose name has none under way; nil if there is
+// none.
 func (s *Scheduler) take(now time.Time) *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for e := range inOrder(s.begun, s.waiting.until(now)) {
-		if e.tried != s.fires {
+		if e.tried != s.fires && s.running[e.Name] == nil {
 			e.tried = s.fires
-			s.running = e
+			s.running[e.Name] = e
 			return e
 		}
 	}
@@ -127,7 +153,7 @@ func (s *Scheduler) complete(ctx context.Context, e *entry) error {
 func (s *Scheduler) stopped(e *entry, failure *error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running = nil
+	delete(s.running, e.Name)
 	if *failure == nil || e.State == Completed {
 		return
 	}

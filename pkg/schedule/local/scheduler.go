@@ -71,13 +71,16 @@ type Fault func(op, name string, after bool) error
 type Config struct {
 	Dir    string // created if missing; empty: memory only, as the platform's memory store
 	Target Target // required
-	Fault  Fault  // nil injects nothing
+	// AtOnce is the number of calls that are made at a time; 0 means 1.
+	AtOnce int
+	Fault  Fault // nil injects nothing
 }
 
 // Scheduler is the adapter.
 type Scheduler struct {
 	target Target
 	fault  Fault
+	atOnce int
 	disk   *disk // nil: memory only
 
 	firing sync.Mutex // held by Fire, so that no call is made by two of them
@@ -91,7 +94,7 @@ type Scheduler struct {
 	waiting   queue             // the pending ones
 	begun     queue             // the calls that have begun and did not succeed, including former ones
 	number    uint64            // of the last call that began
-	running   *entry            // the call that Fire is making
+	running   map[string]*entry // the calls that Fire is making, by name
 }
 
 var _ schedule.Scheduler = (*Scheduler)(nil)
@@ -102,7 +105,10 @@ func New(cfg Config) (*Scheduler, error) {
 	if cfg.Target == nil {
 		return nil, errors.New("local scheduler configuration: Target is missing")
 	}
-	s := &Scheduler{target: cfg.Target, fault: cfg.Fault, schedules: map[string]*entry{}, seed: maphash.MakeSeed()}
+	s := &Scheduler{
+		target: cfg.Target, fault: cfg.Fault, atOnce: max(cfg.AtOnce, 1),
+		schedules: map[string]*entry{}, running: map[string]*entry{}, seed: maphash.MakeSeed(),
+	}
 	if s.fault == nil {
 		s.fault = func(string, string, bool) error { return nil }
 	}
@@ -190,7 +196,7 @@ func (s *Scheduler) entry(name string) (e *entry, isRunning bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e = s.schedules[name]
-	return e, e != nil && e == s.running
+	return e, e != nil && e == s.running[name]
 }
 
 // effect makes one change under the lock of the name, between two calls of the fault hook. An entry's state changes
