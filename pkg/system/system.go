@@ -340,7 +340,9 @@ func (s *System) newChanges(store table.Store) *changes.Consumer {
 			hints.Hint(ctx, changes.Heads(of, p.SyncForm, p.Now()))
 		}
 	}
-	return changes.New(changes.Config{Store: store, Now: p.Now, Random: p.Random, AtOnce: p.LogsAtOnce, Appended: appended})
+	return changes.New(changes.Config{
+		Store: store, Now: p.Now, Random: p.Random, AtOnce: p.LogsAtOnce, Appended: appended,
+	})
 }
 
 // newPublisher returns what publishes revisions; nil where there are none.
