@@ -120,39 +120,16 @@ func (c call) targetKeys(links []entity.Link) []item.Key {
 	return keys
 }
 
-// checkTargets refuses a link whose target is missing, expired or undone in the rows read. It returns one existence
-// check per target for the write.
-func (c call) checkTargets(
-	links []newLink, rows map[item.Key]item.Item, pointer func(index int) string,
-) ([]step, error) {
-	var steps []step
+// checkTargets refuses a link whose target is missing, expired or undone in the rows read. The write does not check it
+// again: no command looks at the links that lead to an item, so a deletion in between may as well have come later.
+func (c call) checkTargets(links []newLink, rows map[item.Key]item.Item, pointer func(index int) string) error {
 	for _, l := range links {
-		missing := &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
-		key := entity.ItemKey(c.user, l.target)
-		if row := rows[key]; row == nil || entity.Expired(row, c.now) || isUndone(row) {
-			return nil, missing
-		}
-		steps = append(steps, step{
-			action: table.Check{Key: key, If: table.Exists()},
-			failed: func(item.Item) error { return missing },
-		})
-	}
-	return steps, nil
-}
-
-// withTargetChecks adds the checks of links' targets to the steps that write. A transaction names each row once. So it
-// omits the check of a row that a step writes under the condition that it exists.
-func withTargetChecks(steps, targets []step) []step {
-	written := map[item.Key]bool{}
-	for _, s := range steps {
-		written[s.action.Target()] = true
-	}
-	for _, s := range targets {
-		if !written[s.action.Target()] {
-			steps = append(steps, s)
+		row := rows[entity.ItemKey(c.user, l.target)]
+		if row == nil || entity.Expired(row, c.now) || isUndone(row) {
+			return &NotFoundError{Ref: l.target, Pointer: pointer(l.index)}
 		}
 	}
-	return steps
+	return nil
 }
 
 // pointerToTarget returns the pointer to the target of one of the document's links.

@@ -118,8 +118,7 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 			return Result{}, err
 		}
 	}
-	targets, err := c.checkTargets(links, rows, pointerToTarget)
-	if err != nil {
+	if err := c.checkTargets(links, rows, pointerToTarget); err != nil {
 		return Result{}, err
 	}
 	it := n.bare
@@ -127,8 +126,7 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 		it = n.item(c, c.userMeta(rows).Map(product.AttrPreferences))
 	}
 	ref := n.typ.Ref(it)
-	steps := append([]step{n.put(ref, it)}, targets...)
-	steps = append(steps, n.checkIDUnused(c)...)
+	steps := append([]step{n.put(ref, it)}, n.checkIDUnused(c)...)
 	version := it.Int(entity.AttrVersion)
 	if _, err := c.commit(ctx, steps, effect{done: doneCreate, ref: ref, version: version}); err != nil {
 		return Result{}, err

@@ -93,8 +93,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 		return Result{}, err
 	}
 	delete(rows, key) // the event is deleted: no link may lead to it
-	targets, err := c.checkTargets(newLinks(before, n.bare), rows, pointerToTarget)
-	if err != nil {
+	if err := c.checkTargets(newLinks(before, n.bare), rows, pointerToTarget); err != nil {
 		return Result{}, err
 	}
 	kept, err := c.readKept(ctx, before)
@@ -106,7 +105,7 @@ func (p promotion) attempt(ctx context.Context, c call, wrong []entity.FieldErro
 		typ: p.event, ref: p.ref, version: before.Int(entity.AttrVersion),
 		ttl: before[entity.AttrTTL], beside: before[product.AttrKept], became: ref.ID,
 	}
-	steps := append([]step{n.put(ref, n.bare), r.item(c), r.gone(c)}, targets...)
+	steps := []step{n.put(ref, n.bare), r.item(c), r.gone(c)}
 	steps = append(append(steps, r.kept(c)...), c.moveKept(kept[before.Key()], n.bare)...)
 	steps = append(steps, n.checkIDUnused(c)...)
 	version := n.bare.Int(entity.AttrVersion)

@@ -88,8 +88,7 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	steps, err := c.checkTargets(newLinks(before, after), rows, e.pointer)
-	if err != nil {
+	if err := c.checkTargets(newLinks(before, after), rows, e.pointer); err != nil {
 		return Result{}, err
 	}
 	var tests []table.Test
@@ -98,7 +97,7 @@ func (c call) attempt(ctx context.Context, e edit) (Result, error) {
 			return Result{}, err
 		}
 	}
-	steps = append([]step{c.change(e, stored, after, tests...)}, steps...)
+	steps := []step{c.change(e, stored, after, tests...)}
 	res.Version = after.Int(entity.AttrVersion)
 	row, err := c.commit(ctx, steps, effect{done: doneChange, ref: e.ref, version: res.Version})
 	if err != nil {

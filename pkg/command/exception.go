@@ -180,11 +180,10 @@ func (c call) writeException(
 			return Result{}, err
 		}
 	}
-	targets, err := c.checkTargets(newLinks(before, after), rows, pointerToTarget)
-	if err != nil {
+	if err := c.checkTargets(newLinks(before, after), rows, pointerToTarget); err != nil {
 		return Result{}, err
 	}
-	steps := withTargetChecks([]step{putRow(o.row, after), countException(o.master)}, targets)
+	steps := []step{putRow(o.row, after), countException(o.master)}
 	res.Version = res.Item.Int(entity.AttrVersion)
 	if _, err := c.commit(ctx, steps, effect{done: doneChange, ref: o.ref, version: res.Version}); err != nil {
 		return Result{}, err

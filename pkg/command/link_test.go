@@ -25,7 +25,7 @@ func TestAddLink_addsAndChangesOneLinkThatRemoveLinkRemoves(t *testing.T) {
 		version int64
 		links   []entity.Link
 	}{
-		{add, "BatchGet Transact", 2, []entity.Link{{Target: target, Relation: "about"}}},
+		{add, "BatchGet Update", 2, []entity.Link{{Target: target, Relation: "about"}}},
 		{add, "BatchGet", 2, []entity.Link{{Target: target, Relation: "about"}}},
 		{command.AddLink{Type: product.Task(), ID: id, Target: target}, "BatchGet Update", 3,
 			[]entity.Link{{Target: target}}},
@@ -95,7 +95,7 @@ func TestAddLink_keepsBothOfTwoLinksAddedAtOnce(t *testing.T) {
 		}
 	}
 	mine, theirs := add(), add()
-	b.once("Transact", memory.Before, func() error {
+	b.once("Update", memory.Before, func() error {
 		b.must(theirs)
 		return nil
 	})

@@ -29,7 +29,7 @@ func TestRandomPause_growsWithEachAttemptUntilTheLast(t *testing.T) {
 	note, task := b.create(product.Note(), `{"title":"n"}`),
 		entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.fault = func(c memory.Call) error {
-		if c.Op == "Transact" && c.Stage == memory.Before {
+		if c.Op == "Update" && c.Stage == memory.Before {
 			return table.ErrConflict
 		}
 		return nil
@@ -47,7 +47,7 @@ func TestPause_withoutTimeLeavesTheConflictAsTheAnswer(t *testing.T) {
 	note, task := b.create(product.Note(), `{"title":"n"}`),
 		entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
 	b.fault = func(c memory.Call) error {
-		if c.Op == "Transact" && c.Stage == memory.Before {
+		if c.Op == "Update" && c.Stage == memory.Before {
 			return table.ErrConflict
 		}
 		return nil
@@ -65,7 +65,7 @@ func TestPause_datesALaterAttemptByItsOwnTime(t *testing.T) {
 	b := setup(t)
 	note, task := b.create(product.Note(), `{"title":"n"}`),
 		entity.Ref{Type: product.TypeTask, ID: b.create(product.Task(), `{"title":"t"}`)}
-	b.once("Transact", memory.Before, func() error { return table.ErrConflict })
+	b.once("Update", memory.Before, func() error { return table.ErrConflict })
 	b.busy = func() error { b.now = b.now.Add(3 * time.Second); return nil }
 	res, err := b.service.Do(t.Context(), command.Request{User: ann, Command: link(note, task)})
 	require.NoError(t, err)

@@ -119,7 +119,7 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	targets, err := w.checkTargets(newLinks(before, p.following), rows, func(i int) string {
+	err = w.checkTargets(newLinks(before, p.following), rows, func(i int) string {
 		return pointerToChanges + pointerToTarget(i)
 	})
 	if err != nil {
@@ -128,10 +128,10 @@ func (w *splitting) attempt(ctx context.Context) (Result, error) {
 	if err := w.stage(ctx, before, p); err != nil {
 		return Result{}, err
 	}
-	steps := withTargetChecks([]step{
+	steps := append([]step{
 		{table.Diff(before, p.ended, unchanged(before)), w.moved},
 		{table.Put{Item: p.following, If: table.NotExists()}, w.moved},
-	}, append(targets, w.moveKept(p.kept[before.Key()], p.following)...))
+	}, w.moveKept(p.kept[before.Key()], p.following)...)
 	ref := e.typ.Ref(p.following)
 	made := effect{
 		done: doneCreate, ref: ref, version: p.following.Int(entity.AttrVersion), ended: p.ended.Int(entity.AttrVersion),
