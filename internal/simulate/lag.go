@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/stats"
 	"nexus/pkg/table"
 )
 
@@ -17,7 +19,7 @@ const (
 
 // lag returns the last writes that one eventually consistent read lacks; often none.
 func (h *history) lag() []*record {
-	if h.settling || h.current == nil || h.current.kind != serving || h.luck.calm || h.luck.one(2) {
+	if h.settling || h.current == nil || h.luck.calm || h.luck.one(2) {
 		return nil
 	}
 	log := h.stream.log
@@ -30,7 +32,7 @@ func (h *history) lag() []*record {
 
 // lagging returns the rows as they were a moment ago, each of another moment.
 func (h *history) lagging(keys []item.Key, rows []item.Item) []item.Item {
-	if h.current == nil || h.current.kind != serving || h.settling {
+	if h.current == nil || h.current.kind != serving && !areOfSums(keys) || h.settling {
 		return rows
 	}
 	is := map[item.Key]item.Item{}
@@ -54,6 +56,15 @@ func (h *history) lagging(keys []item.Key, rows []item.Item) []item.Item {
 	return out
 }
 
+// areOfSums reports whether the keys are those of ledger rows of sums: their versions never fall, so whoever finds a
+// late enough one may rely on it.
+func areOfSums(keys []item.Key) bool {
+	return !slices.ContainsFunc(keys, func(key item.Key) bool {
+		return !strings.HasPrefix(key.SK, entity.LedgerPrefix(stats.Name)) &&
+			!strings.HasPrefix(key.SK, entity.LedgerPrefix(ownName))
+	})
+}
+
 // laggingState returns the state of an account, often as it was up to a minute ago.
 func (h *history) laggingState(keys []item.Key, rows []item.Item) []item.Item {
 	if h.settling || h.current == nil || h.luck.one(2) {
@@ -75,6 +86,9 @@ func (h *history) laggingState(keys []item.Key, rows []item.Item) []item.Item {
 
 // laggingPage returns a page of a Query of the table as it was a moment ago.
 func (h *history) laggingPage(q table.Query, page table.Page) []item.Item {
+	if h.current == nil || h.current.kind != serving {
+		return page.Items
+	}
 	old := map[item.Key]item.Item{}
 	for _, r := range h.lag() {
 		if _, isKnown := old[r.Key]; !isKnown && r.Key.PK == q.Partition && isWithin(q.Range, r.Key.SK) {

@@ -116,6 +116,14 @@ func (e *sumEngine) flushPending(ctx context.Context, targets map[string]item.It
 	if len(keys) == 0 {
 		return nil, nil
 	}
+	seen, err := e.seen(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	keys = slices.DeleteFunc(keys, func(key item.Key) bool { return seen[key] })
+	if len(keys) == 0 {
+		return nil, nil
+	}
 	rows, err := e.readRows(ctx, keys)
 	if err != nil {
 		return nil, err

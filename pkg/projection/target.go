@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"nexus/pkg/entity"
@@ -76,7 +78,15 @@ func (e *sumEngine) readEntry(ctx context.Context, m *move, target item.Item) (r
 	last, hasLast := e.spec.pendingEntry(m.user, target)
 	if hasLast && last.item != m.ref.ID {
 		lastKey = entity.LedgerKey(m.user, e.name, last.item)
-		keys = append(keys, lastKey)
+		seen, err := e.seen(ctx, map[item.Key]pendingEntry{lastKey: last})
+		switch {
+		case err != nil:
+			return nil, false, err
+		case seen[lastKey]:
+			hasLast = false
+		default:
+			keys = append(keys, lastKey)
+		}
 	}
 	rows, err := e.readRows(ctx, keys)
 	if err != nil {
@@ -92,6 +102,23 @@ func (e *sumEngine) readEntry(ctx context.Context, m *move, target item.Item) (r
 		return nil, true, err
 	}
 	return rows[key], false, nil
+}
+
+// seen returns which entries are surely in their ledger rows, by reads of half the units that may be of a moment ago.
+// The version of a ledger row never falls, and only a tombstone is ever removed, which stands for no contribution. So a
+// row that once had an entry still has it, or a later one. Rows that did not have it must be read consistently.
+func (e *sumEngine) seen(ctx context.Context, entries map[item.Key]pendingEntry) (map[item.Key]bool, error) {
+	keys := slices.SortedFunc(maps.Keys(entries), item.Key.Compare)
+	rows, err := e.store.Peek(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("look at %d ledger rows from %s: %w", len(keys), keys[0], err)
+	}
+	found := map[item.Key]bool{}
+	for _, row := range rows {
+		isPlain := entity.CheckForm(row, entity.AttrForm) == nil // not staged by a repair
+		found[row.Key()] = isPlain && entries[row.Key()].isIn(row)
+	}
+	return found, nil
 }
 
 // pendingEntry returns the entry that is stored in the sum's row.
