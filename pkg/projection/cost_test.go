@@ -111,6 +111,43 @@ func TestConsumer_changesASumInTwoReadsAndTwoSingleWrites(t *testing.T) {
 	require.Equal(t, 4.0, writes, "with the ledger row's move in the index")
 }
 
+// A user's only change in a batch costs two single writes, whoever else is in the batch; a user's several changes share
+// a transaction. In a batch of a reader that is behind, all share transactions.
+func TestConsumer_writesSinglyWhatIsAloneOfItsUser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		alone, twice int // users
+		singles      int
+		writes       float64
+	}{
+		{alone: 3, singles: 3, writes: 3 * 2},
+		{alone: 3, twice: 1, singles: 3, writes: 3*2 + 2*(2+1)},
+		{alone: 25, singles: 25, writes: 25 * 2},
+		{alone: 26, writes: 26 * 4},
+	} {
+		puts, writes := 0, 0.0
+		store := memory.New(clock, memory.Options{Observer: func(u table.Consumption) {
+			if writes += u.WriteUnits; u.Op == "Put" {
+				puts++
+			}
+		}})
+		var batch []change.Change
+		for i := range c.alone + 2*c.twice {
+			user := fmt.Sprintf("user_%d", i%(c.alone+c.twice))
+			if i >= c.alone+c.twice { // the second of the last users
+				user = fmt.Sprintf("user_%d", i-c.twice)
+			}
+			batch = append(batch, created(user, product.Note(), fmt.Sprintf("note_%d", i), noteWithLink()))
+		}
+		consumer := projection.NewConsumer(stats.Projection(), store, clock)
+		for _, o := range consumer.Apply(t.Context(), batch) {
+			require.NoError(t, o.Err)
+		}
+		require.Equal(t, c.singles, puts, c)
+		require.InDelta(t, c.writes, writes, 0, c)
+	}
+}
+
 func TestConsumer_distinguishesARepetitionFromTheFirstTime(t *testing.T) {
 	t.Parallel()
 	for _, p := range []*projection.Projection{stats.Projection(), links.Projection()} {

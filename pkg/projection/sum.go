@@ -14,8 +14,8 @@ import (
 
 var errLeased = errors.New("a repair has the lease of the sum")
 
-// sumEngine applies changes to one row per user that holds a sum: a single change in two single writes, others in
-// transactions with the ledger rows.
+// sumEngine applies changes to one row per user that holds a sum: a user's only change of a batch in two single writes,
+// others in transactions with the ledger rows.
 type sumEngine struct {
 	ledger
 	spec *SumSpec
@@ -25,8 +25,8 @@ func (s *SumSpec) engine(l ledger) engine { return &sumEngine{l, s} }
 
 func (e *sumEngine) apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	moves := e.fold(batch, e.now())
-	if open := unfinished(moves); len(open) == 1 && goesSingle(open[0]) {
-		e.applySingle(ctx, open[0])
+	for _, m := range singles(moves) {
+		e.applySingle(ctx, m)
 	}
 	for shared := range rounds(moves, sizeInSum, func(open []*move) {
 		late := e.readPresent(ctx, open, e.readable)
