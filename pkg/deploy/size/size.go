@@ -37,21 +37,22 @@ const (
 func For(f env.Function) Size {
 	switch f {
 	case env.Command, env.Query:
-		// Users wait for these functions, at a cold start mostly for processor time. Pure computation costs the same with
-		// twice the memory in half the time. An HTTP API waits for 30 seconds at most, so the function gives up before and
-		// answers by itself. No concurrency is reserved: the API's throttle bounds them.
-		return Size{MemoryMB: 1024, Timeout: 28 * time.Second}
+		// Users wait for these functions, and the functions for the table: a request computes for less than a millisecond of
+		// a whole processor, and waits for several. More memory would make that shorter, and the waiting dearer. An HTTP API
+		// waits for 30 seconds at most, so the function gives up before and answers by itself. No concurrency is reserved:
+		// the API's throttle bounds them.
+		return Size{MemoryMB: 512, Timeout: 28 * time.Second}
 	case env.Projections:
 		// A batch of any size is a few calls, and waiting for them takes most of the time; more memory would only cost more.
 		// A minute is enough for every pause that a throttled table requires within an invocation. The reserve is out of
 		// reach of requests: consumers continue while users exhaust the account's concurrency.
-		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 50}
+		return Size{MemoryMB: 256, Timeout: time.Minute, Reserved: 50}
 	case env.Effects:
 		// As projections; but each record that matters costs some separate calls.
-		return Size{MemoryMB: 512, Timeout: 2 * time.Minute, Reserved: 50}
+		return Size{MemoryMB: 256, Timeout: 2 * time.Minute, Reserved: 50}
 	case env.Walk:
-		// As effects, for 20 seconds of work and the page that is open then. The mapping runs [WalksAtOnce]; the reserve
-		// leaves room for a deployment.
+		// It has the items of a page in its memory, for 20 seconds of work and the page that is open then. The mapping runs
+		// [WalksAtOnce]; the reserve leaves room for a deployment.
 		return Size{MemoryMB: 512, Timeout: time.Minute, Reserved: 2 * WalksAtOnce}
 	case env.Account:
 		// No user waits for it, and whole accounts pass through its memory. Lambda's longest time: what is left is the next
