@@ -2,10 +2,12 @@ package cost
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -58,7 +60,11 @@ func (w *world) send(ctx context.Context, in request, idMember string) (response
 	if idMember == "" {
 		return response{}, nil
 	}
-	return read(answered.body.Bytes(), idMember)
+	body, err := answered.plain()
+	if err != nil {
+		return response{}, err
+	}
+	return read(body, idMember)
 }
 
 func (in request) http(ctx context.Context) (*http.Request, error) {
@@ -75,6 +81,7 @@ func (in request) http(ctx context.Context) (*http.Request, error) {
 	}
 	r.RequestURI, r.Host = in.path, "localhost"
 	r.Header.Set("Authorization", "Bearer "+in.user)
+	r.Header.Set("Accept-Encoding", "gzip") // as every browser does
 	if in.body != nil {
 		r.Header.Set("Content-Type", "application/json")
 		if in.method == http.MethodPatch {
@@ -122,4 +129,20 @@ func (a *answer) Write(body []byte) (int, error) {
 		a.status = http.StatusOK
 	}
 	return a.body.Write(body)
+}
+
+// plain returns the body without its encoding.
+func (a *answer) plain() ([]byte, error) {
+	if a.header.Get("Content-Encoding") != "gzip" {
+		return a.body.Bytes(), nil
+	}
+	reader, err := gzip.NewReader(&a.body)
+	if err != nil {
+		return nil, fmt.Errorf("compressed answer: %w", err)
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, fmt.Errorf("compressed answer: %w", err)
+	}
+	return body, nil
 }

@@ -12,9 +12,9 @@ import (
 	"sync"
 )
 
-// minZipped is the length from which on a list is compressed, in bytes: a shorter one fits into one packet
-// uncompressed.
-const minZipped = 1400
+// minZipped is the length from which on an answer is compressed, in bytes. The bytes of an answer are paid for; those
+// of a shorter one are mostly headers.
+const minZipped = 1024
 
 // isList reports whether the operation answers a user with something that is no entity and has no version: a list, the
 // board, numbers. Its entity tag is a digest of the answer, or what the operation says.
@@ -49,6 +49,20 @@ func (x *exchange) answerList(r *http.Request, out answer) {
 		content = compress(content, gzip.BestSpeed)
 	}
 	x.write(http.StatusOK, jsonType, content)
+}
+
+// encode compresses an answer to one user, if it is long and the request accepts that. Its entity tag stays the same:
+// it is the version that the client's next write names.
+func (x *exchange) encode(r *http.Request, content []byte) []byte {
+	if len(content) < minZipped {
+		return content
+	}
+	x.Header().Add("Vary", "Accept-Encoding")
+	if !acceptsGzip(r.Header) {
+		return content
+	}
+	x.Header().Set("Content-Encoding", "gzip")
+	return compress(content, gzip.BestSpeed)
 }
 
 // digestOf includes the user: readers of logs could guess the plain hash of a small body.

@@ -292,7 +292,11 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 		x.write(http.StatusNotModified, "", nil)
 		return
 	}
-	x.write(out.status, jsonType, out.json())
+	content := out.json()
+	if !o.open { // the tag of one that caches may share names one encoding
+		content = x.encode(r, content)
+	}
+	x.write(out.status, jsonType, content)
 }
 
 // tagOf returns the answer's entity tag, and whether it names the whole representation, so that a client with the tag
