@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -137,37 +135,17 @@ func (d *deployment) integrate(f env.Function) *string {
 	return awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})
 }
 
-// addStage publishes the API, with its limits and its log.
+// addStage publishes the API, with its limits. It has no access log: the functions log the requests that reach them, and
+// the API's own refusals and errors are metrics, of which an alarm watches the errors.
 func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
-	requests := d.log("Requests", "/aws/apigateway/"+prefix+d.settings.Stage)
-	return awsapigatewayv2.NewCfnStage(d.Stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+	stage := awsapigatewayv2.NewCfnStage(d.Stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: jsii.String(d.api), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),
-		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
-			DestinationArn: requests.LogGroupArn(), Format: jsii.String(accessLog()),
-		},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(d.settings.RatePerSecond), ThrottlingBurstLimit: jsii.Number(d.settings.Burst),
 		},
 		RouteSettings: limits,
 	})
-}
-
-// errorText is a text with its quotes (Amazon API Gateway Developer Guide, "Customize HTTP API access logs"). It is the
-// only message that has a quoted form.
-const errorText = "$context.error.messageString"
-
-// accessLog returns the form of a line about a request. It has the route and not the path: the path of a calendar feed
-// is a secret. The functions' log has the user, as a pseudonym.
-func accessLog() string {
-	text, err := json.Marshal(map[string]string{
-		"requestId": "$context.requestId", "time": "$context.requestTimeEpoch", "address": "$context.identity.sourceIp",
-		"route": "$context.routeKey", "status": "$context.status", "bytes": "$context.responseLength",
-		"milliseconds": "$context.responseLatency", "functionMilliseconds": "$context.integrationLatency",
-		"refusal": "$context.authorizer.error", "error": errorText,
-		"functionError": "$context.integrationErrorMessage",
-	})
-	if err != nil {
-		panic(fmt.Sprintf("stack: form of the access log: %v", err)) // only texts
-	}
-	return strings.Replace(string(text), `"`+errorText+`"`, errorText, 1)
+	suppress(stage, "AwsSolutions-APIG1",
+		"The functions log each request that they refuse, and a part of the others. A second line for each costs more.")
+	return stage
 }

@@ -91,7 +91,7 @@ func TestLog_isKeptAsLongAsTheStageSays(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		groups := t.all("AWS::Logs::LogGroup")
-		require.Len(t, groups, len(env.Functions())+1, "one of each function, one of the API")
+		require.Len(t, groups, len(env.Functions()), "one of each function")
 		for _, group := range groups {
 			require.Equal(t, float64(t.settings.LogDays), group.at("RetentionInDays"), group.path())
 		}

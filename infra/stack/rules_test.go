@@ -26,7 +26,7 @@ func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 		for _, name := range stacks {
 			compliant := checkReport(t, filepath.Join(folder, "AwsSolutions--nexus-"+name+"-NagReport.csv"))
 			rules := []string{
-				"AwsSolutions-APIG1", "AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4",
+				"AwsSolutions-APIG4", "AwsSolutions-IAM4", "AwsSolutions-S10", "AwsSolutions-SQS4",
 			}
 			switch {
 			case strings.HasPrefix(name, "identity-"):

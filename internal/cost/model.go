@@ -12,8 +12,6 @@ type Model struct {
 	HintMilliseconds        float64 `json:"hintMilliseconds"`
 	// OwnMilliseconds is the duration of an invocation without its calls, which it makes one after another.
 	OwnMilliseconds float64 `json:"ownMilliseconds"`
-	// AccessLogBytes is the line that the HTTP API writes for a request.
-	AccessLogBytes int `json:"accessLogBytes"`
 	// Shards of the stream at this load, which decide how many records a reader gathers in its window.
 	Shards int `json:"shards"`
 	// RecordLogBytes is the length that a further record of a batch adds to its log line.
@@ -36,7 +34,7 @@ func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30, HintMilliseconds: 20,
-		OwnMilliseconds: 2, AccessLogBytes: 300, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
+		OwnMilliseconds: 2, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
 		HeaderBytes: 600, ConnectionOperations: 3, SpareMetrics: 5,
 	}
 }

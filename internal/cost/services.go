@@ -40,7 +40,6 @@ func (b biller) servicesOf(taken []*Taken) services {
 		}
 	}
 	s.sent += s.requests * float64(model.HeaderBytes)
-	s.logged += s.requests * float64(model.AccessLogBytes)
 	return s
 }
 

@@ -9,7 +9,7 @@ type Period struct {
 func Periods() []Period {
 	return []Period{
 		{"the stream; queues of calls", "24 hours; 14 days"},
-		{"logs, with pseudonyms only; the access log", "the days that the stage sets, up to 731"},
+		{"logs, with pseudonyms only", "the days that the stage sets, up to 731"},
 		{"failure objects", "35 days after the batch was given up"},
 		{"recovery to a point in time", "35 days; only a restore reads it, and it erases again"},
 		{"a table that a restore replaced", "until it is deleted: after 7 days; its system backup 35 more"},
