@@ -77,6 +77,7 @@ func setup(t *testing.T) *fixture {
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
 			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,
+			env.Announce:     "TaskArchived,ItemExpired,ItemRestored",
 			env.Limits:       limit.Format(limit.Default()),
 			env.WalkQueueURL: walksURL,
 			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin,

@@ -49,7 +49,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	consumers := []change.Consumer{
 		reminders.New(reminding),
 		archive.NewConsumer(archive.Config{
-			Store: tables.StoreFor(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus, Now: time.Now,
+			Store: tables.StoreFor(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus,
+			Announces: s.Announces(), Now: time.Now,
 		}),
 	}
 	return stream.New(stream.Config{

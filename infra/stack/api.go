@@ -135,8 +135,8 @@ func (d *deployment) integrate(f env.Function) *string {
 	return awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})
 }
 
-// addStage publishes the API, with its limits. It has no access log: the functions log the requests that reach them, and
-// the API's own refusals and errors are metrics, of which an alarm watches the errors.
+// addStage publishes the API, with its limits. It has no access log: the functions log the requests that reach them,
+// and the API's own refusals and errors are metrics, of which an alarm watches the errors.
 func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
 	stage := awsapigatewayv2.NewCfnStage(d.Stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: jsii.String(d.api), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -122,6 +123,8 @@ func (d *deployment) value(variable string) *string {
 		return d.queues[alarm.ScheduleQueue].QueueArn()
 	case env.WalkQueueURL:
 		return d.queues[alarm.WalkQueue].QueueUrl()
+	case env.Announce:
+		return jsii.String(cmp.Or(strings.Join(d.settings.Announce, ","), env.AnnounceNone))
 	case env.SyncForm:
 		return jsii.String(strconv.Itoa(d.settings.SyncForm))
 	case env.FeedOrigin:

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/api"
+	"nexus/pkg/archive"
 	"nexus/pkg/changes/token"
 	"nexus/pkg/limit"
 )
@@ -54,6 +55,8 @@ type Settings struct {
 	// SubjectForm says how user ids are made of tokens, and must not change once there are users. 0 says that it was not
 	// set: [api.LiteralSubjects], and the stage is not deployed.
 	SubjectForm api.SubjectForm
+	// Announce are the events about items that the archive publishes, of [archive.Events]; empty for none.
+	Announce []string
 	// Limits are the limits of each user: those of [limit.Default], with the stage's own in their place.
 	Limits limit.Numbers
 	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate in the stage's
@@ -95,6 +98,7 @@ const (
 	restored     = "restoredStream"
 	syncForm     = "syncForm"
 	subjectForm  = "subjectForm"
+	announce     = "announce"
 	limits       = "limits"
 	rollout      = "rollout"
 )
@@ -103,6 +107,7 @@ func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail,
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
+		announce,
 		identity, callbacks, selfSignUp, repository,
 	}
 }
@@ -165,7 +170,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
-		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
+		Announce: r.list(announce), Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
 	}
 	var err error
 	s.Limits, err = limit.Default().With(r.numbers(limits))
@@ -196,6 +201,9 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(isSet && s.SubjectForm != api.LiteralSubjects && s.SubjectForm != api.DigestedSubjects, subjectForm,
 		"want 1 for a stage that has users of that form, 2 for a new stage")
 	r.refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
+	for _, event := range s.Announce {
+		r.refuse(!slices.Contains(archive.Events(), event), announce, "want some of "+strings.Join(archive.Events(), ", "))
+	}
 	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	for _, address := range s.AlarmEmail {
 		r.refuse(!emailForm.MatchString(address), alarmEmail, "want addresses of e-mail")

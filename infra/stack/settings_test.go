@@ -11,6 +11,7 @@ import (
 
 	"nexus/infra/stack"
 	"nexus/pkg/api"
+	"nexus/pkg/archive"
 	"nexus/pkg/limit"
 )
 
@@ -19,6 +20,7 @@ func settings() map[string]any {
 		"protected": true, "issuer": "https://id.nexus.example", "audience": []any{"web", "phone"},
 		"readScopes": []any{"read"}, "writeScopes": []any{"write"}, "allowedOrigins": []any{"https://app.nexus.example"},
 		"ratePerSecond": 500.0, "burst": 1000.0, "logDays": 90.0, "syncForm": 3.0, "subjectForm": 2.0,
+		"announce":            []any{"TaskArchived", "ItemRestored"},
 		"limits":              map[string]any{"content": 200000.0, "user": 1200.0},
 		"alarmTopic":          "arn:aws:sns:eu-central-1:123456789012:operators",
 		"canaryTokenEndpoint": credentials()["canaryTokenEndpoint"], "canaryClient": credentials()["canaryClient"],
@@ -39,7 +41,8 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		Stage: "prod", Protected: true, Issuer: "https://id.nexus.example", Audience: []string{"web", "phone"},
 		ReadScopes: []string{"read"}, WriteScopes: []string{"write"}, AllowedOrigins: []string{"https://app.nexus.example"},
 		RatePerSecond: 500, Burst: 1000, LogDays: 90, SyncForm: 3, SubjectForm: api.DigestedSubjects,
-		Limits: numbers, Rollout: "once",
+		Announce: []string{archive.TaskArchived, archive.ItemRestored},
+		Limits:   numbers, Rollout: "once",
 		Domain: "nexus.example.net", Certificate: certificateARN, Identity: "cognito",
 		Callbacks: []string{"https://app.nexus.example/in", "nexus://in"}, SelfSignUp: true, Repository: "example/nexus",
 		AlarmTopic:          "arn:aws:sns:eu-central-1:123456789012:operators",
@@ -56,7 +59,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	maps.Copy(texts, map[string]any{
 		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
-		"subjectForm": "2", "limits": "user=1200,content=200000",
+		"subjectForm": "2", "announce": "TaskArchived,ItemRestored", "limits": "user=1200,content=200000",
 		"callbacks": "https://app.nexus.example/in,nexus://in", "selfSignUp": "true",
 	})
 	got, err = stack.ReadStage("prod", texts)
@@ -83,6 +86,7 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"canarySecret":        {"nexus-canary", "hush"},
 		"restoredStream":      {"ProductivityData", "arn:aws:dynamodb:eu-central-1:123456789012:table/ProductivityData"},
 		"subjectForm":         {0.0, 3.0, "0", "first", true},
+		"announce":            {"ReminderDue", []any{"itemExpired"}, true},
 		"syncForm":            {-1.0, 65536.0, 1.5, "one"},
 		"limits": {"many", "user=x", 7.0, map[string]any{"user": 0.0}, map[string]any{"userz": 1.0},
 			map[string]any{"user": "12"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/api"
+	"nexus/pkg/archive"
 	blobmemory "nexus/pkg/blob/memory"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
@@ -183,6 +184,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 }
 
 func (h *history) assemble(ports system.Ports, projections ...*projection.Projection) *system.System {
+	ports.Announces = archive.Events()
 	s, err := system.New(h.registry, ports, projections...)
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts do not fit together

@@ -56,8 +56,8 @@ func (h *history) lagging(keys []item.Key, rows []item.Item) []item.Item {
 	return out
 }
 
-// areOfSums reports whether the keys are those of ledger rows of sums: their versions never fall, so whoever finds a
-// late enough one may rely on it.
+// areOfSums reports whether the keys are those of ledger rows of sums: their versions never fall, so a consumer that
+// finds a late enough one may rely on it.
 func areOfSums(keys []item.Key) bool {
 	return !slices.ContainsFunc(keys, func(key item.Key) bool {
 		return !strings.HasPrefix(key.SK, entity.LedgerPrefix(stats.Name)) &&

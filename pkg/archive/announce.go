@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"nexus/pkg/bus"
@@ -22,6 +23,9 @@ const (
 	ItemRestored = "ItemRestored"
 )
 
+// Events returns the detail types, of which a deployment announces those that somebody subscribes to.
+func Events() []string { return []string{TaskArchived, ItemExpired, ItemRestored} }
+
 // Detail is the detail of each of them; events/ has its schema.
 type Detail struct {
 	DeliveryID string `json:"deliveryId"` // the same on a repetition
@@ -32,10 +36,10 @@ type Detail struct {
 	Version    int64  `json:"version"`
 }
 
-// announce publishes the event of this record.
+// announce publishes the event of this record, if the deployment announces events of its type.
 func (c *Consumer) announce(ctx context.Context, ch change.Change) error {
 	eventType, at := occurrence(ch)
-	if eventType == "" {
+	if !slices.Contains(c.Announces, eventType) {
 		return nil
 	}
 	detail, err := json.Marshal(Detail{

@@ -47,7 +47,9 @@ type Config struct {
 	Registry *entity.Registry
 	Copies   blob.Store
 	Bus      bus.Bus
-	Now      func() time.Time
+	// Announces are the detail types that the consumer publishes, of [Events]; empty for none.
+	Announces []string
+	Now       func() time.Time
 }
 
 // Consumer updates timers, cold copies and expiry according to the items.

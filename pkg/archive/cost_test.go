@@ -59,7 +59,8 @@ func TestConsumer_callsTheTableAsOftenAsPinned(t *testing.T) {
 			store := memory.New(clock, memory.Options{Observer: func(table.Consumption) { calls++ }})
 			registry := product.Registry()
 			consumer := archive.NewConsumer(archive.Config{
-				Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: busmemory.New(nil), Now: clock,
+				Store: store, Registry: registry, Copies: blobmemory.New(nil), Bus: busmemory.New(nil),
+				Announces: archive.Events(), Now: clock,
 			})
 
 			typ := registry.ByID(c.id)

@@ -32,7 +32,8 @@ func losing(t *testing.T, w *fixture, fault *func(memory.Call) error) (*archive.
 	}))
 	require.NoError(t, store.Load(w.ctx, rows))
 	cfg := archive.Config{
-		Store: store, Registry: product.Registry(), Copies: w.copies, Bus: w.bus, Now: func() time.Time { return w.now },
+		Store: store, Registry: product.Registry(), Copies: w.copies, Bus: w.bus, Announces: archive.Events(),
+		Now: func() time.Time { return w.now },
 	}
 	return archive.NewConsumer(cfg), store
 }

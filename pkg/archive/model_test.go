@@ -89,7 +89,8 @@ func newWorld(t *testing.T, seed uint64) *fixture {
 			w.ids++
 			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.ids)
 		}})
-	cfg := archive.Config{Store: w.store, Registry: registry, Copies: w.copies, Bus: w.bus, Now: clock}
+	cfg := archive.Config{Store: w.store, Registry: registry, Copies: w.copies, Bus: w.bus, Announces: archive.Events(),
+		Now: clock}
 	w.archive, w.consumer = archive.New(cfg), archive.NewConsumer(cfg)
 	return w
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/pkg/archive"
 	"nexus/pkg/blob/dir"
 	blobmemory "nexus/pkg/blob/memory"
 	buslocal "nexus/pkg/bus/local"
@@ -177,7 +178,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Store: func(part string) table.Store {
 			return wakingStore{p.backend.newStore(p.meters.observerOf(part)), p.wake}
 		},
-		Now: p.clock.Now, Log: p.logOf,
+		Now: p.clock.Now, Log: p.logOf, Announces: archive.Events(),
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader, SyncForm: p.options.SyncForm,
 		Limits: p.options.Limits, Draw: mathrand.Float64,
 		// real time: a moved clock moves no pause

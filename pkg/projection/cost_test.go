@@ -111,7 +111,7 @@ func TestConsumer_changesASumInTwoReadsAndTwoSingleWrites(t *testing.T) {
 	require.Equal(t, 4.0, writes, "with the ledger row's move in the index")
 }
 
-// A user's only change in a batch costs two single writes, whoever else is in the batch; a user's several changes share
+// A user's only change in a batch costs two single writes beside any other users; a user's several changes share
 // a transaction. In a batch of a reader that is behind, all share transactions.
 func TestConsumer_writesSinglyWhatIsAloneOfItsUser(t *testing.T) {
 	t.Parallel()

@@ -3,37 +3,10 @@ package projection
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
-
-const (
-	// maxPending bounds the contribution of a pending entry: the row that holds the sum has other writers, who need the
-	// room.
-	maxPending = 16 << 10
-	// maxSingles is how many moves of a batch are applied with single writes, one after another. Transactions cost twice
-	// as much, and take a tenth of the time: a reader whose batches have more moves is behind, and needs the time.
-	maxSingles = 25
-)
-
-// singles returns the moves to apply with single writes: those that are alone of their user in the batch, if they are
-// few.
-func singles(moves []*move) []*move {
-	open := unfinished(moves)
-	ofUser := map[string]int{}
-	for _, m := range open {
-		ofUser[m.user]++
-	}
-	open = slices.DeleteFunc(open, func(m *move) bool {
-		return m.state != pending || ofUser[m.user] > 1 || len(m.to) > maxPending
-	})
-	if len(open) > maxSingles {
-		return nil
-	}
-	return open
-}
 
 // applySingle applies one move with single writes: the sum and the ledger's entry in one, the entry's own row in
 // another. A transaction would cost as much as twice both. A move that it cannot finish because of other writers of

@@ -94,7 +94,8 @@ func NewSystem(c Config) *System {
 	assembled, err := system.New(c.Registry, system.Ports{
 		Store: func(string) table.Store { return s.Store }, Now: s.Now, Log: func(string) *slog.Logger { return c.Log },
 		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies, Queue: s.walks, NewID: s.newID,
-		Random: rand.NewChaCha8([32]byte{}), // every replay is the same
+		Announces: archive.Events(),
+		Random:    rand.NewChaCha8([32]byte{}), // every replay is the same
 	})
 	if err != nil {
 		panic("replay: " + err.Error()) // the parts above do not fit together

@@ -72,6 +72,8 @@ type Ports struct {
 
 	Scheduler schedule.Scheduler
 	Bus       bus.Bus
+	// Announces are the detail types that the archive publishes, of [archive.Events]; empty for none.
+	Announces []string
 	// Queue takes the walks that records set off.
 	Queue queue.Queue
 	// Lead is the least time between now and the instant of a schedule; 0 for the usual time.

@@ -322,7 +322,9 @@ func (s *System) reminding(store table.Store, part string) reminders.Config {
 
 func (s *System) archiving(store table.Store) archive.Config {
 	p := &s.ports
-	return archive.Config{Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Now: p.Now}
+	return archive.Config{
+		Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Announces: p.Announces, Now: p.Now,
+	}
 }
 
 // newChanges returns the consumer that keeps change logs.

@@ -80,7 +80,7 @@ func environment() []string {
 		env.Limits + "=" + limit.Format(limit.Default()),
 		env.Scopes + "=nexus/all", env.FeedOrigin + "=https://nexus.example.net",
 		env.APIAddress + "=https://a.example", env.TokenEndpoint + "=https://i.example/token", env.TokenScope + "=r w",
-		env.ClientID + "=c", env.ClientSecret + "=s",
+		env.ClientID + "=c", env.ClientSecret + "=s", env.Announce + "=" + env.AnnounceNone,
 	}
 }
 

@@ -50,6 +50,9 @@ const (
 	ScheduleRoleARN = "SCHEDULE_ROLE_ARN"
 	// ScheduleDeadLetterARN is the queue of calls that could not be made.
 	ScheduleDeadLetterARN = "SCHEDULE_DEAD_LETTER_ARN"
+	// Announce names the events about archived, expired and restored items that are published, with commas between, or
+	// [AnnounceNone].
+	Announce = "ANNOUNCE"
 	// WalkQueueURL is the address of the queue of walks.
 	WalkQueueURL = "WALK_QUEUE_URL"
 	// SyncForm is the deployment's form of sync tokens: a setting that names no resource.
@@ -74,6 +77,9 @@ const (
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
+
+// AnnounceNone is the value of [Announce] for no event: a variable is never empty.
+const AnnounceNone = "none"
 
 // The parameter that holds the deployment's pepper (AWS Systems Manager Parameter Store), and its version. An operator
 // makes it once; a version other than the first would be another pepper.
@@ -125,7 +131,7 @@ func (f Function) Variables() []string {
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:
-		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL), schedule...)
+		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL, Announce), schedule...)
 	case Walk:
 		names = append(append(names, BusName, WalkQueueURL), schedule...)
 	case Account:

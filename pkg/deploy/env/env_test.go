@@ -24,6 +24,7 @@ func values() map[string]string {
 		env.WalkQueueURL:          "https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo",
 		env.HintsHost:             "x7.appsync-api.eu-central-1.amazonaws.com",
 		env.HintsRealtimeHost:     "x7.appsync-realtime-api.eu-central-1.amazonaws.com",
+		env.Announce:              "TaskArchived,ItemExpired",
 		env.SyncForm:              "7",
 		env.SubjectForm:           "2",
 		env.Pepper:                strings.Repeat("0123456789abcdef", 4),
@@ -72,6 +73,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.WalkQueueURL:          s.WalkQueueURL,
 			env.Scopes:                s.Scopes,
 			env.FeedOrigin:            s.FeedOrigin,
+			env.Announce:              s.Announce,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -124,6 +126,7 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.ScheduleRoleARN:   {"nexus", "arn:aws:iam::123456789012:user/x"},
 		env.WalkQueueURL: {"arn:aws:sqs:eu-central-1:123456789012:nexus-walks.fifo",
 			"https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks", "http://x/123456789012/a.fifo"},
+		env.Announce:              {"TaskArchived,", "Task Archived", ","},
 		env.ScheduleDeadLetterARN: {"https://sqs.eu-central-1.amazonaws.com/123456789012/x"},
 		env.HintsHost:             {"https://x7.example", "x7.example/event", "X7.example", "x7.example."},
 		env.HintsRealtimeHost:     {"wss://x7.example/event/realtime"},

@@ -135,6 +135,16 @@ func syncForm(s string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == s
 }
 
+// announceForm accepts names with commas between.
+func announceForm(s string) bool {
+	for name := range strings.SplitSeq(s, ",") {
+		if !some(name, word, "") {
+			return false
+		}
+	}
+	return true
+}
+
 func pepperForm(s string) bool {
 	_, err := pepper.Parse(s)
 	return err == nil

@@ -26,6 +26,7 @@ type Settings struct {
 	ScheduleRoleARN       string
 	ScheduleDeadLetterARN string
 	WalkQueueURL          string
+	Announce              string
 	SyncForm              string
 	SubjectForm           string
 	PepperText            string
@@ -51,6 +52,14 @@ func (s Settings) Form() uint16 {
 func (s Settings) Subjects() int {
 	n, _ := strconv.Atoi(s.SubjectForm) // it was checked when it was read
 	return n
+}
+
+// Announces returns the detail types of [Announce].
+func (s Settings) Announces() []string {
+	if s.Announce == AnnounceNone {
+		return nil
+	}
+	return strings.Split(s.Announce, ",")
 }
 
 // Pepper returns the deployment's pepper.
@@ -183,6 +192,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ScheduleDeadLetterARN }},
 		{name: WalkQueueURL, what: "a FIFO queue's address", form: queueAddressForm,
 			field: func(s *Settings) *string { return &s.WalkQueueURL }},
+		{name: Announce, what: "a list of events, or none", form: announceForm,
+			field: func(s *Settings) *string { return &s.Announce }},
 		{name: SyncForm, what: "a whole number from 0 to 65535", form: syncForm,
 			field: func(s *Settings) *string { return &s.SyncForm }},
 		{name: SubjectForm, what: "1 or 2", form: func(s string) bool { return s == "1" || s == "2" },
