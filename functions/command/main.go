@@ -64,6 +64,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			Store: store, Now: time.Now, NewID: uuid.NewString, Limits: s.Numbers(), Objects: copies,
 		}),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
+		LogOneReadIn: api.ReadsALine,
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,
 	})

@@ -59,6 +59,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			Store: store, Now: time.Now, Limits: s.Numbers(), Links: files,
 		}),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
+		LogOneReadIn: api.ReadsALine,
 		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:    log, Now: time.Now, NewID: uuid.NewString,
 	})

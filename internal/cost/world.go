@@ -187,7 +187,9 @@ func (w *world) assemble() error {
 		if err != nil {
 			return err
 		}
-		w.surfaces[function] = served.API(api.Config{Side: side, Authenticate: api.BearerIsUser, Now: w.clock})
+		w.surfaces[function] = served.API(api.Config{
+			Side: side, Authenticate: api.BearerIsUser, Now: w.clock, LogOneReadIn: api.ReadsALine,
+		})
 	}
 	return nil
 }

@@ -57,6 +57,9 @@ type Config struct {
 	// Docs is mounted at /docs. Nil omits the page, and its assets from the binary.
 	Docs http.Handler
 	Log  *slog.Logger
+	// LogOneReadIn is how many reads that succeed have a line of the log together: [ReadsALine] in a deployment. 0 and 1
+	// log each. All other requests have a line each, and so has a read whose client chose its X-Request-Id.
+	LogOneReadIn int
 	// Observe receives each request once it is answered.
 	Observe func(Observation)
 	// Limits bound what one user may have and how fast one user may ask, over HTTP. Without a Store there are none.
@@ -76,6 +79,10 @@ type Config struct {
 
 	limiter *limit.Limiter
 }
+
+// ReadsALine is how many reads that succeed share one line of a deployment's log: with so many requests a tenth of them
+// tells as much about times and operations as all would.
+const ReadsALine = 10
 
 // Observation is the data of one request for metrics.
 type Observation struct {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -71,6 +72,9 @@ func (x *exchange) finish(r *http.Request) {
 	}
 	took := x.api.cfg.Now().Sub(x.begun)
 	x.api.cfg.Observe(Observation{Operation: x.operation, Status: x.status, Duration: took})
+	if !x.isLogged(r) {
+		return
+	}
 	route := x.route
 	if route == "" {
 		route = "none"
@@ -85,6 +89,19 @@ func (x *exchange) finish(r *http.Request) {
 		attrs = append(attrs, errorAttr(x.err))
 	}
 	x.api.cfg.Log.LogAttrs(context.WithoutCancel(r.Context()), severity(x.status, x.err), "request", attrs...)
+}
+
+// isLogged reports whether the request has a line in the log: each that may have changed something or did not succeed,
+// each to which its client gave an X-Request-Id, and one of so many others, by a hash of the request's id. A trace's id
+// does not count: the HTTP API gives one to every request.
+func (x *exchange) isLogged(r *http.Request) bool {
+	if x.api.cfg.LogOneReadIn <= 1 || x.err != nil || x.status >= http.StatusBadRequest ||
+		r.Method != http.MethodGet && r.Method != http.MethodHead || isRequestID(r.Header.Get(headerRequestID)) {
+		return true
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(x.requestID))
+	return hash.Sum32()%uint32(x.api.cfg.LogOneReadIn) == 0
 }
 
 // severity returns the level at which an answer is logged: an error is the service's fault, a warning is temporary.

@@ -131,6 +131,33 @@ func TestRequestID_isTakenFromAWellFormedRequest(t *testing.T) {
 	}
 }
 
+// A deployment logs one in ten reads that succeed; everything else, and what its client asks for, in any case.
+func TestAPI_logsAFewReadsAndEverythingElse(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.LogOneReadIn = api.ReadsALine })
+	path := "/v1/notes/" + b.want(201, post("/v1/notes", `{"title":"a"}`)).text("noteId")
+	lines := func() int { return strings.Count(b.log.String(), "\n") }
+	b.Equal(1, lines(), "a write")
+	for range 500 {
+		b.want(200, get(path))
+	}
+	b.InDelta(50, lines()-1, 25, "reads that succeed")
+	for name, in := range map[string]request{
+		"a failure": get("/v1/notes/note_x"), "one that its client asks for": get(path).with("X-Request-Id", "client-7"),
+		"a failed write": post("/v1/notes", `{}`),
+	} {
+		before := lines()
+		b.do(in)
+		b.Equal(before+1, lines(), name)
+	}
+	before, seen := lines(), len(b.seen.all)
+	for range 50 { // the HTTP API gives each request a trace
+		b.want(200, get(path).with("X-Amzn-Trace-Id", "Root=1-63441c4a-abcdef012345678912345678"))
+	}
+	b.Contains([]int{0, 50}, lines()-before, "by the hash of one id")
+	b.Len(b.seen.all, seen+50, "metrics count each")
+}
+
 func TestAPI_logsAndObservesARequestOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
