@@ -15,10 +15,17 @@ type costCommand struct {
 	Scale  float64 `default:"0.01" placeholder:"F" help:"The part of the users that is replayed; the bill is for all."`
 	Prices string  `type:"path" placeholder:"FILE" help:"Another price list, in the form that --show-prices prints."`
 	Seed   uint64  `default:"1" placeholder:"S" help:"Seed of what the users do."`
-	JSON   bool    `name:"json" help:"Answer in JSON, with all counts."`
+	Month  int     `default:"1" placeholder:"N" help:"The month of the deployment that the bill is for: what is stored grows."`
+	// TableClass is the stage's setting of that name.
+	TableClass string `default:"standard" enum:"standard,infrequent" help:"The class of the table, standard or infrequent."`
+
+	JSON bool `name:"json" help:"Answer in JSON, with all counts."`
 
 	ShowPrices bool `help:"Print the price list that is built in, and nothing else."`
 }
+
+// infrequentAccess is the setting tableClass of a table of the class Standard-IA.
+const infrequentAccess = "infrequent"
 
 // costed is the answer in JSON.
 type costed struct {
@@ -51,7 +58,7 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 	if err != nil {
 		return err
 	}
-	bill := cost.NewBill(month, prices)
+	bill := cost.NewBill(month, prices, cost.When{Month: c.Month, Infrequent: c.TableClass == infrequentAccess})
 	if !c.JSON {
 		return bill.Print(out.results, month)
 	}

@@ -24,7 +24,7 @@ func (b biller) activities() []ActivityCost {
 }
 
 func (b biller) whole(price string, quantity float64) float64 {
-	return b.prices.Prices[price].whole(quantity)
+	return b.price(price).whole(quantity)
 }
 
 // elsewhere returns an activity's cost at the other services, for its replayed repetitions.

@@ -9,7 +9,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/deploy/size"
 	"nexus/pkg/product"
-	"nexus/pkg/table"
+	"nexus/pkg/system"
 )
 
 // Basis says how a quantity was determined.
@@ -54,22 +54,32 @@ func (p Part) Cost() (cost, whole float64) {
 // Bill is a month's.
 type Bill struct {
 	Prices Prices `json:"prices"`
+	When   When   `json:"when"`
 	// Table is like for like with the source document's estimate: creates and updates with every index, ledger row and
 	// transaction, its reads, a month's storage.
 	Table Part `json:"table"`
 	// Compared is Table by the headings of that estimate.
 	Compared []Comparison `json:"compared"`
-	// LifeCycle, Devices and Accounts are the other use of the table, and Rest every other service, for everything.
+	// Places says where the units of Table go, and Growth what the whole costs in later months. Further holds what would
+	// lower it.
+	Places  []Place   `json:"places"`
+	Growth  []Growth  `json:"growth"`
+	Further []Further `json:"further"`
+	// LifeCycle, Devices, Accounts and Limits are the other use of the table, and Rest every other service, for
+	// everything.
 	LifeCycle Part `json:"lifeCycle"`
 	Devices   Part `json:"devices"`
 	Accounts  Part `json:"accounts"`
+	Limits    Part `json:"limits"`
 	Rest      Part `json:"rest"`
 	// ByActivity is the table cost of one of each, and of all of them.
 	ByActivity []ActivityCost `json:"byActivity"`
 }
 
 // Parts returns the parts of the bill.
-func (b Bill) Parts() []Part { return []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Rest} }
+func (b Bill) Parts() []Part {
+	return []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Rest}
+}
 
 // Cost sums the whole bill; whole is the sum if nothing were free of charge.
 func (b Bill) Cost() (cost, whole float64) {
@@ -83,68 +93,79 @@ func (b Bill) Cost() (cost, whole float64) {
 // claimed is the total of the source document's estimate.
 const claimed = 39.42
 
-// rowOverhead is the number of bytes that DynamoDB bills for each row of the table and of an index in addition to its
-// content.
-const rowOverhead = 100
-
 const gigabyte = 1 << 30
+
+// When says which month of a deployment a bill is for, and how its table is kept.
+type When struct {
+	// Month counts from 1, and 0 is the first, too. What users do in a month stays the same; what is stored grows.
+	Month int `json:"month"`
+	// Infrequent says that the table is of the class for infrequent access: storage costs less, and units more.
+	Infrequent bool `json:"infrequent"`
+}
 
 // biller makes lines.
 type biller struct {
 	month  *Month
 	prices Prices
+	when   When
+}
+
+// price returns a price, of the table's class.
+func (b biller) price(name string) Price {
+	if b.when.Infrequent {
+		switch name {
+		case tableWrites, tableReads, tableStorage:
+			name += infrequent
+		}
+	}
+	return b.prices.Prices[name]
 }
 
 func (b biller) line(what, price string, basis Basis, quantity float64) Line {
-	p := b.prices.Prices[price]
+	p := b.price(price)
 	return Line{what, price, basis, quantity, p.Unit, p.costOf(quantity), p.whole(quantity)}
 }
 
 // NewBill applies prices to a month.
-func NewBill(m *Month, prices Prices) Bill {
-	b := biller{m, prices}
-	table := Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed}
+func NewBill(m *Month, prices Prices, when When) Bill {
+	b := biller{m, prices, when}
+	bill := b.bill()
+	bill.Compared, bill.Places = compare(bill.Table), b.places()
+	bill.Growth, bill.Further = b.growth(), b.further(bill)
+	bill.ByActivity = b.activities()
+	return bill
+}
+
+// bill returns the parts of the bill.
+func (b biller) bill() Bill {
 	return Bill{
-		Prices:    prices,
-		Table:     table,
-		Compared:  compare(table),
+		Prices:    b.prices,
+		When:      b.when,
+		Table:     Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed},
 		LifeCycle: Part{"the table, life cycle", b.table(LifeCycle), 0},
 		Devices:   Part{"the table, devices", b.table(Devices), 0},
 		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
+		Limits:    Part{"the table, limits of users", b.limits(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
-
-		ByActivity: b.activities(),
 	}
 }
 
 // table returns the lines of the table's use by some groups; the first of them includes the storage.
 func (b biller) table(groups ...Group) []Line {
-	units := map[string]*Units{}
-	for _, t := range b.month.Taken {
-		if !slices.Contains(groups, t.Group) {
-			continue
-		}
-		for who, used := range t.Table {
-			if who == fence {
-				continue // see accounts
-			}
-			if units[who] == nil {
-				units[who] = &Units{}
-			}
-			units[who].add(*used)
-		}
-	}
+	units := b.unitsOf(groups...)
+	delete(units, fence) // see accounts
+	delete(units, system.PartLimits)
 	var lines []Line
 	for _, who := range slices.Sorted(maps.Keys(units)) {
-		u, times := units[who], b.month.Times
+		u := units[who]
 		if u.TableUnits > 0 {
-			lines = append(lines, b.line(who+" writes, table", tableWrites, Counted, u.TableUnits*times))
+			lines = append(lines, b.line(who+" writes, table", tableWrites, Counted, u.TableUnits))
 		}
 		for _, index := range slices.Sorted(maps.Keys(u.IndexUnits)) {
-			lines = append(lines, b.line(who+" writes, "+string(index), tableWrites, Counted, u.IndexUnits[index]*times))
+			lines = append(lines, b.line(who+" writes, "+string(index), tableWrites, Counted, u.IndexUnits[index]))
 		}
 		if u.ReadUnits > 0 {
-			lines = append(lines, b.line(who+" reads", tableReads, Counted, u.ReadUnits*times))
+			lines = append(lines, b.line(who+" reads", tableReads, Counted, u.ReadUnits))
 		}
 	}
 	if slices.Contains(groups, Creates) {
@@ -181,16 +202,26 @@ func (m *Month) accountCalls() float64 {
 // of 20 seconds.
 func (m *Month) polls() float64 { return float64(m.Load.Days) * day.Seconds() / 20 * 5 }
 
-// storedGB returns the size of the table, or of its indexes, at the month's end, which exceeds the average over the
-// month.
-func (b biller) storedGB(ofTable bool) float64 {
-	var bytes float64
-	for _, s := range b.month.Stored {
-		if (s.Index == table.Base) == ofTable {
-			bytes += float64(s.Bytes) + float64(s.Rows)*rowOverhead
+// canary is the function that takes the steps of a user, to see whether the system works.
+const canary = "canary"
+
+// canaryRuns is the number of runs of the canary, whatever the number of users.
+func (m *Month) canaryRuns() float64 {
+	return float64(m.Load.Days) * day.Minutes() / m.Model.CanaryMinutes
+}
+
+// limits returns what it costs that the API protects users from each other: one request in ten asks.
+func (b biller) limits() []Line {
+	var used Units
+	for _, t := range b.month.Taken {
+		if u := t.Table[system.PartLimits]; u != nil {
+			used.add(*u)
 		}
 	}
-	return bytes * b.month.Times / gigabyte
+	return []Line{
+		b.line("limits writes, table", tableWrites, Counted, used.WriteUnits()*b.month.Times),
+		b.line("limits reads", tableReads, Counted, used.ReadUnits*b.month.Times),
+	}
 }
 
 // rest returns the lines of all other services.
@@ -200,19 +231,17 @@ func (b biller) rest() []Line {
 	logged := (s.logged*m.Times + gathered) / gigabyte
 	sessions := float64(m.Load.Users * m.Load.Days * m.Load.Sessions)
 	calls := m.accountCalls()
-	s.invocations[string(env.Account)] = calls / m.Times
-	s.gbSeconds += calls / m.Times * float64(size.For(env.Account).MemoryMB) / 1024 *
-		(m.Model.OwnMilliseconds + looks*m.Model.ReadMilliseconds + m.Model.ObjectMilliseconds) / 1000
+	s.invocations[string(env.Account)], s.invocations[canary] = calls/m.Times, m.canaryRuns()/m.Times
+	s.gbSeconds += (calls*float64(size.For(env.Account).MemoryMB)/1024*
+		(m.Model.OwnMilliseconds+looks*m.Model.ReadMilliseconds+m.Model.ObjectMilliseconds)/1000 +
+		m.canaryRuns()*m.Model.CanarySeconds*m.Model.CanaryMB/1024) / m.Times
 	var lines []Line
-	for _, f := range env.Functions() {
-		if s.invocations[string(f)] == 0 {
-			continue // the load changes no zone, so walk is not called
-		}
+	for _, name := range slices.Sorted(maps.Keys(s.invocations)) { // the load changes no zone, so walk is not called
 		basis := Counted
-		if b.gathered(string(f)) > 1 {
+		if b.gathered(name) > 1 || name == canary {
 			basis = Modelled
 		}
-		lines = append(lines, b.line("invocations of "+string(f), functionRequests, basis, s.invocations[string(f)]*m.Times))
+		lines = append(lines, b.line("invocations of "+name, functionRequests, basis, s.invocations[name]*m.Times))
 	}
 	b.share(lines, functionRequests)
 	return append(lines,
@@ -224,11 +253,14 @@ func (b biller) rest() []Line {
 		b.line("polls of the walk queue", queueRequests, Modelled, m.polls()),
 		b.line("lists of accounts that leave", objectPuts, Counted, calls),
 		b.line("cold copies, put", objectPuts, Counted, s.objects*m.Times),
-		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte),
+		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte*float64(max(b.when.Month, 1))),
 		b.line("logs", logs, Modelled, logged),
 		b.line("logs, kept a month", logStorage, Modelled, logged),
 		b.line("metrics", metrics, Modelled, float64(len(m.Metrics)+m.Model.SpareMetrics)),
 		b.line("alarms, by the metrics they watch", alarms, Counted, watched()),
+		b.line("dashboard", dashboards, Counted, 1),
+		b.line("canary, requests", apiRequests, Modelled, m.canaryRuns()*m.Model.CanaryRequests),
+		b.line("canary, what its requests change", tableWrites, Modelled, m.canaryRuns()*m.Model.CanaryUnits),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
 		b.line("answers to clients", dataOut, Modelled, s.sent*m.Times/gigabyte),
 		b.line("live hints, published and delivered", hintOperations, Modelled, published*s.hints*m.Times),
@@ -251,7 +283,7 @@ func watched() float64 {
 
 // share divides the free quantity of one price among its lines, by their quantities.
 func (b biller) share(lines []Line, price string) {
-	p := b.prices.Prices[price]
+	p := b.price(price)
 	var all float64
 	for _, l := range lines {
 		all += l.Quantity

@@ -42,8 +42,9 @@ type Month struct {
 	Times float64 `json:"times"`
 	// Taken is everything that follows from the month's items, including effects after its end.
 	Taken []*Taken `json:"taken"`
-	// Stored is the content of the table and its indexes at the month's end.
-	Stored []memory.Stored `json:"stored"`
+	// Stored is the content of the table and its indexes at the month's end; then the part of it that is left one month
+	// later, two months later, and so on, until TTL removes no more of it.
+	Stored [][]memory.Stored `json:"stored"`
 	// Readers are the functions that read the stream, with their input.
 	Readers []Reader `json:"readers"`
 	// Metrics are those of the functions that had a value.
@@ -92,7 +93,7 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 			}
 		}
 		if n == load.Days {
-			month.Stored = w.store.Stored()
+			month.Stored = w.stored(morning, time.Duration(load.Days)*day)
 		}
 		if err := w.live(ctx, plan, morning.Add(day)); err != nil {
 			return nil, fmt.Errorf("day %d: %w", n+1, err)
@@ -129,6 +130,18 @@ func (w *world) live(ctx context.Context, plan *agenda, until time.Time) error {
 		}
 		if err := next.do(ctx, w); err != nil {
 			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// stored returns what is left of the table's present content, month by month.
+func (w *world) stored(end time.Time, month time.Duration) [][]memory.Stored {
+	var out [][]memory.Stored
+	forever := w.store.Stored(end.AddDate(100, 0, 0))
+	for at := end; ; at = at.Add(month) {
+		left := w.store.Stored(at)
+		if out = append(out, left); slices.Equal(left, forever) {
+			return out
 		}
 	}
 }

@@ -30,30 +30,31 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 		times         int // of a user, in a month
 		reads, writes float64
 	}
-	// Statistics read two rows for each change, and the row of the change before, which there is from the second on. The
-	// change log takes one read and one write for each change, two where an item becomes final and then lapses. The read
-	// also says whether an app is open. The fence reads half a unit for each request, and for what each reader gets.
+	// Statistics read two rows for each change, and for half a unit the row of the change before, which there is from the
+	// second on. The change log takes one read and one write for each change, two where an item becomes final and then
+	// lapses. The read also says whether an app is open. The fence reads half a unit for each request, and for what each
+	// reader gets.
 	want := map[string]one{
-		"create an event":         {240, 6, 6},
-		"create a series":         {30, 5.5, 8},
+		"create an event":         {240, 5.5, 6},
+		"create a series":         {30, 5.0, 8},
 		"change an occurrence":    {30, 5.5, 10},
-		"create a task":           {150, 5.5, 6.6},
-		"create a reminder":       {90, 9.5, 5},
-		"create a note":           {30, 5.5, 6},
-		"create a note, linked":   {30, 6.5, 14},
+		"create a task":           {150, 5.0, 6.6},
+		"create a reminder":       {90, 9.0, 5},
+		"create a note":           {30, 5.0, 6},
+		"create a note, linked":   {30, 6.0, 11},
 		"retitle an event":        {15, 7.5, 3},
-		"move an event":           {15, 6.5, 8},
+		"move an event":           {15, 6.0, 8},
 		"start a task":            {15, 3.5, 4},
 		"edit a note":             {15, 3.5, 5},
-		"complete a task":         {30, 7.5, 7},
-		"archive a task":          {30, 5, 10},
-		"let a task expire":       {30, 5, 3},
+		"complete a task":         {30, 7.0, 7},
+		"archive a task":          {30, 4.5, 10},
+		"let a task expire":       {30, 4.5, 3},
 		"remind of an event":      {30, 6.5, 5},
 		"remind of a reminder":    {90, 13.5, 10},
 		"complete a reminder":     {30, 10.5, 8},
-		"let a reminder expire":   {30, 5, 3},
-		"cancel an event":         {3, 8.5, 12},
-		"delete an event":         {3, 5.5, 9},
+		"let a reminder expire":   {30, 4.5, 3},
+		"cancel an event":         {3, 8.0, 12},
+		"delete an event":         {3, 5.0, 9},
 		"look at a day's agenda":  {90, 11, 0},
 		"look at a week's agenda": {60, 22.1, 0},
 		"look at a task":          {120, 1.5, 0},
@@ -86,7 +87,7 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 
 func TestBill_isBelowTheDocumentsAndBelowAHundredDollars(t *testing.T) {
 	t.Parallel()
-	bill := cost.NewBill(replayed(t, 1, 30, 2), cost.DefaultPrices())
+	bill := cost.NewBill(replayed(t, 1, 30, 2), cost.DefaultPrices(), cost.When{})
 	_, table := bill.Table.Cost()
 	require.Less(t, table, bill.Table.Claimed, "like for like, before anything that is free")
 	paid, whole := bill.Cost()
@@ -96,8 +97,8 @@ func TestBill_isBelowTheDocumentsAndBelowAHundredDollars(t *testing.T) {
 
 func TestBill_growsInAllLinesWithTheUsers(t *testing.T) {
 	t.Parallel()
-	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices()),
-		cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices())
+	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices(), cost.When{}),
+		cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices(), cost.When{})
 	for _, pair := range [][2]cost.Part{
 		{few.Table, many.Table}, {few.LifeCycle, many.LifeCycle}, {few.Devices, many.Devices}, {few.Rest, many.Rest},
 	} {
@@ -141,5 +142,69 @@ func TestReplay_refusesAScaleThatMakesNoSense(t *testing.T) {
 	for _, scale := range []float64{0, -1, 1.5} {
 		_, err := cost.Replay(t.Context(), cost.Options{Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: scale})
 		require.ErrorIs(t, err, cost.ErrOptions)
+	}
+}
+
+// The places of the like-for-like units are all of them, at both price lists.
+func TestBill_knowsWhereEachUnitGoes(t *testing.T) {
+	t.Parallel()
+	bill := cost.NewBill(replayed(t, 1, 30, 4), cost.DefaultPrices(), cost.When{})
+	_, table := bill.Table.Cost()
+	writes, reads, storage := 0.0, 0.0, 0.0
+	for _, l := range bill.Table.Lines {
+		switch l.Price {
+		case "tableWrites":
+			writes += l.Quantity
+		case "tableReads":
+			reads += l.Quantity
+		default:
+			storage += l.Whole
+		}
+	}
+	whole, bounds := 0.0, map[string]float64{}
+	for _, p := range bill.Places {
+		require.GreaterOrEqual(t, p.WriteUnits, 0.0, p.What)
+		require.GreaterOrEqual(t, p.ReadUnits, 0.0, p.What)
+		whole += p.Whole
+		bounds[p.Bound] = p.Sum
+		writes, reads = writes-p.WriteUnits, reads-p.ReadUnits
+	}
+	require.InDelta(t, 0, writes, 1)
+	require.InDelta(t, 0, reads, 1)
+	require.InEpsilon(t, table, whole, 1e-9)
+	require.Greater(t, bounds["sum"], bill.Table.Claimed, "at its own prices the document's design costs more than it says")
+	require.Greater(t, bounds["exact"], bounds["sum"])
+	require.Greater(t, bill.Places[len(bill.Places)-1].Sum, bounds["exact"])
+}
+
+// Storage and recovery grow by what a month leaves for good, and a table for infrequent access pays from some month on.
+func TestBill_growsWithTheMonths(t *testing.T) {
+	t.Parallel()
+	month := replayed(t, 1, 30, 5)
+	bill := cost.NewBill(month, cost.DefaultPrices(), cost.When{})
+	first, year, second := bill.Growth[0], bill.Growth[1], bill.Growth[2]
+	_, whole := bill.Cost()
+	require.InEpsilon(t, whole, first.Whole, 1e-9)
+	for _, one := range [][2]float64{
+		{first.GB, year.GB}, {first.Storage, year.Storage}, {first.Recovery, year.Recovery}, {first.Whole, year.Whole},
+	} {
+		require.Greater(t, one[1], one[0])
+		require.Less(t, one[1], 12*one[0], "rows with a ttl do not stay")
+	}
+	require.InEpsilon(t, second.GB-year.GB, 12*(year.GB-first.GB)/11, 0.15, "by as much each year")
+	require.Less(t, first.Whole, first.InfrequentWhole)
+	require.Less(t, year.InfrequentWhole, year.Whole)
+	_, later := cost.NewBill(month, cost.DefaultPrices(), cost.When{Month: 12, Infrequent: true}).Cost()
+	require.InEpsilon(t, year.InfrequentWhole, later, 1e-9)
+}
+
+func TestBill_saysWhatWouldLowerItAndWhatThatCosts(t *testing.T) {
+	t.Parallel()
+	bill := cost.NewBill(replayed(t, 1, 30, 6), cost.DefaultPrices(), cost.When{})
+	_, whole := bill.Cost()
+	for _, f := range bill.Further {
+		require.Positive(t, f.Saves, f.What)
+		require.Less(t, f.Saves, whole/3, f.What)
+		require.NotEmpty(t, f.Costs)
 	}
 }

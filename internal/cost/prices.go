@@ -35,13 +35,20 @@ const (
 	dataOut          = "dataOut"
 	hintOperations   = "hintOperations"
 	hintMinutes      = "hintMinutes"
+	dashboards       = "dashboards"
+	// Of a unit of capacity each second, by the hour: so many units at full use.
+	provisionedWrites = "provisionedWrites"
+	provisionedReads  = "provisionedReads"
+	// infrequent ends the names of the prices of a table of the class for infrequent access.
+	infrequent = "Infrequent"
 )
 
 func billed() []string {
 	return []string{
 		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests,
 		scheduleCalls, busEvents, queueRequests, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
-		hintOperations, hintMinutes,
+		hintOperations, hintMinutes, dashboards,
+		tableWrites + infrequent, tableReads + infrequent, tableStorage + infrequent, provisionedWrites, provisionedReads,
 	}
 }
 

@@ -50,8 +50,8 @@ func TestPrices_makeAnotherBillIfTheyDiffer(t *testing.T) {
 		p.Price, p.Free = 2*p.Price, 0
 		prices.Prices[name] = p
 	}
-	_, whole := cost.NewBill(month, cost.DefaultPrices()).Cost()
-	paid, doubled := cost.NewBill(month, prices).Cost()
+	_, whole := cost.NewBill(month, cost.DefaultPrices(), cost.When{}).Cost()
+	paid, doubled := cost.NewBill(month, prices, cost.When{}).Cost()
 	require.InEpsilon(t, 2*whole, doubled, 1e-9)
 	require.InEpsilon(t, doubled, paid, 1e-9, "nothing is free")
 }

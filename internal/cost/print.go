@@ -23,7 +23,10 @@ func (b Bill) Print(out io.Writer, m *Month) error {
 	cost, whole := b.Cost()
 	text.WriteByte('\n')
 	b.printSum(&text, "all together", whole, cost)
+	b.printGrowth(&text)
 	b.printCompared(&text)
+	b.printPlaces(&text)
+	b.printFurther(&text)
 	b.printActivities(&text)
 	if _, err := io.WriteString(out, text.String()); err != nil {
 		return fmt.Errorf("print the bill: %w", err)
@@ -44,6 +47,55 @@ func (b Bill) printCompared(out io.Writer) {
 		ours, items = ours+c.Ours, items+c.Itemised
 	}
 	fmt.Fprintf(out, "%-40s %9.2f %9.2f %9.2f\n", "together", ours, b.Table.Claimed, items)
+}
+
+// printGrowth prints a column for each month.
+func (b Bill) printGrowth(out io.Writer) {
+	fmt.Fprintf(out, "\n%-40s", "as the table grows")
+	for _, g := range b.Growth {
+		fmt.Fprintf(out, " %9s", fmt.Sprintf("month %d", g.Month))
+	}
+	fmt.Fprintln(out)
+	for _, row := range []struct {
+		what  string
+		value func(Growth) float64
+	}{
+		{"GB of table and indexes", func(g Growth) float64 { return g.GB }},
+		{"storage", func(g Growth) float64 { return g.Storage }},
+		{"recovery to a point in time", func(g Growth) float64 { return g.Recovery }},
+		{"all together", func(g Growth) float64 { return g.Whole }},
+		{"paid", func(g Growth) float64 { return g.Cost }},
+		{"all together, tableClass infrequent", func(g Growth) float64 { return g.InfrequentWhole }},
+		{"paid, tableClass infrequent", func(g Growth) float64 { return g.InfrequentCost }},
+	} {
+		fmt.Fprintf(out, "  %-38s", row.what)
+		for _, g := range b.Growth {
+			fmt.Fprintf(out, " %9.2f", row.value(g))
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// printPlaces prints where the like-for-like units go, at today's prices and at those of the source document.
+func (b Bill) printPlaces(out io.Writer) {
+	fmt.Fprintf(out, "\n%-46s %10s %10s %9s %9s %9s\n", "like for like, also at the document's prices", "written", "read",
+		b.Prices.Currency, "document", "so far")
+	says := map[string]string{"sum": "nothing exact yet", "exact": "the bound with exactness"}
+	for _, p := range b.Places {
+		fmt.Fprintf(out, "  %-44s %10s %10s %9.2f %9.2f %9.2f", p.What, quantity(p.WriteUnits), quantity(p.ReadUnits), p.Whole,
+			p.Document, p.Sum)
+		if p.Bound != "" {
+			fmt.Fprintf(out, "  %s", says[p.Bound])
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+func (b Bill) printFurther(out io.Writer) {
+	fmt.Fprintf(out, "\n%-40s %9s\n", "what further dollars would cost", "saves")
+	for _, f := range b.Further {
+		fmt.Fprintf(out, "  %-38s %9.2f  %s\n", f.What, f.Saves, f.Costs)
+	}
 }
 
 func (b Bill) printActivities(out io.Writer) {

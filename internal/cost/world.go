@@ -21,6 +21,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/limit"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
 	"nexus/pkg/product"
@@ -62,7 +63,8 @@ type world struct {
 	copies    objects
 	pepper    pepper.Pepper
 	ids       *rand.ChaCha8
-	read      string // the last stream record that was delivered
+	luck      *rand.ChaCha8 // decides which requests ask for the limits of their users
+	read      string        // the last stream record that was delivered
 	swept     time.Time
 }
 
@@ -76,7 +78,7 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
 		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{},
-		ids: chacha(seed), functions: map[string]string{},
+		ids: chacha(seed), luck: chacha(seed + 2), functions: map[string]string{},
 	}
 	for _, line := range readers.Table(w.registry) {
 		for _, consumer := range line.Consumers {
@@ -180,6 +182,7 @@ func (w *world) assemble() error {
 		w.readers = append(w.readers, &reader{r.Line, loop})
 	}
 	ports.NewID, ports.NewRevisionID, ports.Pause = w.newID, w.newID, noWait
+	ports.Limits, ports.Draw = limit.Default(), rand.New(w.luck).Float64
 	for function, side := range map[string]api.Side{commandFunction: api.SideCommands, queryFunction: api.SideQueries} {
 		ports.Store = func(part string) table.Store { return w.storeOf(fenced(part, function)) }
 		ports.Log = func(string) *slog.Logger { return w.logOf(function) }
@@ -194,10 +197,13 @@ func (w *world) assemble() error {
 	return nil
 }
 
-// fenced returns who uses the table: the fence, or else.
+// fenced returns who uses the table: the fence, the limits of users, or else.
 func fenced(part, other string) string {
-	if part == system.PartErase {
+	switch part {
+	case system.PartErase:
 		return fence
+	case system.PartLimits:
+		return part
 	}
 	return other
 }

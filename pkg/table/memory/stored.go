@@ -1,6 +1,10 @@
 package memory
 
-import "nexus/pkg/table"
+import (
+	"time"
+
+	"nexus/pkg/table"
+)
 
 // Stored counts the content of the table or of one of its indexes. DynamoDB bills 100 bytes more for each row of
 // either.
@@ -10,21 +14,30 @@ type Stored struct {
 	Bytes int64
 }
 
-// Stored returns the content of the table and each of its indexes, the table first.
-func (s *Store) Stored() []Stored {
+// Stored returns the content of the table and each of its indexes, the table first: of the present rows those that TTL
+// has not removed by the instant.
+func (s *Store) Stored(by time.Time) []Stored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	stays := func(r *row) bool {
+		seconds, expires := s.expiresAt(r)
+		return !expires || seconds >= by.Unix()
+	}
 	whole := Stored{Index: table.Base}
 	s.base.each(func(r *row) {
-		whole.Rows++
-		whole.Bytes += int64(r.size)
+		if stays(r) {
+			whole.Rows++
+			whole.Bytes += int64(r.size)
+		}
 	})
 	out := []Stored{whole}
 	for i, index := range s.schema.Indexes {
 		one := Stored{Index: index.Name}
 		s.indexes[i].each(func(r *row) {
-			one.Rows++
-			one.Bytes += int64(projectedSize(index, r))
+			if stays(r) {
+				one.Rows++
+				one.Bytes += int64(projectedSize(index, r))
+			}
 		})
 		out = append(out, one)
 	}

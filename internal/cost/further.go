@@ -1,0 +1,60 @@
+package cost
+
+import "nexus/pkg/stats"
+
+// Further is something that would lower the whole bill, and is not done.
+type Further struct {
+	What string `json:"what"`
+	// Saves is what it would save of the whole bill, before deducting what is free of charge. Costs says what it would
+	// take.
+	Saves float64 `json:"saves"`
+	Costs string  `json:"costs"`
+}
+
+// plannedPart is what a savings plan of a year takes off the units of a table: 18 %.
+const plannedPart = 0.18
+
+// further returns what each further dollar would cost, by what it saves. The savings do not add up: a plan covers the
+// units that are left.
+func (b biller) further(bill Bill) []Further {
+	units := map[string]float64{}
+	spent := 0.0
+	for _, part := range bill.Parts() {
+		for _, l := range part.Lines {
+			switch l.Price {
+			case tableWrites, tableReads:
+				units[l.Price] += l.Quantity
+				spent += l.Whole
+			}
+		}
+	}
+	provisioned := func(used float64) float64 {
+		return spent - (b.whole(provisionedWrites, units[tableWrites])+b.whole(provisionedReads, units[tableReads]))/used
+	}
+	used := b.unitsOf(Creates, Updates, Reads, LifeCycle)
+	index := func(who, name string) float64 {
+		saved := 0.0
+		if u := used[who]; u != nil {
+			for one, n := range u.IndexUnits {
+				if string(one) == name {
+					saved += n
+				}
+			}
+		}
+		return b.whole(tableWrites, saved)
+	}
+	requests := 0.0
+	for _, l := range bill.Rest.Lines {
+		if l.Price == apiRequests {
+			requests += l.Whole
+		}
+	}
+	return []Further{
+		{"capacity provisioned, half of it used", provisioned(1.0 / 2), "load that can be foreseen"},
+		{"functions reached without the HTTP API", requests, "tokens are checked in the functions; no domain"},
+		{"capacity provisioned, a third of it used", provisioned(1.0 / 3), "load that can be foreseen"},
+		{"a savings plan for the table", plannedPart * spent, "a year's promise"},
+		{"ledger rows without their place in GSI3", index(stats.Name, "GSI3-TaskStatus"), "statistics read years ahead"},
+		{"GSI2 is not written", index(commandFunction, "GSI2-RecurrenceLookup"), "the documents promise it"},
+	}
+}
