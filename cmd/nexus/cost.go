@@ -15,9 +15,9 @@ type costCommand struct {
 	Scale  float64 `default:"0.01" placeholder:"F" help:"The part of the users that is replayed; the bill is for all."`
 	Prices string  `type:"path" placeholder:"FILE" help:"Another price list, in the form that --show-prices prints."`
 	Seed   uint64  `default:"1" placeholder:"S" help:"Seed of what the users do."`
-	Month  int     `default:"1" placeholder:"N" help:"The month of the deployment that the bill is for: what is stored grows."`
+	Month  int     `default:"1" placeholder:"N" help:"The month of the deployment: what is stored grows."`
 	// TableClass is the stage's setting of that name.
-	TableClass string `default:"standard" enum:"standard,infrequent" help:"The class of the table, standard or infrequent."`
+	TableClass string `default:"standard" enum:"standard,infrequent" help:"Class of the table: standard or infrequent."`
 
 	JSON bool `name:"json" help:"Answer in JSON, with all counts."`
 

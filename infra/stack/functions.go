@@ -64,9 +64,9 @@ func (d *deployment) addFunction(f env.Function) {
 	if d.isTraced(f) {
 		props.Tracing = awslambda.Tracing_ACTIVE
 	}
-	if d.settings.Protected && s.Reserved > 0 {
+	if reserved := d.settings.reserved(f); d.settings.Protected && reserved > 0 {
 		// In other stages the account may have less concurrency than the reserve.
-		props.ReservedConcurrentExecutions = jsii.Number(s.Reserved)
+		props.ReservedConcurrentExecutions = jsii.Number(reserved)
 	}
 	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: awscdk.RemovalPolicy_RETAIN}
 	function := awslambda.NewFunction(d.Stack, jsii.String(construct(f)), props)

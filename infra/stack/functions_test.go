@@ -78,6 +78,22 @@ func TestAddFunction_sizesAFunctionAsItsProgramNeedsIt(t *testing.T) {
 	})
 }
 
+// The stage that is read into adjusted has settings of its own for what it can do at a time.
+func TestSettings_boundWhatAStageDoesAtATime(t *testing.T) {
+	t.Parallel()
+	usual, made := read(t, prod), readFrom(t, adjusted, prod)
+	for f, want := range map[env.Function]float64{env.Effects: 80, env.Walk: 12, env.Notify: 100, env.Projections: 50} {
+		require.InDelta(t, want, made.function(f).at("ReservedConcurrentExecutions"), 0, "%s", f)
+	}
+	factor := func(of *template, f env.Function) any {
+		return of.named(title(f)+"Reader", mappingType).at("ParallelizationFactor")
+	}
+	require.Equal(t, []any{6.0, 2.0}, []any{factor(made, env.Effects), factor(made, env.Projections)})
+	require.Equal(t, []any{4.0, 1.0}, []any{factor(usual, env.Effects), factor(usual, env.Projections)})
+	require.Equal(t, "STANDARD", here(usual)["TableClass"])
+	require.Equal(t, "STANDARD_INFREQUENT_ACCESS", here(readFrom(t, whole, prod))["TableClass"])
+}
+
 func TestIsTraced_coversOnlyWhatAUserWaitsFor(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {

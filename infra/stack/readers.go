@@ -18,7 +18,18 @@ import (
 const endless = -1
 
 // readers returns the deployment table: which consumers share a reader of the stream.
-func (d *deployment) readers() []readers.Reader { return readers.Table(product.Registry()) }
+func (d *deployment) readers() []readers.Reader {
+	table := readers.Table(product.Registry())
+	for i := range table {
+		switch env.Function(table[i].Name) {
+		case env.Effects:
+			table[i].Parallel = d.settings.EffectsParallel
+		case env.Projections:
+			table[i].Parallel = d.settings.ProjectionsParallel
+		}
+	}
+	return table
+}
 
 // reads reports whether the function has a line in the deployment table.
 func (d *deployment) reads(f env.Function) bool {

@@ -17,6 +17,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/archive"
 	"nexus/pkg/changes/token"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/limit"
 )
 
@@ -57,6 +58,13 @@ type Settings struct {
 	SubjectForm api.SubjectForm
 	// Announce are the events about items that the archive publishes, of [archive.Events]; empty for none.
 	Announce []string
+	// TableClass is the class of the table: "standard" or "infrequent".
+	TableClass string
+	// Reserve is the concurrency of readers, walk and notify in a protected stage, in place of that of [size.For]; by
+	// function, for those that have another.
+	Reserve map[string]int
+	// EffectsParallel and ProjectionsParallel are the batches of a shard that a reader processes at a time.
+	EffectsParallel, ProjectionsParallel int
 	// Limits are the limits of each user: those of [limit.Default], with the stage's own in their place.
 	Limits limit.Numbers
 	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate in the stage's
@@ -99,15 +107,21 @@ const (
 	syncForm     = "syncForm"
 	subjectForm  = "subjectForm"
 	announce     = "announce"
-	limits       = "limits"
-	rollout      = "rollout"
+	tableClass   = "tableClass"
+	reserve      = "reserve"
+
+	effectsParallel     = "effectsParallel"
+	projectionsParallel = "projectionsParallel"
+
+	limits  = "limits"
+	rollout = "rollout"
 )
 
 func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail,
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
-		announce,
+		announce, tableClass, reserve, effectsParallel, projectionsParallel,
 		identity, callbacks, selfSignUp, repository,
 	}
 }
@@ -170,7 +184,10 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
-		Announce: r.list(announce), Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
+		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
+		Announce: r.list(announce), TableClass: cmp.Or(r.text(tableClass), tableStandard), Reserve: r.numbers(reserve),
+		EffectsParallel:     r.parallel(effectsParallel, env.Effects),
+		ProjectionsParallel: r.parallel(projectionsParallel, env.Projections),
 	}
 	var err error
 	s.Limits, err = limit.Default().With(r.numbers(limits))
@@ -201,6 +218,11 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(isSet && s.SubjectForm != api.LiteralSubjects && s.SubjectForm != api.DigestedSubjects, subjectForm,
 		"want 1 for a stage that has users of that form, 2 for a new stage")
 	r.refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
+	r.refuse(s.TableClass != tableStandard && s.TableClass != tableInfrequent, tableClass, "want standard or infrequent")
+	for name, n := range s.Reserve {
+		r.refuse(!slices.Contains(reservable(), name), reserve, "want some of "+strings.Join(reservable(), ", "))
+		r.refuse(n < 1, reserve, name+": want a number above 0")
+	}
 	for _, event := range s.Announce {
 		r.refuse(!slices.Contains(archive.Events(), event), announce, "want some of "+strings.Join(archive.Events(), ", "))
 	}

@@ -41,6 +41,7 @@ func (d *deployment) newTable(policy awscdk.RemovalPolicy) awsdynamodb.ITableV2 
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays),
 		},
+		TableClass:         tableClasses()[d.settings.TableClass],
 		DeletionProtection: jsii.Bool(d.settings.Protected),
 		RemovalPolicy:      policy,
 	}

@@ -47,6 +47,7 @@ func adjustments() map[string]any {
 		"syncForm":       "3",
 		"subjectForm":    "2",
 		"rollout":        "once",
+		"reserve":        "effects=80,walk=12", "effectsParallel": "6", "projectionsParallel": "2",
 		"restoredStream": restoredStream,
 	}
 }
@@ -57,7 +58,7 @@ func wholeSettings() map[string]any {
 	return map[string]any{
 		"domain": "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
 		"callbacks": "https://app.nexus.example/in,http://localhost:5173/in", "repository": "example/nexus",
-		"subjectForm": "2", "alarmEmail": operator,
+		"subjectForm": "2", "alarmEmail": operator, "tableClass": "infrequent",
 	}
 }
 

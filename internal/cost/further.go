@@ -5,13 +5,12 @@ import "nexus/pkg/stats"
 // Further is something that would lower the whole bill, and is not done.
 type Further struct {
 	What string `json:"what"`
-	// Saves is what it would save of the whole bill, before deducting what is free of charge. Costs says what it would
-	// take.
+	// Saves is a part of the whole bill, before deducting what is free of charge. Costs is the price of another kind.
 	Saves float64 `json:"saves"`
 	Costs string  `json:"costs"`
 }
 
-// plannedPart is what a savings plan of a year takes off the units of a table: 18 %.
+// plannedPart is the discount of a savings plan of a year on the units of a table.
 const plannedPart = 0.18
 
 // further returns what each further dollar would cost, by what it saves. The savings do not add up: a plan covers the
@@ -50,9 +49,9 @@ func (b biller) further(bill Bill) []Further {
 		}
 	}
 	return []Further{
-		{"capacity provisioned, half of it used", provisioned(1.0 / 2), "load that can be foreseen"},
+		{"capacity provisioned, half used", provisioned(1.0 / 2), "load that can be foreseen"},
 		{"functions reached without the HTTP API", requests, "tokens are checked in the functions; no domain"},
-		{"capacity provisioned, a third of it used", provisioned(1.0 / 3), "load that can be foreseen"},
+		{"capacity provisioned, a third used", provisioned(1.0 / 3), "load that can be foreseen"},
 		{"a savings plan for the table", plannedPart * spent, "a year's promise"},
 		{"ledger rows without their place in GSI3", index(stats.Name, "GSI3-TaskStatus"), "statistics read years ahead"},
 		{"GSI2 is not written", index(commandFunction, "GSI2-RecurrenceLookup"), "the documents promise it"},

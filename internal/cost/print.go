@@ -82,8 +82,8 @@ func (b Bill) printPlaces(out io.Writer) {
 		b.Prices.Currency, "document", "so far")
 	says := map[string]string{"sum": "nothing exact yet", "exact": "the bound with exactness"}
 	for _, p := range b.Places {
-		fmt.Fprintf(out, "  %-44s %10s %10s %9.2f %9.2f %9.2f", p.What, quantity(p.WriteUnits), quantity(p.ReadUnits), p.Whole,
-			p.Document, p.Sum)
+		fmt.Fprintf(out, "  %-44s %10s %10s %9.2f %9.2f %9.2f", p.What, quantity(p.WriteUnits), quantity(p.ReadUnits),
+			p.Whole, p.Document, p.Sum)
 		if p.Bound != "" {
 			fmt.Fprintf(out, "  %s", says[p.Bound])
 		}
