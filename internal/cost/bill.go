@@ -202,12 +202,9 @@ func (m *Month) accountCalls() float64 {
 // of 20 seconds.
 func (m *Month) polls() float64 { return float64(m.Load.Days) * day.Seconds() / 20 * 5 }
 
-// canary is the function that takes the steps of a user, to see whether the system works.
-const canary = "canary"
-
 // canaryRuns is the number of runs of the canary, whatever the number of users.
 func (m *Month) canaryRuns() float64 {
-	return float64(m.Load.Days) * day.Minutes() / m.Model.CanaryMinutes
+	return float64(m.Load.Days) * day.Seconds() / size.CanaryEvery.Seconds()
 }
 
 // limits returns what it costs that the API protects users from each other: one request in ten asks.
@@ -231,14 +228,14 @@ func (b biller) rest() []Line {
 	logged := (s.logged*m.Times + gathered) / gigabyte
 	sessions := float64(m.Load.Users * m.Load.Days * m.Load.Sessions)
 	calls := m.accountCalls()
-	s.invocations[string(env.Account)], s.invocations[canary] = calls/m.Times, m.canaryRuns()/m.Times
+	s.invocations[string(env.Account)], s.invocations[string(env.Canary)] = calls/m.Times, m.canaryRuns()/m.Times
 	s.gbSeconds += (calls*float64(size.For(env.Account).MemoryMB)/1024*
 		(m.Model.OwnMilliseconds+looks*m.Model.ReadMilliseconds+m.Model.ObjectMilliseconds)/1000 +
-		m.canaryRuns()*m.Model.CanarySeconds*m.Model.CanaryMB/1024) / m.Times
+		m.canaryRuns()*float64(size.For(env.Canary).MemoryMB)/1024*m.Model.CanarySeconds) / m.Times
 	var lines []Line
 	for _, name := range slices.Sorted(maps.Keys(s.invocations)) { // the load changes no zone, so walk is not called
 		basis := Counted
-		if b.gathered(name) > 1 || name == canary {
+		if b.gathered(name) > 1 || name == string(env.Canary) {
 			basis = Modelled
 		}
 		lines = append(lines, b.line("invocations of "+name, functionRequests, basis, s.invocations[name]*m.Times))

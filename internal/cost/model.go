@@ -25,11 +25,9 @@ type Model struct {
 	// ConnectionOperations is the number of operations of an app that connects and subscribes: the connection, the
 	// subscription, and the handler that authorizes it. One app of a user is open at a time, and gets each hint.
 	ConnectionOperations float64 `json:"connectionOperations"`
-	// The canary runs every CanaryMinutes, for CanarySeconds with CanaryMB of memory: it waits for its reminder. A run
-	// makes CanaryRequests, which cost CanaryUnits of writes.
-	CanaryMinutes  float64 `json:"canaryMinutes"`
+	// The canary runs for CanarySeconds: it waits for its reminder. A run makes CanaryRequests, which cost CanaryUnits of
+	// writes.
 	CanarySeconds  float64 `json:"canarySeconds"`
-	CanaryMB       float64 `json:"canaryMB"`
 	CanaryRequests float64 `json:"canaryRequests"`
 	CanaryUnits    float64 `json:"canaryUnits"`
 	// SpareMetrics are counted in addition to those of the replay, because a month without any failure is rare.
@@ -43,6 +41,6 @@ func DefaultModel() Model {
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30, HintMilliseconds: 20,
 		OwnMilliseconds: 2, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
 		HeaderBytes: 600, ConnectionOperations: 3, SpareMetrics: 5,
-		CanaryMinutes: 5, CanarySeconds: 105, CanaryMB: 128, CanaryRequests: 10, CanaryUnits: 30,
+		CanarySeconds: 105, CanaryRequests: 10, CanaryUnits: 30,
 	}
 }
