@@ -102,15 +102,33 @@ func TestAddRollouts_givesATenthOfTheCallsToANewVersionFirst(t *testing.T) {
 			require.Subset(t, texts(group.at("AutoRollbackConfiguration", "Events")),
 				[]string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM"})
 			require.Equal(t, true, group.at("AlarmConfiguration", "Enabled"))
-			var watched []string
-			for _, entry := range group.at("AlarmConfiguration", "Alarms").([]any) {
-				id := strings.Trim(text(entry.(map[string]any)["Name"]), "${}")
-				watched = append(watched, t.resources[id].text("AlarmName"))
-			}
+			watched := watchedBy(t, group)
 			require.ElementsMatch(t, alarm.Reverting(f, everyAlarm()), watched, "%s", f)
 			require.Contains(t, watched, fmt.Sprintf("nexus-%s-errors", f))
 		}
 	})
+}
+
+// watchedBy returns the names of the alarms that take a version back.
+func watchedBy(t *template, group resource) []string {
+	t.Helper()
+	var out []string
+	for _, entry := range group.at("AlarmConfiguration", "Alarms").([]any) {
+		id := strings.Trim(text(entry.(map[string]any)["Name"]), "${}")
+		out = append(out, t.resources[id].text("AlarmName"))
+	}
+	return out
+}
+
+func TestRolloutAlarms_areThoseThatExistWithoutACanary(t *testing.T) {
+	t.Parallel()
+	made := readFrom(t, bare, prod)
+	for f, want := range map[env.Function][]string{
+		env.Command: {"nexus-command-errors", "nexus-server-errors", "nexus-command-slow"},
+		env.Notify:  {"nexus-notify-errors"},
+	} {
+		require.ElementsMatch(t, want, watchedBy(made, made.named(title(f)+"Rollout", groupType)))
+	}
 }
 
 func TestAddRollouts_isLeftOutIfTheStageIsInHaste(t *testing.T) {

@@ -55,10 +55,10 @@ func (d *deployment) addRollouts() {
 
 // rolloutAlarms returns the alarms that take the function's new version back.
 func (d *deployment) rolloutAlarms(f env.Function) []awscloudwatch.Alarm {
-	all := alarm.All(d.readers())
-	names := alarm.Reverting(f, all)
+	made := slices.DeleteFunc(alarm.All(d.readers()), func(a alarm.Alarm) bool { return !d.isPossible(a) })
+	names := alarm.Reverting(f, made)
 	var out []awscloudwatch.Alarm
-	for i, a := range all {
+	for i, a := range made {
 		if slices.Contains(names, a.Name) {
 			out = append(out, d.alarms[i])
 		}
