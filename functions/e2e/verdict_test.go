@@ -79,7 +79,8 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 			Log: slog.New(slog.DiscardHandler), Queue: queuememory.New(nil), NewID: uuid.NewString,
 		}),
 		archiving.Name: archiving.NewConsumer(archiving.Config{
-			Store: store, Registry: r.registry, Copies: copies, Bus: bus, Now: time.Now,
+			Store: store, Registry: r.registry, Copies: copies, Bus: bus, Announces: archiving.Events(),
+			Now: time.Now,
 		}),
 	}
 	return r

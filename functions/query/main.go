@@ -60,8 +60,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		}),
 		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
 		LogOneReadIn: api.ReadsALine,
-		Limits: limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
-		Log:    log, Now: time.Now, NewID: uuid.NewString,
+		Limits:       limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
+		Log:          log, Now: time.Now, NewID: uuid.NewString,
 	})
 	handler := boot.Answering(httpapi.New(queries).Handle)
 	return boot.Metered(handler, s.Function, tables.Meter(string(s.Function)), metrics), nil

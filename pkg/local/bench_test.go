@@ -126,7 +126,7 @@ func (b *fixture) setup() {
 	assembled, err = assembly.New(registry, assembly.Ports{
 		Store: func(string) table.Store { return b.store }, Now: clock, NewID: uuid.NewString, Random: rand.Reader,
 		Pause:     func(context.Context, time.Duration) error { return nil },
-		Scheduler: b.schedules, Bus: b.bus, Copies: blobs.New(nil), Queue: walks,
+		Scheduler: b.schedules, Bus: b.bus, Announces: archive.Events(), Copies: blobs.New(nil), Queue: walks,
 	})
 	require.NoError(b.t, err)
 	b.carryOut = func() {
