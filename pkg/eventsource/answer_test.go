@@ -1,6 +1,7 @@
 package eventsource_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,6 +73,31 @@ func TestFinished_readsAnAnswerAsLambdaReadsIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One read brings more records than a batch has.
+func TestCheckpoint_neverPassesWhatIsReadAndNotDelivered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := setup(t, eventsource.Config{Name: "m", BatchSize: 2})
+		s.source.add("s1", "1", "2", "3", "4", "5")
+		s.handle = func(got []string) ([]byte, error) {
+			if got[0] == "3" {
+				return nil, errors.New("no")
+			}
+			return nil, nil
+		}
+		s.run(t)
+		time.Sleep(time.Minute) // of the bubble's clock
+		require.Equal(t, "2", s.saved(t)["s1"].Sequence)
+		require.Equal(t, 1, s.source.reads["s1"])
+		s.stop()
+		s.handle = func([]string) ([]byte, error) { return nil, nil }
+		s.run(t)
+		s.waitUntilIdle(t)
+		batches := s.batches()
+		require.Equal(t, [][]string{{"3", "4"}, {"5"}}, batches[len(batches)-2:])
+	})
 }
 
 func TestCheckpoint_neverPassesTheReportedRecord(t *testing.T) {
