@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -14,7 +15,8 @@ import (
 // addAlarms makes all alarms.
 func (d *deployment) addAlarms() {
 	action := d.addAlarmAction()
-	for _, a := range alarm.All(d.readers()) {
+	ceilings := alarm.Ceilings(d.settings.ReadUnits, d.settings.WriteUnits)
+	for _, a := range slices.Concat(alarm.All(d.readers()), ceilings) {
 		if !d.isPossible(a) {
 			continue
 		}

@@ -104,6 +104,11 @@ func place(t *template, s alarm.Subject) string {
 // everyAlarm are the alarms of the product.
 func everyAlarm() []alarm.Alarm { return alarm.All(readers.Table(product.Registry())) }
 
+// alarmsOf are those and the ones on the stage's ceilings.
+func alarmsOf(t *template) []alarm.Alarm {
+	return slices.Concat(everyAlarm(), alarm.Ceilings(t.settings.ReadUnits, t.settings.WriteUnits))
+}
+
 func TestAddAlarms_addsEveryAlarmOnTheMetricThatItStates(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
@@ -111,8 +116,8 @@ func TestAddAlarms_addsEveryAlarmOnTheMetricThatItStates(t *testing.T) {
 		for _, a := range t.all(alarmType) {
 			made[a.text("AlarmName")] = a
 		}
-		require.Len(t, made, len(everyAlarm()))
-		for _, want := range everyAlarm() {
+		require.Len(t, made, len(alarmsOf(t)))
+		for _, want := range alarmsOf(t) {
 			a, ok := made[want.Name]
 			require.True(t, ok, want.Name)
 			require.Equal(t, want.Says, a.text("AlarmDescription"))
@@ -167,7 +172,7 @@ func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 		shown := map[string]bool{}
 		for _, w := range board.Widgets {
 			if w.Type == "alarm" {
-				require.Len(t, w.Properties.Alarms, len(everyAlarm()))
+				require.Len(t, w.Properties.Alarms, len(alarmsOf(t)))
 			}
 			for _, m := range w.Properties.Metrics {
 				shown[fmt.Sprint(m[0], " ", m[1])] = true
@@ -184,7 +189,7 @@ func TestAddDashboard_showsEveryAlarmAndMonitoredMetric(t *testing.T) {
 				require.True(t, shown[metric.Namespace+" "+name], "nothing shows %s, which is paid for", name)
 			}
 		}
-		for _, a := range everyAlarm() {
+		for _, a := range alarmsOf(t) {
 			for _, m := range a.Of {
 				if m.Namespace != alarm.SQS && m.Name != "DestinationDeliveryFailures" {
 					require.True(t, shown[m.Namespace+" "+m.Name], "%s of %s", m.Name, a.Name)

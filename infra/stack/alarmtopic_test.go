@@ -43,7 +43,8 @@ func TestAddAlarmTopic_takesFromAlarmsOfThisAccountAloneAndSendsToEachAddress(t 
 			refused++
 			continue
 		}
-		require.Equal(t, "cloudwatch.amazonaws.com", text(statement["Principal"].(map[string]any)["Service"]))
+		require.ElementsMatch(t, []string{"budgets.amazonaws.com", "cloudwatch.amazonaws.com", "costalerts.amazonaws.com"},
+			texts(statement["Principal"].(map[string]any)["Service"]))
 		account := conditions["StringEquals"].(map[string]any)
 		require.Equal(t, "${AWS::AccountId}", text(account["aws:SourceAccount"]))
 		publishers++

@@ -37,7 +37,7 @@ func TestAddCanary_leavesItOutWithoutCredentialsAndWhateverNeedsIt(t *testing.T)
 		names = append(names, a.text("AlarmName"))
 	}
 	var want []string
-	for _, a := range everyAlarm() {
+	for _, a := range alarmsOf(made) {
 		if !slices.ContainsFunc(a.Of, func(m alarm.Metric) bool {
 			return slices.Contains(m.Of, alarm.Subject{Dimension: alarm.FunctionName, Value: string(env.Canary)})
 		}) {

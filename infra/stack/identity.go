@@ -54,6 +54,7 @@ func addIdentity(scope constructs.Construct, s Settings) Settings {
 		return s
 	}
 	stack := awscdk.NewStack(scope, jsii.String(identityPrefix+s.Stage), &awscdk.StackProps{
+		Env:                   s.environment(),
 		StackName:             jsii.String(identityPrefix + s.Stage),
 		Description:           jsii.String("Nexus: the users of stage " + s.Stage + ", and what issues their tokens"),
 		TerminationProtection: jsii.Bool(s.Protected), AnalyticsReporting: jsii.Bool(false),

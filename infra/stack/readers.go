@@ -28,6 +28,9 @@ func (d *deployment) readers() []readers.Reader {
 			table[i].Parallel = d.settings.ProjectionsParallel
 		}
 	}
+	if len(d.settings.Replicas) > 0 {
+		return readers.Replicated(table)
+	}
 	return table
 }
 

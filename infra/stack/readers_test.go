@@ -22,7 +22,13 @@ const mappingType = "AWS::Lambda::EventSourceMapping"
 // mapping returns the event source mapping of a line of the deployment table.
 func (t *template) mapping(r readers.Reader) resource {
 	t.Helper()
-	return t.named(title(env.Function(r.Name))+"Reader", mappingType)
+	return t.mappingOf(env.Function(r.Name))
+}
+
+// mappingOf returns that of a function.
+func (t *template) mappingOf(f env.Function) resource {
+	t.Helper()
+	return t.named(title(f)+"Reader", mappingType)
 }
 
 // streamMappings returns the event source mappings of the table's stream.

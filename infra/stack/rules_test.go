@@ -78,7 +78,7 @@ func TestNew_warnsOfUnsetSettingsAloneAndRaisesNoError(t *testing.T) {
 			for _, entry := range entries {
 				require.NotEqual(t, "aws:cdk:error", entry.Type, "%s: %v", path, entry.Data)
 				if entry.Type == "aws:cdk:warning" {
-					require.Regexp(t, `nexus:(issuer|subjectForm|alarms|domain)\b`, entry.Data, path)
+					require.Regexp(t, `nexus:(issuer|subjectForm|alarms|domain|budget)\b`, entry.Data, path)
 				}
 			}
 		}

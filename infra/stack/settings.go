@@ -67,6 +67,10 @@ type Settings struct {
 	EffectsParallel, ProjectionsParallel int
 	// Limits are the limits of each user: those of [limit.Default], with the stage's own in their place.
 	Limits limit.Numbers
+	// Regions are where the stage is and has replicas.
+	Regions
+	// Ceilings bound what the stage uses and costs.
+	Ceilings
 	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate in the stage's
 	// region; both empty for a stage that is reached at the API's own address.
 	Domain, Certificate string
@@ -122,7 +126,7 @@ func settingNames() []string {
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail,
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
 		announce, tableClass, reserve, effectsParallel, projectionsParallel,
-		identity, callbacks, selfSignUp, repository,
+		identity, callbacks, selfSignUp, repository, region, replicas, maxReads, maxWrites, warmWrites, monthlyBudget,
 	}
 }
 
@@ -182,6 +186,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
 		AlarmEmail: r.list(alarmEmail), CanaryTokenEndpoint: r.text(canaryToken), CanaryClient: r.text(canaryClient),
 		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
+		Ceilings: r.ceilings(), Regions: r.regions(),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
 		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),

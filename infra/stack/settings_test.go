@@ -31,7 +31,9 @@ func settings() map[string]any {
 		"rollout":        "once",
 		"domain":         "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
 		"callbacks": []any{"https://app.nexus.example/in", "nexus://in"}, "selfSignUp": true,
-		"repository": "example/nexus",
+		"repository":   "example/nexus",
+		"maxReadUnits": 6000.0, "maxWriteUnits": 5000.0, "warmWriteUnits": 5000.0, "monthlyBudget": 200.0,
+		"region": "eu-central-1", "replicas": []any{"eu-west-1", "eu-north-1"},
 	}
 }
 
@@ -49,6 +51,8 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		Limits:   numbers, Rollout: "once",
 		Domain: "nexus.example.net", Certificate: certificateARN, Identity: "cognito",
 		Callbacks: []string{"https://app.nexus.example/in", "nexus://in"}, SelfSignUp: true, Repository: "example/nexus",
+		Regions:             stack.Regions{Region: "eu-central-1", Replicas: []string{"eu-west-1", "eu-north-1"}},
+		Ceilings:            stack.Ceilings{ReadUnits: 6000, WriteUnits: 5000, WarmWriteUnits: 5000, MonthlyBudget: 200},
 		AlarmTopic:          "arn:aws:sns:eu-central-1:123456789012:operators",
 		CanaryTokenEndpoint: "https://id.nexus.example/oauth2/token", CanaryClient: "canary-of-the-stage",
 		CanarySecret:   "arn:aws:secretsmanager:eu-central-1:123456789012:secret:nexus-canary-a1B2c3",
@@ -63,6 +67,8 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 	maps.Copy(texts, map[string]any{
 		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
+		"maxReadUnits": "6000", "maxWriteUnits": "5000", "warmWriteUnits": "5000", "monthlyBudget": "200",
+		"replicas":    "eu-west-1,eu-north-1",
 		"subjectForm": "2", "announce": "TaskArchived,ItemRestored",
 		"reserve": "effects=80,walk=12", "effectsParallel": "6", "projectionsParallel": "2",
 		"limits":    "user=1200,content=200000",
@@ -102,8 +108,12 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"domain":      {"https://nexus.example.net", "Nexus.example.net", "nexus", "-a.example.net", "*.example.net", 1.0},
 		"certificate": {"", "arn:aws:iam::123456789012:server-certificate/x", 1.0},
 		"identity":    {"auth0", true}, "selfSignUp": {"perhaps"}, "repository": {"nexus", "a/b/c", "example/*"},
-		"callbacks": {"", "http://app.nexus.example/in", "/in", []any{"https://app.nexus.example/in#x"}, 1.0},
-		"isuser":    {"https://id.nexus.example"},
+		"callbacks":    {"", "http://app.nexus.example/in", "/in", []any{"https://app.nexus.example/in#x"}, 1.0},
+		"maxReadUnits": {-1.0, "many"}, "maxWriteUnits": {-1.0, 1.5}, "warmWriteUnits": {3999.0, 5001.0},
+		"monthlyBudget": {-5.0, true},
+		"region":        {"europe", "eu-west-1", 1.0},
+		"replicas":      {"europe", "eu-central-1", "eu-west-1,eu-west-1", 1.0},
+		"isuser":        {"https://id.nexus.example"},
 	} {
 		for _, value := range values {
 			wrong := settings()

@@ -46,6 +46,8 @@ type deployment struct {
 	mappings  map[string]awslambda.EventSourceMapping // by their functions' names
 	api       string                                  // id of the HTTP API
 	alarms    []awscloudwatch.Alarm
+	// alarmTopic is the ARN of the topic that operators read; nil for none.
+	alarmTopic *string
 }
 
 // Add adds the stacks of the stages in the app's context, and the rules that check them. The release is that of the
@@ -75,6 +77,7 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	}
 	d := &deployment{
 		Stack: awscdk.NewStack(scope, jsii.String(prefix+s.Stage), &awscdk.StackProps{
+			Env:                   s.environment(),
 			StackName:             jsii.String(prefix + s.Stage),
 			Description:           jsii.String("Nexus: calendar, tasks, reminders, notes, values and daily plans on one table"),
 			TerminationProtection: jsii.Bool(s.Protected),
@@ -101,6 +104,7 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	d.addCanary()
 	d.addTenants()
 	d.addAlarms()
+	d.addBudget()
 	d.addRollouts()
 	d.addDashboard()
 	d.addOutputs()
@@ -132,16 +136,21 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 
 func packageOf(folder string, f env.Function) string { return filepath.Join(folder, string(f)+".zip") }
 
-// tag adds the application and the environment to everything, as the source document wants it on the table.
+// tag adds the stage's tags to everything, as the source document wants it on the table.
 func (d *deployment) tag() {
+	tags := awscdk.Tags_Of(d.Stack)
+	for _, tag := range d.settings.tags() {
+		tags.Add(jsii.String(tag[0]), jsii.String(tag[1]), nil)
+	}
+}
+
+// tags returns the application, the environment and the stage.
+func (s Settings) tags() [][2]string {
 	environment := "Development"
-	if d.settings.Protected {
+	if s.Protected {
 		environment = "Production"
 	}
-	tags := awscdk.Tags_Of(d.Stack)
-	tags.Add(jsii.String("Application"), jsii.String("Nexus"), nil)
-	tags.Add(jsii.String("Environment"), jsii.String(environment), nil)
-	tags.Add(jsii.String("Stage"), jsii.String(d.settings.Stage), nil)
+	return [][2]string{{"Application", "Nexus"}, {"Environment", environment}, {"Stage", s.Stage}}
 }
 
 // removalPolicy returns the removal policy of a data resource. A resource of a failed first deployment is deleted: its

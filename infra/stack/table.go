@@ -27,23 +27,23 @@ func (d *deployment) addTable() {
 	d.table = d.newTable(d.removalPolicy())
 }
 
-// newTable makes a table of the schema. It is of the kind that can get replicas in other regions later; the older kind
-// would have to be replaced for that.
+// newTable makes a table of the schema. It is of the kind that can get replicas in other regions; the older kind would
+// have to be replaced for that.
 func (d *deployment) newTable(policy awscdk.RemovalPolicy) awsdynamodb.ITableV2 {
 	schema := table.ProductSchema()
 	props := &awsdynamodb.TablePropsV2{
-		TableName:           jsii.String(schema.Name),
-		PartitionKey:        key(schema.PK),
-		SortKey:             key(schema.SK),
-		Billing:             awsdynamodb.Billing_OnDemand(nil),
-		DynamoStream:        awsdynamodb.StreamViewType(schema.StreamView),
-		TimeToLiveAttribute: jsii.String(schema.TTL),
-		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
-			PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays),
-		},
-		TableClass:         tableClasses()[d.settings.TableClass],
-		DeletionProtection: jsii.Bool(d.settings.Protected),
-		RemovalPolicy:      policy,
+		TableName:                        jsii.String(schema.Name),
+		PartitionKey:                     key(schema.PK),
+		SortKey:                          key(schema.SK),
+		Billing:                          d.settings.billing(),
+		WarmThroughput:                   d.settings.warm(),
+		DynamoStream:                     awsdynamodb.StreamViewType(schema.StreamView),
+		TimeToLiveAttribute:              jsii.String(schema.TTL),
+		PointInTimeRecoverySpecification: recovery(),
+		TableClass:                       tableClasses()[d.settings.TableClass],
+		Replicas:                         d.replicas(),
+		DeletionProtection:               jsii.Bool(d.settings.Protected),
+		RemovalPolicy:                    policy,
 	}
 	var indexes []*awsdynamodb.GlobalSecondaryIndexPropsV2
 	for _, index := range schema.Indexes {
@@ -53,11 +53,20 @@ func (d *deployment) newTable(policy awscdk.RemovalPolicy) awsdynamodb.ITableV2 
 		}
 		indexes = append(indexes, &awsdynamodb.GlobalSecondaryIndexPropsV2{
 			IndexName: jsii.String(string(index.Name)), PartitionKey: key(index.PK), SortKey: key(index.SK),
-			ProjectionType: projection,
+			ProjectionType:      projection,
+			MaxReadRequestUnits: units(d.settings.ReadUnits), MaxWriteRequestUnits: units(d.settings.WriteUnits),
+			WarmThroughput: d.settings.warm(),
 		})
 	}
 	props.GlobalSecondaryIndexes = &indexes
 	return awsdynamodb.NewTableV2(d.Stack, jsii.String("Table"), props)
+}
+
+// recovery switches recovery to any second of the window on.
+func recovery() *awsdynamodb.PointInTimeRecoverySpecification {
+	return &awsdynamodb.PointInTimeRecoverySpecification{
+		PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays),
+	}
 }
 
 // key describes a key attribute; all of them are texts.

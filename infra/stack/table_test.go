@@ -48,7 +48,11 @@ func TestNewTable_followsTheSchema(t *testing.T) {
 		require.Equal(t, schema.Name, table.text("TableName"))
 		require.Equal(t, keys(schema.PK, schema.SK), table.at("KeySchema"))
 		require.ElementsMatch(t, attributes, table.at("AttributeDefinitions"))
-		require.ElementsMatch(t, indexes, table.at("GlobalSecondaryIndexes"))
+		made, _ := table.at("GlobalSecondaryIndexes").([]any)
+		for _, index := range made {
+			delete(index.(map[string]any), "WriteOnDemandThroughputSettings") // the stage's, not the schema's
+		}
+		require.ElementsMatch(t, indexes, made)
 		require.Equal(t, "PAY_PER_REQUEST", table.text("BillingMode"))
 		require.Equal(t, map[string]any{"StreamViewType": schema.StreamView}, table.at("StreamSpecification"))
 		require.Equal(t, map[string]any{"AttributeName": schema.TTL, "Enabled": true}, table.at("TimeToLiveSpecification"))

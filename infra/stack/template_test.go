@@ -33,6 +33,9 @@ var assembly, adjusted, restored, mailed, bare string
 
 const operator = "operator@nexus.example"
 
+// spread is the folder with prod in a region of its own, with two replicas.
+var spread string
+
 // whole is the folder with both stages, each with a domain, an issuer of its own, and a role for a workflow.
 var whole string
 
@@ -48,17 +51,24 @@ func adjustments() map[string]any {
 		"subjectForm":    "2",
 		"rollout":        "once",
 		"reserve":        "effects=80,walk=12", "effectsParallel": "6", "projectionsParallel": "2",
+		"monthlyBudget":  "200",
 		"restoredStream": restoredStream,
 	}
 }
 
 var deployed = release.Release{Name: "0.3.0", Before: "0.2.0"}
 
+func spreadSettings() map[string]any {
+	out := wholeSettings()
+	out["stage"], out["region"], out["replicas"] = prod, "eu-central-1", "eu-west-1,eu-north-1"
+	return out
+}
+
 func wholeSettings() map[string]any {
 	return map[string]any{
 		"domain": "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
 		"callbacks": "https://app.nexus.example/in,http://localhost:5173/in", "repository": "example/nexus",
-		"subjectForm": "2", "alarmEmail": operator, "tableClass": "infrequent",
+		"subjectForm": "2", "monthlyBudget": "200", "alarmEmail": operator, "tableClass": "infrequent",
 	}
 }
 
@@ -81,14 +91,14 @@ func run(m *testing.M) int {
 		return 1
 	}
 	assembly, adjusted = filepath.Join(folder, "cdk.out"), filepath.Join(folder, "adjusted")
-	whole = filepath.Join(folder, "whole")
+	whole, spread = filepath.Join(folder, "whole"), filepath.Join(folder, "spread")
 	restored, mailed = filepath.Join(folder, "restored"), filepath.Join(folder, "mailed")
 	bare = filepath.Join(folder, "bare")
 	code := 1
 	if err := errors.Join(
 		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
 		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
-		synthesize(folder, whole, wholeSettings()),
+		synthesize(folder, whole, wholeSettings()), synthesize(folder, spread, spreadSettings()),
 		synthesize(folder, mailed, map[string]any{"stage": prod, "alarmEmail": operator}),
 		synthesize(folder, bare, map[string]any{
 			"stage": prod, "canaryTokenEndpoint": "", "canaryClient": "", "canarySecret": "",

@@ -60,7 +60,7 @@ func (h *history) elsewhere() *elsewhere {
 	if err != nil {
 		panic("simulate: " + err.Error()) // the parts above do not fit together
 	}
-	e.stream = newStream(e.store.Feed())
+	e.stream = newStream(e.store.Feed(), false)
 	return e
 }
 

@@ -62,6 +62,7 @@ func TestPlan_reachesEverythingThatMayHappen(t *testing.T) {
 		"shell stands still", "export at the leave", "read by an erased user", "table restored",
 		"stranger with the id of an erased user", "state of an account of a moment ago",
 		"eraser crash before", "eraser crash after", "record without a key parked", "strand",
+		"removal by a replica",
 	} {
 		require.Positive(t, tally.Happened[what], what)
 	}

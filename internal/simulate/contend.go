@@ -216,7 +216,7 @@ func (h *history) recordsOf(r *reader, b contendedItem) []*record {
 	skip := pick(h.luck, 0, 0, 1, 2)
 	for i := len(h.stream.log) - 1; i >= 0 && len(batch) < maxAtOnce; i-- {
 		rec := h.stream.log[i]
-		if of, ok := itemOfRecord(rec); !ok || of != b || !r.filter.Match(rec.Record) {
+		if of, ok := itemOfRecord(rec); !ok || of != b || !r.filter.Match(rec.arrives) {
 			continue
 		}
 		if skip--; skip < 0 {

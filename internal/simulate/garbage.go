@@ -35,7 +35,7 @@ func (h *history) garble() {
 		if len(h.stream.log) == 0 {
 			return
 		}
-		if rec := h.stream.log[h.luck.IntN(len(h.stream.log))]; r.filter.Match(rec.Record) {
+		if rec := h.stream.log[h.luck.IntN(len(h.stream.log))]; r.filter.Match(rec.arrives) {
 			batch = append(batch, rec)
 		}
 	}

@@ -152,7 +152,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	}
 	h.store = memory.New(func() time.Time { return h.now },
 		memory.Options{Shards: l.shards, Witnessed: spec.Seed%witnessedOneIn == 0})
-	h.stream = newStream(h.store.Feed())
+	h.stream = newStream(h.store.Feed(), hasReplica(spec.Seed))
 	h.copies, h.parking = blobmemory.New(nil), blobmemory.New(nil)
 	h.schedules, h.walks, h.bus = newSchedules(h), newWalkQueue(h), newBus(h)
 	h.registry = product.Registry()
@@ -167,7 +167,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
 		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
-		Limits: h.limitNumbers(),
+		Limits: h.limitNumbers(), Replicated: h.stream.replicated,
 	}), ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.

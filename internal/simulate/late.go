@@ -27,7 +27,7 @@ const (
 func (h *history) recordsOfTheGone(r *reader, age time.Duration) []*record {
 	var out []*record
 	for _, rec := range h.stream.log {
-		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.Record) ||
+		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.arrives) ||
 			isOfRepository(rec) {
 			continue
 		}

@@ -126,6 +126,9 @@ func (h *history) absorb(w *worker) {
 	for _, r := range h.stream.read(by) {
 		h.take1(r)
 		h.noteUsage(r)
+		if r.Expired && !r.arrives.Expired {
+			h.happened["removal by a replica"]++
+		}
 	}
 	h.endPeriods()
 	h.checkTouched()

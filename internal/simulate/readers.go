@@ -52,7 +52,7 @@ func (h *history) deliver(r *reader, sh *shard, most int) *worker {
 	to := min(from+most, len(sh.records))
 	var batch []*record
 	for _, rec := range sh.records[from:to] {
-		if r.filter.Match(rec.Record) {
+		if r.filter.Match(rec.arrives) {
 			batch = append(batch, rec)
 		}
 	}
@@ -204,7 +204,7 @@ func (h *history) handOverAged() {
 			for r.waits(sh) && h.now.Sub(sh.records[r.places[sh]].Created) > giveUpAge {
 				rec := sh.records[r.places[sh]]
 				r.places[sh]++
-				if r.filter.Match(rec.Record) {
+				if r.filter.Match(rec.arrives) {
 					h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 						loop: r.loop, name: describe("%v again, given up at %s", r.consumers, rec.Sequence),
 						payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,

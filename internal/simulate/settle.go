@@ -162,7 +162,7 @@ func (h *history) checkApplied() {
 			}
 		}
 		for _, rec := range h.stream.log {
-			if !r.filter.Match(rec.Record) {
+			if !r.filter.Match(rec.arrives) {
 				continue
 			}
 			for _, name := range r.consumers {

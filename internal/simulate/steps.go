@@ -290,7 +290,7 @@ func (h *history) redeliver() {
 	from := h.luck.IntN(len(h.stream.log))
 	var batch []*record
 	for _, rec := range h.stream.log[from:min(len(h.stream.log), from+1+h.luck.IntN(40))] {
-		if r.filter.Match(rec.Record) && len(batch) < 1+h.luck.IntN(8) {
+		if r.filter.Match(rec.arrives) && len(batch) < 1+h.luck.IntN(8) {
 			batch = append(batch, rec)
 		}
 	}

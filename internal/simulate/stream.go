@@ -15,15 +15,18 @@ type stream struct {
 	last   string
 	log    []*record
 	shards []*shard
+	// replicated says that another region removes rows, too.
+	replicated bool
 }
 
 // record is one record and its outcomes.
 type record struct {
-	change.Record
-	by    kind // who wrote it
-	shard *shard
-	raw   json.RawMessage // as Lambda delivers it; nil until first used
-	done  map[string]bool // by consumer
+	change.Record               // as it happened
+	arrives       change.Record // as the stream has it
+	by            kind          // who wrote it
+	shard         *shard
+	raw           json.RawMessage // as Lambda delivers it; nil until first used
+	done          map[string]bool // by consumer
 }
 
 type shard struct {
@@ -34,11 +37,13 @@ type shard struct {
 	closed  bool
 }
 
-func newStream(feed *memory.Feed) *stream { return &stream{feed: feed} }
+func newStream(feed *memory.Feed, replicated bool) *stream {
+	return &stream{feed: feed, replicated: replicated}
+}
 
 func (r *record) payload() json.RawMessage {
 	if r.raw == nil {
-		r.raw = change.AppendRecord(nil, r.Record)
+		r.raw = change.AppendRecord(nil, r.arrives)
 	}
 	return r.raw
 }
@@ -62,7 +67,7 @@ func (s *stream) read(by kind) []*record {
 				panic("simulate: " + err.Error()) // nothing is ever trimmed here
 			}
 			for _, one := range slice.Records {
-				r := &record{Record: one, by: by, shard: sh, done: map[string]bool{}}
+				r := &record{Record: one, arrives: s.arrives(one), by: by, shard: sh, done: map[string]bool{}}
 				sh.records, sh.after = append(sh.records, r), one.Sequence
 				fresh = append(fresh, r)
 			}

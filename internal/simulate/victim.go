@@ -107,7 +107,7 @@ func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 		}
 	}
 	r := h.readerOf(archive.Name)
-	expired = slices.DeleteFunc(expired, func(rec *record) bool { return !r.filter.Match(rec.Record) })
+	expired = slices.DeleteFunc(expired, func(rec *record) bool { return !r.filter.Match(rec.arrives) })
 	if len(expired) == 0 {
 		return nil, contendedItem{}, nil
 	}
@@ -163,7 +163,7 @@ func (h *history) deliverForgotten(b contendedItem) (*worker, *reader) {
 	h.deliverLast(r, b)
 	var batch []*record
 	for _, rec := range h.stream.log[min(from, len(h.stream.log)):] {
-		if of, ok := itemOfRecord(rec); ok && of == b && r.filter.Match(rec.Record) {
+		if of, ok := itemOfRecord(rec); ok && of == b && r.filter.Match(rec.arrives) {
 			batch = append(batch, rec)
 		}
 	}

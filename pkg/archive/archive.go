@@ -50,6 +50,8 @@ type Config struct {
 	// Announces are the detail types that the consumer publishes, of [Events]; empty for none.
 	Announces []string
 	Now       func() time.Time
+	// Replicated says that the table has replicas in other regions; see [Consumer.kindOf].
+	Replicated bool
 }
 
 // Consumer updates timers, cold copies and expiry according to the items.
@@ -81,7 +83,10 @@ func verdictOf(err error) change.Verdict {
 
 // apply takes every step of the record, also after one that is refused for good: none needs the success of another. It
 // returns an error that may pass at once, and what was refused at the end.
-func (c *Consumer) apply(ctx context.Context, ch change.Change) error {
+func (c *Consumer) apply(ctx context.Context, ch change.Change) (err error) {
+	if ch.Kind, err = c.kindOf(ctx, ch); err != nil {
+		return err
+	}
 	if ch.Type == nil {
 		return c.timerRemoved(ctx, ch)
 	}

@@ -279,7 +279,11 @@ func (s *System) addConsumers(projections []*projection.Projection) error {
 		names = append(names, one.Name())
 		built[one.Name()] = projection.NewConsumer(one, p.Store(one.Name()), p.Now)
 	}
-	for _, line := range readers.Table(s.registry, names[len(deployed()):]...) {
+	lines := readers.Table(s.registry, names[len(deployed()):]...)
+	if p.Replicated {
+		lines = readers.Replicated(lines)
+	}
+	for _, line := range lines {
 		reader := Reader{Line: line}
 		for _, name := range line.Consumers {
 			consumer, known := built[name]
@@ -324,6 +328,7 @@ func (s *System) archiving(store table.Store) archive.Config {
 	p := &s.ports
 	return archive.Config{
 		Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Announces: p.Announces, Now: p.Now,
+		Replicated: p.Replicated,
 	}
 }
 

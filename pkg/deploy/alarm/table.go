@@ -3,7 +3,6 @@ package alarm
 import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
-	"nexus/pkg/table"
 )
 
 // unitsPerSecond is the use that the table is expected never to reach, as in the source document, and storedBytes the
@@ -16,25 +15,15 @@ const (
 // tableAlarms returns the alarms of the source document on the table. DynamoDB has no metric of a table's size, so
 // Nexus emits that one.
 func tableAlarms() []Alarm {
-	ofTable := func(name string, more ...Subject) Metric {
-		return measured(DynamoDB, name, Sum, append([]Subject{{TableName, "table"}}, more...)...)
-	}
-	everywhere := func(name string) []Metric {
-		out := []Metric{ofTable(name)}
-		for _, index := range table.ProductSchema().Indexes {
-			out = append(out, ofTable(name, Subject{Index, string(index.Name)}))
-		}
-		return out
-	}
 	used := unitsPerSecond * quick.Seconds()
 	return []Alarm{
 		{Name: "nexus-table-read-throttled", Of: everywhere("ReadThrottleEvents"), Above: 5, Period: steady, Periods: 1,
 			Missing: Good, Says: "DynamoDB refuses reads of the table or an index for now."},
 		{Name: "nexus-table-write-throttled", Of: everywhere("WriteThrottleEvents"), Above: 5, Period: steady, Periods: 1,
 			Missing: Good, Says: "DynamoDB refuses writes to the table or an index for now."},
-		{Name: "nexus-table-read-units", Of: []Metric{ofTable("ConsumedReadCapacityUnits")}, Above: used, Period: quick,
+		{Name: "nexus-table-read-units", Of: []Metric{tableMetric("ConsumedReadCapacityUnits")}, Above: used, Period: quick,
 			Periods: 5, Missing: Good, Says: "The table is read far more than it should be."},
-		{Name: "nexus-table-write-units", Of: []Metric{ofTable("ConsumedWriteCapacityUnits")}, Above: used, Period: quick,
+		{Name: "nexus-table-write-units", Of: []Metric{tableMetric("ConsumedWriteCapacityUnits")}, Above: used, Period: quick,
 			Periods: 5, Missing: Good, Says: "The table is written far more than it should be."},
 		{Name: "nexus-table-failing", Of: counted(metric.TableFailures), Above: 1, Period: quick, Periods: 1, Missing: Good,
 			Says: "DynamoDB itself fails."},

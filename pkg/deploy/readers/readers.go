@@ -6,6 +6,7 @@
 package readers
 
 import (
+	"slices"
 	"time"
 
 	"nexus/pkg/change"
@@ -42,6 +43,19 @@ const (
 // work. No user waits for effects: a schedule is set at least a minute ahead, and archive works in hours. Users wait
 // for projections, so their reader gathers nothing.
 const effectsWindow = 10 * time.Second
+
+// Replicated returns the lines for a table with replicas in other regions. What TTL removes there arrives here as a
+// removal without the identity of the TTL service, so no pattern asks for that.
+func Replicated(lines []Reader) []Reader {
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i].Filter = slices.Clone(out[i].Filter)
+		for j := range out[i].Filter {
+			out[i].Filter[j].ExpiredOnly = false
+		}
+	}
+	return out
+}
 
 // Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric shows
 // that. To regroup, move a name here and its constructor in the function's main. Further projections, of another

@@ -1,0 +1,27 @@
+package archive
+
+import (
+	"context"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/table"
+)
+
+// kindOf returns what a removal was, where the record may not say. What TTL removes in another region arrives here as a
+// removal by replication, without the identity of the TTL service; which region removes a row first, AWS does not say.
+// So in a table with replicas the removal of a row past its ttl is an expiry, unless its user deleted the item. Each
+// deletion by a user leaves a GONE row, in one transaction with the removal, and no GONE row ever leaves.
+func (c *Consumer) kindOf(ctx context.Context, ch change.Change) (change.Kind, error) {
+	if !c.Replicated || ch.Kind != change.Removed || !entity.Expired(ch.Old, ch.Created) {
+		return ch.Kind, nil
+	}
+	if ch.Type == nil { // a timer: no user deletes one
+		return change.Expired, nil
+	}
+	gone, err := table.Find(ctx, c.Store, entity.GoneKey(ch.User, ch.Ref.ID))
+	if err != nil || gone != nil {
+		return ch.Kind, err
+	}
+	return change.Expired, nil
+}
