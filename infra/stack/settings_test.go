@@ -111,7 +111,7 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"callbacks":    {"", "http://app.nexus.example/in", "/in", []any{"https://app.nexus.example/in#x"}, 1.0},
 		"maxReadUnits": {-1.0, "many"}, "maxWriteUnits": {-1.0, 1.5}, "warmWriteUnits": {3999.0, 5001.0},
 		"monthlyBudget": {-5.0, true},
-		"region":        {"europe", "eu-west-1", 1.0},
+		"region":        {"europe", 1.0},
 		"replicas":      {"europe", "eu-central-1", "eu-west-1,eu-west-1", 1.0},
 		"isuser":        {"https://id.nexus.example"},
 	} {
