@@ -49,6 +49,15 @@ func effectOf(receipt item.Item) effect {
 	}
 }
 
+// Written returns the entity and the version that a receipt says was written; false for a receipt of no entity.
+func Written(receipt item.Item) (ref entity.Ref, version int64, ok bool) {
+	e := effectOf(receipt)
+	return e.ref, e.version, e.ref.Type != "" && e.ref.ID != ""
+}
+
+// Deleted reports whether a receipt is of a deletion.
+func Deleted(receipt item.Item) bool { return effectOf(receipt).done == doneDelete }
+
 // replay answers according to the receipt, with the entity as it is now. Item is the entity's row if it was read
 // already.
 func (c call) replay(ctx context.Context, receipt, it item.Item) (Result, error) {

@@ -147,6 +147,9 @@ func GoneKey(user, itemID string) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowGone, itemID)}
 }
 
+// ReceiptPrefix begins the sort keys of receipts.
+func ReceiptPrefix() string { return RowReceipt + separator }
+
 // ReceiptKey is the key of the row that remembers an idempotent request by a hash of its key.
 func ReceiptKey(user, hash string) item.Key {
 	return item.Key{PK: UserPK(user), SK: join(RowReceipt, hash)}

@@ -212,7 +212,7 @@ func (r *run) check(ctx context.Context, g group) (out []Difference, schedules i
 		add(Archive, f.Place, f.Is, f.Want)
 	}
 	if g.item != nil && gone != nil {
-		add(Gone, gone.Key().String(), "there, and the item as well", "one of the two")
+		add(Gone, gone.Key().String(), "there, and the item as well", "the deletion of the item")
 	}
 	for _, row := range r.other(g, familyDelivery) {
 		add(Delivery, row.Key().String(), "begun and not ended", "sent")

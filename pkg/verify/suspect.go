@@ -133,6 +133,15 @@ func (r *run) recheck(ctx context.Context, s suspect, g group) ([]Difference, er
 // repair repairs the findings of one item, each by its owner's method. The read after the repair shows what could not
 // be repaired now.
 func (r *run) repair(ctx context.Context, g group, differences []Difference) error {
+	if gone := first(r.other(g, familyGone)); g.item != nil && gone != nil {
+		err := r.deleteGone(ctx, &g, gone)
+		if err == nil { // what is derived of the item goes, too
+			differences, _, err = r.check(ctx, g)
+		}
+		if err != nil {
+			return r.forgive(ctx, g.user, g.id, err)
+		}
+	}
 	kinds, keys := map[Kind]bool{}, map[string]bool{}
 	var offsets []int64
 	for _, d := range differences {

@@ -37,6 +37,7 @@ const (
 	Gone       Kind = "gone"     // an item that is there and was deleted
 	Stray      Kind = "stray"    // a row that belongs to no possible item
 	Snapshot   Kind = "snapshot" // rows of a repository's revision that was never committed
+	Receipt    Kind = "receipt"  // a receipt of a write that is not there
 	Kept       Kind = "kept"     // a KEPT row that no item names
 	Change     Kind = "change"   // what a change log does not name; a damaged row of one
 	Plan       Kind = "plan"     // a plan whose day has no row
@@ -268,7 +269,8 @@ func (r *run) user(ctx context.Context, user string) error {
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild, r.expected = map[int]bool{}, nil
 	for _, step := range []func(context.Context, string) error{
-		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.changes, r.sums,
+		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.receipts,
+		r.changes, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify %s: %w", entity.UserPK(user), err)
