@@ -49,10 +49,11 @@ func effectOf(receipt item.Item) effect {
 	}
 }
 
-// Written returns the entity and the version that a receipt says was written; false for a receipt of no entity.
+// Written returns the entity and the version that a receipt says was written. It is false for a receipt of no entity,
+// and for one of settings that had no row and did not change.
 func Written(receipt item.Item) (ref entity.Ref, version int64, ok bool) {
 	e := effectOf(receipt)
-	return e.ref, e.version, e.ref.Type != "" && e.ref.ID != ""
+	return e.ref, e.version, e.ref.Type != "" && e.ref.ID != "" && e.version > 0
 }
 
 // Deleted reports whether a receipt is of a deletion.
