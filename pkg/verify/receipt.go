@@ -29,7 +29,9 @@ func (r *run) receipts(ctx context.Context, user string) error {
 		return err
 	}
 	err := r.each(ctx, user, family{prefix: entity.ReceiptPrefix()}, func(row item.Item, _ string) error {
-		if ref, _, ok := command.Written(row); !ok || r.Registry.ByName(ref.Type) == nil {
+		ref, _, ok := command.Written(row)
+		// A command about an exception may leave it without a row: its receipt is no evidence.
+		if !ok || r.Registry.ByName(ref.Type) == nil || ref.Type == entity.TypeInstance {
 			return nil
 		}
 		if rows = append(rows, row); len(rows) < lookItems {
@@ -47,18 +49,12 @@ func (r *run) receipts(ctx context.Context, user string) error {
 }
 
 // lost returns those of the receipts whose write the table does not have. An item that left the table has a GONE or a
-// COLD row, an exception the GONE row of its series.
+// COLD row.
 func (r *run) lost(ctx context.Context, user string, receipts []item.Item) (out []item.Item, err error) {
 	var keys []item.Key
 	for _, row := range receipts {
 		ref, _, _ := command.Written(row)
-		left := ref.ID
-		if ref.Type == entity.TypeInstance {
-			if left, _, err = entity.ParseInstanceID(ref.ID); err != nil {
-				return nil, err
-			}
-		}
-		keys = append(keys, entity.ItemKey(user, ref), entity.GoneKey(user, left), entity.ColdKey(user, left))
+		keys = append(keys, entity.ItemKey(user, ref), entity.GoneKey(user, ref.ID), entity.ColdKey(user, ref.ID))
 	}
 	there, err := r.rows(ctx, keys)
 	if err != nil {
