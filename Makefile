@@ -157,8 +157,9 @@ synth: package cdk ## write every stage's CloudFormation template to cdk.out and
 bootstrap: package cdk ## prepare an account and region for deployments, once (CDKFLAGS)
 	bin/cdk bootstrap -c stage=$(STAGE) $(CDKFLAGS)
 
-diff: package cdk ## show what a deployment would change (STAGE, CDKFLAGS)
+diff: package cdk ## show what a deployment would change; refuses two indexes at once (STAGE, CDKFLAGS)
 	bin/cdk diff -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
+	@$(GO) run ./internal/tools/indexes -stage $(STAGE)
 
 preflight: ## ask what a deployment takes for granted: that the issuer answers, how far back the release is (STAGE, CDKFLAGS)
 	@$(GO) run ./internal/tools/preflight -stage $(STAGE) -- $(CDKFLAGS)
