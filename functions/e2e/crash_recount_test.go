@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/eventsource/streams"
-	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/product"
 )
@@ -127,13 +125,7 @@ func (w *fixture) tail() *streamReader {
 		TableName: aws.String(w.settings[env.TableName]),
 	})
 	require.NoError(w, err)
-	client := dynamodbstreams.NewFromConfig(aws.Config{
-		BaseEndpoint: aws.String(endpoint), Region: engine.DefaultRegion,
-		HTTPClient: &http.Client{Transport: engine.Transport(nil, engine.Options{})},
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
-		}),
-	})
+	client := dynamodbstreams.NewFromConfig(enginetest.Config(endpoint))
 	return &streamReader{streams.New(client, aws.ToString(table.Table.LatestStreamArn), nil), map[string]string{}}
 }
 

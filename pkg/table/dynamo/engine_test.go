@@ -17,7 +17,6 @@ import (
 	"nexus/internal/wiretest"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/local/engine"
 	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"
 	"nexus/pkg/table/dynamo"
@@ -38,14 +37,14 @@ func setup(t *testing.T) *fixture {
 		endpoint: enginetest.Start(t), name: enginetest.TableName(t),
 		guard: wiretest.NewGuard(t, nil, service()).Also(complete),
 	}
-	b.client = client(b.endpoint, engine.Transport(nil, engine.Options{}))
+	b.client = client(b.endpoint, enginetest.Transport())
 	schema := table.ProductSchema()
 	schema.Name = b.name
 	_, err := b.client.CreateTable(t.Context(), dynamo.CreateInput(schema))
 	require.NoError(t, err)
 	_, err = b.client.UpdateTimeToLive(t.Context(), dynamo.TTLInput(schema))
 	require.NoError(t, err)
-	b.store = b.through(engine.Transport(nil, engine.Options{}))
+	b.store = b.through(enginetest.Transport())
 	return b
 }
 

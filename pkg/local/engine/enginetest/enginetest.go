@@ -1,13 +1,15 @@
 // Package enginetest gives tests a local DynamoDB engine.
 //
 // It promises one engine per test binary, started on first use and ended when no running test uses it any more. A
-// missing engine fails the test with the command that installs it. It must never skip a test.
+// missing engine fails the test with the command that installs it. It must never skip a test. [EndpointVariable] puts
+// another DynamoDB in the engine's place.
 package enginetest
 
 import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"sync"
 	"testing"
@@ -21,6 +23,10 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
+// EndpointVariable is the environment variable that names the endpoint of another DynamoDB, which behaves as the service
+// does. Then no engine is started, and nothing is corrected on the way to it.
+const EndpointVariable = "NEXUS_TEST_ENDPOINT"
+
 // shared is the engine of this test binary: a resource outside of any one test, guarded by its lock.
 var shared struct {
 	sync.Mutex
@@ -32,6 +38,9 @@ var shared struct {
 // it, in parallel. The data end with the last of them; each test uses a separate table, see [TableName].
 func Start(t testing.TB) (endpoint string) {
 	t.Helper()
+	if other := os.Getenv(EndpointVariable); other != "" {
+		return other
+	}
 	running, err := acquire(t.Context())
 	if err != nil {
 		t.Fatalf("this test needs the local DynamoDB engine: %v", err)
@@ -102,14 +111,25 @@ func Table(t testing.TB) (endpoint, name string) {
 	return endpoint, name
 }
 
-// Client returns an SDK client for the endpoint, through the transport that corrects the engine's deviations.
-func Client(endpoint string) *dynamodb.Client {
-	return dynamo.NewClient(aws.Config{
+// Client returns an SDK client for the endpoint, through [Transport].
+func Client(endpoint string) *dynamodb.Client { return dynamo.NewClient(Config(endpoint)) }
+
+// Config returns what clients of the endpoint are made of, with [Transport].
+func Config(endpoint string) aws.Config {
+	return aws.Config{
 		BaseEndpoint: aws.String(endpoint),
 		Region:       engine.DefaultRegion,
-		HTTPClient:   &http.Client{Transport: engine.Transport(nil, engine.Options{})},
+		HTTPClient:   &http.Client{Transport: Transport()},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),
-	})
+	}
+}
+
+// Transport returns a transport that corrects the engine's deviations. To another DynamoDB it is a plain one.
+func Transport() http.RoundTripper {
+	if os.Getenv(EndpointVariable) != "" {
+		return http.DefaultTransport.(*http.Transport).Clone()
+	}
+	return engine.Transport(nil, engine.Options{})
 }
