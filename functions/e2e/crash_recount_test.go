@@ -173,6 +173,8 @@ func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 	orders := w.carryOut()
 	before, _ := w.recount()
 	require.Greater(t, len(before), orders, "nothing has followed from the work yet")
+	facts, missing := w.recountByScan()
+	require.Greater(t, len(missing), facts/2, "nor does a scan show it")
 
 	var functions []*killableFunction
 	for _, reader := range readers.Table(w.registry) {
@@ -187,6 +189,7 @@ func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 	differences, summary := w.recount()
 	require.Empty(t, differences)
 	require.EqualValues(t, users, summary.Users)
+	w.requireScanned()
 
 	for _, m := range functions { // and everything is delivered once more
 		m.offer(m.finished)
@@ -195,4 +198,13 @@ func TestFunctions_leaveWhatARecountGivesAfterKills(t *testing.T) {
 	deliverUntilQuiet(stream, 0, functions...)
 	differences, _ = w.recount()
 	require.Empty(t, differences)
+	w.requireScanned()
+}
+
+// requireScanned recounts by a scan, in code that knows nothing of the system's.
+func (w *fixture) requireScanned() {
+	w.Helper()
+	facts, found := w.recountByScan()
+	require.Empty(w, found)
+	require.Greater(w, facts, users*len(work(time.Now())))
 }

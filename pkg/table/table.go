@@ -78,6 +78,7 @@ type Query struct {
 	Partition string
 	Range     Range
 	// AnyTag selects rows with one of these tags. It is the only filter, and costs the read of every row in the range.
+	// An index that carries keys alone has no tags, and takes no such filter.
 	AnyTag []string
 	// AnyTagOr names an attribute whose presence lets a row pass the filter: the row may lack tags that another row has.
 	// It has no effect without AnyTag.

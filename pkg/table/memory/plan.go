@@ -43,6 +43,8 @@ func (s *Store) planQuery(q table.Query) (queryPlan, error) {
 		return refused("limit %d", q.Limit)
 	case len(q.AnyTag) > maxTags:
 		return refused("%d tags asked for, at most %d", len(q.AnyTag), maxTags)
+	case index.KeysOnly && len(q.AnyTag) > 0:
+		return refused("a filter by tags, which index %s does not have", q.Index)
 	case q.Range.Prefix != "" && (q.Range.From != "" || q.Range.To != ""):
 		return refused("a range of both prefix and bounds")
 	case q.Range.To != "" && q.Range.From > q.Range.To:

@@ -176,7 +176,8 @@ func keysOnly(f *fixture) {
 		f.eventually(q, "a")
 		f.sameRows([]item.Item{f.row("a", at(index, f.here(), "1"))}, f.rows(q))
 		q.AnyTag = []string{"home"}
-		f.eventually(q)
+		_, err := f.store.Query(f.ctx, q)
+		f.ErrorIs(err, table.ErrInvalid)
 	}
 }
 
