@@ -53,10 +53,10 @@ CDKFLAGS ?=
 APPROVED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff preflight deploy smoke cdk infra clean
+.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff preflight deploy smoke cdk infra clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: engine build ## run the whole system on this machine, data in .nexus
 	bin/nexus dev --data .nexus
@@ -66,6 +66,9 @@ demo: engine ## play one user's week through a system of its own and check every
 
 test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
+
+second-engine: ## run the functions on Amazon's DynamoDB Local, where Java is; its license asks for an AWS account (TESTFLAGS)
+	@$(GO) run ./internal/tools/secondengine $(TESTFLAGS)
 
 clients: ## lint the OpenAPI document, generate clients of it, and play a flow with each through a validating proxy
 	@internal/clients/run

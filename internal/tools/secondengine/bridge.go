@@ -31,7 +31,7 @@ type bridge struct {
 	alone sync.RWMutex
 
 	mu      sync.Mutex
-	bridged map[string]int      // by the name of a difference, how many requests
+	counts  map[string]int      // by the name of a difference, how many requests
 	unknown []string            // what the table does not have
 	done    map[string]exchange // the answers to large transactions, by token
 }
@@ -44,7 +44,7 @@ type exchange struct {
 }
 
 func newBridge(engine http.RoundTripper, service wiretest.Service) *bridge {
-	return &bridge{engine: engine, service: service, bridged: map[string]int{}, done: map[string]exchange{}}
+	return &bridge{engine: engine, service: service, counts: map[string]int{}, done: map[string]exchange{}}
 }
 
 // request is a request of a client.
@@ -215,7 +215,7 @@ func (b *bridge) judge(r request, answer exchange) {
 func (b *bridge) count(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bridged[name]++
+	b.counts[name]++
 }
 
 func (b *bridge) surprise(format string, args ...any) {

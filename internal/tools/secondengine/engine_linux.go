@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,8 +30,16 @@ const (
 	ready      = "ready"
 )
 
-// errCannotIsolate says that this machine does not let the engine have a network of its own.
-var errCannotIsolate = errors.New("no network namespace")
+// unfit says why this machine cannot run the engine, or nothing.
+func unfit(find func(string) (string, error)) string {
+	if runtime.GOARCH != "amd64" {
+		return "its library for Linux is for x86-64, this machine is " + runtime.GOARCH
+	}
+	if _, err := find("java"); err != nil {
+		return "there is no java (17 or later)"
+	}
+	return ""
+}
 
 // engine is a running DynamoDB Local. It listens on all interfaces and cannot be told otherwise, so it runs in a network
 // namespace that has the loopback interface alone; a socket in a folder of this user leads to it.
@@ -41,7 +50,7 @@ type engine struct {
 	folder string
 }
 
-// start starts the engine of a folder.
+// startEngine starts the engine that is installed in a folder.
 func startEngine(ctx context.Context, folder string, log io.Writer) (*engine, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -71,7 +80,7 @@ func startEngine(ctx context.Context, folder string, log io.Writer) (*engine, er
 		return nil, errors.Join(err, os.RemoveAll(own))
 	}
 	if err := e.keeper.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", errCannotIsolate, err), os.RemoveAll(own))
+		return nil, errors.Join(fmt.Errorf("%w: no namespace for its network: %w", errCannotRun, err), os.RemoveAll(own))
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if strings.TrimSpace(line) != ready {
