@@ -34,6 +34,7 @@ type bridge struct {
 	counts  map[string]int      // by the name of a difference, how many requests
 	unknown []string            // what the table does not have
 	done    map[string]exchange // the answers to large transactions, by token
+	places  map[string]place    // by iterator
 }
 
 // exchange is an answer of the engine.
@@ -44,7 +45,10 @@ type exchange struct {
 }
 
 func newBridge(engine http.RoundTripper, service wiretest.Service) *bridge {
-	return &bridge{engine: engine, service: service, counts: map[string]int{}, done: map[string]exchange{}}
+	return &bridge{
+		engine: engine, service: service, counts: map[string]int{}, done: map[string]exchange{},
+		places: map[string]place{},
+	}
 }
 
 // request is a request of a client.
@@ -82,7 +86,7 @@ func (b *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
-	b.judge(asked, answer)
+	b.check(asked, answer)
 	for name, values := range answer.header {
 		w.Header()[name] = values
 	}
@@ -100,6 +104,12 @@ func (b *bridge) answer(r request) (exchange, error) {
 		b.count(manyActions)
 		return b.inParts(r, actions)
 	}
+	switch r.operation {
+	case "GetShardIterator":
+		return b.iterator(r)
+	case "GetRecords":
+		return b.records(r)
+	}
 	b.alone.RLock()
 	got, err := b.send(r.Request, r.operation, r.in)
 	b.alone.RUnlock()
@@ -110,8 +120,8 @@ func (b *bridge) answer(r request) (exchange, error) {
 	return got, err
 }
 
-// withRow sends a write again that failed on its condition, and adds the row to its failure. Between the two, nothing is
-// written. The first attempt had no effect, so it is as if there had been the second alone.
+// withRow sends a write again that failed on its condition, and adds the row to its failure. Between the two, nothing
+// is written. The first attempt had no effect, so it is as if there had been the second alone.
 func (b *bridge) withRow(r request) (exchange, error) {
 	b.alone.Lock()
 	defer b.alone.Unlock()
@@ -182,8 +192,8 @@ func (e exchange) code() string {
 // ofRow are the words of refusals that depend on the row which an update meets, and not on the request alone.
 var ofRow = []string{"exceeded the maximum allowed size", "document path", "incorrect data type", "type mismatch"}
 
-// judge notes an answer that the service does not document for the request.
-func (b *bridge) judge(r request, answer exchange) {
+// check notes an answer that the service does not document for the request.
+func (b *bridge) check(r request, answer exchange) {
 	if answer.status == http.StatusOK {
 		return
 	}

@@ -18,6 +18,7 @@ const (
 	manyActions = "large transactions"
 	noOldRow    = "row of a failed write"
 	prefixCase  = "prefix of a sort key"
+	emptyShard  = "beginning of a shard"
 )
 
 // differences are all that are known. What is not here fails the run. docs/deploy.md has the same table.
@@ -44,6 +45,11 @@ func differences() []difference {
 			does: "asks for the range from the prefix to its end",
 		},
 		{
+			name: emptyShard, engine: "is trimmed, if another table is written first", service: "is where it was",
+			source: "API Reference, GetRecords", bridged: true,
+			does: "reads from the shard's beginning again",
+		},
+		{
 			name: "time of a record", engine: "cuts it to the minute", service: "cuts it to the second",
 			source: "API Reference, StreamRecord", does: "no effect reads it; the age of records is a metric",
 		},
@@ -63,7 +69,7 @@ func (d difference) markdown() string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s |", d.name, d.engine, d.service, d.does, d.source)
 }
 
-// hidden is what the run does not show.
+// hidden says of what the run shows nothing.
 var hidden = []string{
 	"throttling, adaptive capacity, and the time that an index or a stream lags behind",
 	"removals by TTL, splits of shards, and the end of a stream's 24 hours",

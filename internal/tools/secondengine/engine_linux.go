@@ -41,8 +41,8 @@ func unfit(find func(string) (string, error)) string {
 	return ""
 }
 
-// engine is a running DynamoDB Local. It listens on all interfaces and cannot be told otherwise, so it runs in a network
-// namespace that has the loopback interface alone; a socket in a folder of this user leads to it.
+// engine is a running DynamoDB Local. It listens on all interfaces and cannot be told otherwise, so it runs in a
+// network namespace that has the loopback interface alone. A socket in a folder of this user leads to it.
 type engine struct {
 	keeper *exec.Cmd
 	hold   io.Closer // the keeper ends when this is closed
@@ -112,8 +112,9 @@ func keep(socket, folder string) error {
 	if err := raiseLoopback(); err != nil {
 		return fmt.Errorf("loopback interface: %w", err)
 	}
-	java := exec.Command("java", "-XX:-UsePerfData", "-Xmx1g", "-Djava.library.path="+filepath.Join(folder, "DynamoDBLocal_lib"),
-		"-jar", filepath.Join(folder, "DynamoDBLocal.jar"), "-inMemory", "-sharedDb", "-port", strconv.Itoa(port))
+	java := exec.Command("java", "-XX:-UsePerfData", "-Xmx1g",
+		"-Djava.library.path="+filepath.Join(folder, "DynamoDBLocal_lib"), "-jar", filepath.Join(folder, "DynamoDBLocal.jar"),
+		"-inMemory", "-sharedDb", "-port", strconv.Itoa(port))
 	java.Stdout, java.Stderr = os.Stderr, os.Stderr
 	if err := java.Start(); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Command secondengine runs tests on Amazon's DynamoDB Local instead of the local engine: make second-engine. Nobody who
-// wrote this system wrote that one. A bridge makes good the differences that are known (see [differences]); one that is
-// not known fails the run. Its arguments are those of go test; without a package it runs what the run is for.
+// Command secondengine runs tests on Amazon's DynamoDB Local instead of the local engine: make second-engine. A bridge
+// makes good the differences that are known (see [differences]); one that is not known fails the run. Its arguments are
+// those of go test; without a package it tests those of [packages].
 //
 // It promises that the engine is reachable from this program alone, and ends with it. Where it cannot run, it says
 // SKIPPED and why, and its exit code is 0. It must never be part of make test: it needs Java, and the engine's license
@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"nexus/internal/wiretest"
-	"nexus/pkg/local/engine/enginetest"
 	"nexus/pkg/table"
 )
 
@@ -37,6 +36,8 @@ var packages = []string{"./functions/e2e", "./pkg/table/dynamo", "./pkg/eventsou
 const (
 	installer = "internal/tools/secondengine/install.sh"
 	folder    = "bin/dynamodb-local"
+	// endpointVariable names the endpoint to the tests: see pkg/local/engine/enginetest.
+	endpointVariable = "NEXUS_TEST_ENDPOINT"
 )
 
 func main() {
@@ -104,7 +105,7 @@ func testOn(ctx context.Context, b *bridge, args []string, out io.Writer) error 
 		args = append(args, packages...)
 	}
 	tests := exec.CommandContext(ctx, "go", append([]string{"run", "./internal/testreport", "-count=1"}, args...)...)
-	tests.Env = append(os.Environ(), enginetest.EndpointVariable+"=http://"+listener.Addr().String())
+	tests.Env = append(os.Environ(), endpointVariable+"=http://"+listener.Addr().String())
 	tests.Stdout, tests.Stderr = io.MultiWriter(out, &printed), os.Stderr
 	failed := tests.Run()
 	if err := ctx.Err(); err != nil {

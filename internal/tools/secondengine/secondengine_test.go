@@ -133,7 +133,8 @@ func isCheck(in map[string]any) bool {
 
 func TestBridge_carriesALargeTransactionOutOnce(t *testing.T) {
 	t.Parallel()
-	engine := always(http.StatusOK, `{"ConsumedCapacity":[{"TableName":"t","CapacityUnits":20.0,"Table":{"CapacityUnits":1}}]}`)
+	engine := always(http.StatusOK,
+		`{"ConsumedCapacity":[{"TableName":"t","CapacityUnits":20.0,"Table":{"CapacityUnits":1}}]}`)
 	b := newBridge(engine, service())
 	for range 2 { // the answer to the first may have been lost
 		got := ask(b, "TransactWriteItems", transaction(t, 25))
@@ -175,6 +176,29 @@ func TestBridge_appliesNothingOfALargeTransactionThatFails(t *testing.T) {
 	for _, in := range engine.asked {
 		require.True(t, isCheck(in))
 	}
+}
+
+func TestBridge_findsTheBeginningOfAShardAgain(t *testing.T) {
+	t.Parallel()
+	engine := &fake{answer: func(operation string, in map[string]any) (int, string) {
+		switch {
+		case operation == "GetShardIterator" && in["ShardIteratorType"] == "TRIM_HORIZON":
+			return http.StatusOK, `{"ShardIterator":"beginning"}`
+		case operation == "GetShardIterator":
+			return http.StatusOK, `{"ShardIterator":"first"}`
+		case in["ShardIterator"] == "first":
+			return http.StatusOK, `{"NextShardIterator":"second","Records":[]}`
+		case in["ShardIterator"] == "beginning":
+			return http.StatusOK, `{"Records":[{"eventID":"1"}]}`
+		}
+		return http.StatusBadRequest, `{"__type":"x#TrimmedDataAccessException"}`
+	}}
+	b := newBridge(engine, service())
+	ask(b, "GetShardIterator", `{"StreamArn":"a","ShardId":"s","ShardIteratorType":"LATEST"}`)
+	ask(b, "GetRecords", `{"ShardIterator":"first"}`)
+	require.Contains(t, ask(b, "GetRecords", `{"ShardIterator":"second"}`).Body.String(), `"eventID":"1"`)
+	require.Equal(t, http.StatusBadRequest, ask(b, "GetRecords", `{"ShardIterator":"of nobody"}`).Code)
+	require.Equal(t, 1, b.counts[emptyShard])
 }
 
 func TestBridge_notesWhatTheServiceDoesNotDocument(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 const maxActions = 10
 
 // inParts carries a transaction out that is too large for the engine. It checks all conditions, and applies the actions
-// if they hold, while no other request gets through. A transaction that comes again is answered from memory, as its token
-// asks for.
+// if they hold, while no other request gets through. A transaction that comes again is answered from memory, as its
+// token asks for.
 func (b *bridge) inParts(r request, actions []any) (exchange, error) {
 	b.alone.Lock()
 	defer b.alone.Unlock()

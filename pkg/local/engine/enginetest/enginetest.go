@@ -23,8 +23,8 @@ import (
 	"nexus/pkg/table/dynamo"
 )
 
-// EndpointVariable is the environment variable that names the endpoint of another DynamoDB, which behaves as the service
-// does. Then no engine is started, and nothing is corrected on the way to it.
+// EndpointVariable is the environment variable that names the endpoint of another DynamoDB, which behaves as the
+// service does. Then no engine is started, and nothing is corrected on the way to it.
 const EndpointVariable = "NEXUS_TEST_ENDPOINT"
 
 // shared is the engine of this test binary: a resource outside of any one test, guarded by its lock.
