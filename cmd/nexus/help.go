@@ -42,6 +42,11 @@ func (*costCommand) Help() string {
 }
 
 // Help shows how the command is used.
+func (*capacityCommand) Help() string {
+	return examples("", "nexus capacity --users 100000", "nexus capacity --users 1000000 --peak 10 --settings stage.json")
+}
+
+// Help shows how the command is used.
 func (*replayCommand) Help() string {
 	return examples("", "nexus replay stream.ndjson",
 		"nexus replay --consumer stats,links --dev http://127.0.0.1:8080 parked.json")

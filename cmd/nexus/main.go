@@ -34,7 +34,8 @@ type commands struct {
 
 	Simulate simulateCommand `cmd:"" help:"${simulate}"`
 
-	Cost costCommand `cmd:"" help:"Replay a month of the load that the table was designed for and print its bill."`
+	Cost     costCommand     `cmd:"" help:"Replay a month of the load that the table was designed for and print its bill."`
+	Capacity capacityCommand `cmd:"" help:"Tell what bounds a deployment with so many users, and what is reached first."`
 
 	Smoke  smokeCommand  `cmd:"" help:"${smoke}"`
 	Verify verifyCommand `cmd:"" help:"${verify}"`
