@@ -15,9 +15,7 @@ func TestCeilings_boundTheTableAndEachIndex(t *testing.T) {
 	each(t, func(t *template) {
 		made := t.one(tableType)
 		places := []any{made.Properties}
-		for _, index := range made.at("GlobalSecondaryIndexes").([]any) {
-			places = append(places, index)
-		}
+		places = append(places, made.at("GlobalSecondaryIndexes").([]any)...)
 		require.Len(t, places, 5)
 		var want any
 		if t.stage == prod {
