@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,17 +10,6 @@ import (
 
 	"nexus/internal/cost"
 )
-
-func TestCapacityCommand_printsTheTablesOfTheDocument(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/capacity.md")
-	require.NoError(t, err)
-	for _, users := range []int{100_000, 1_000_000, 10_000_000} {
-		code, results, messages := nexus(t, "capacity", "--users", fmt.Sprint(users))
-		require.Equal(t, exitDone, code, messages)
-		require.Contains(t, string(page), results)
-	}
-}
 
 func TestCapacityCommand_takesAStagesSettings(t *testing.T) {
 	t.Parallel()

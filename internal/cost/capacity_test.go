@@ -1,7 +1,9 @@
 package cost_test
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,5 +50,20 @@ func TestCapacity_isThatOfTheBill(t *testing.T) {
 		require.NoError(t, err)
 		i := slices.IndexFunc(at.Bounds, func(other cost.Bound) bool { return other.What == b.What })
 		require.InEpsilon(t, b.Limit, at.Bounds[i].Peak, 0.01, b.What)
+	}
+}
+
+// The tables of docs/capacity.md are what nexus capacity prints.
+func TestCapacity_isThatOfTheDocument(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/capacity.md")
+	require.NoError(t, err)
+	m := replayed(t, 10, 30, 1)
+	for _, users := range []int{100_000, 1_000_000, 10_000_000} {
+		c, err := cost.NewCapacity(m, cost.DefaultPrices(), users, 5, cost.StageSettings{})
+		require.NoError(t, err)
+		var table strings.Builder
+		require.NoError(t, c.Print(&table))
+		require.Contains(t, string(page), table.String())
 	}
 }
