@@ -49,7 +49,7 @@ WORKERS ?= 2
 # Which deployment (a member of "stages" in cdk.json), and what the CDK is told besides, such as -c issuer=https://...
 STAGE    ?= dev
 CDKFLAGS ?=
-# 1 says that somebody has read what would change: the CDK then asks no more.
+# 1 says that a reviewer has read what would change: the CDK then asks no more.
 APPROVED ?=
 
 .DEFAULT_GOAL := help

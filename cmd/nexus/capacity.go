@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"nexus/internal/cost"
 )
@@ -31,16 +30,11 @@ func (c *capacityCommand) Run(ctx context.Context, out outputs) error {
 			return fmt.Errorf("%w: %s: %w", cost.ErrOptions, c.Settings, err)
 		}
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(roomToCollect / 2))
-	bar := newProgress(out.messages, "days")
-	month, err := cost.Replay(ctx, cost.Options{
-		Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: c.Scale, Seed: 1, Progress: bar.show,
-	})
-	bar.end()
+	month, err := replayMonth(ctx, out, c.Scale, 1)
 	if err != nil {
 		return err
 	}
-	capacity, err := cost.NewCapacity(month, cost.DefaultPrices(), c.Users, c.Peak, settings)
+	capacity, err := cost.NewCapacity(month, c.Users, c.Peak, settings)
 	if err != nil {
 		return err
 	}

@@ -49,12 +49,7 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 			return fmt.Errorf("%s: %w", c.Prices, err)
 		}
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(roomToCollect / 2))
-	bar := newProgress(out.messages, "days")
-	month, err := cost.Replay(ctx, cost.Options{
-		Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: c.Scale, Seed: c.Seed, Progress: bar.show,
-	})
-	bar.end()
+	month, err := replayMonth(ctx, out, c.Scale, c.Seed)
 	if err != nil {
 		return err
 	}
@@ -68,4 +63,14 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return nil
+}
+
+// replayMonth replays the month of the document's load for a part of the users.
+func replayMonth(ctx context.Context, out outputs, scale float64, seed uint64) (*cost.Month, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(roomToCollect / 2))
+	bar := newProgress(out.messages, "days")
+	defer bar.end()
+	return cost.Replay(ctx, cost.Options{
+		Load: cost.DocumentLoad(), Model: cost.DefaultModel(), Scale: scale, Seed: seed, Progress: bar.show,
+	})
 }

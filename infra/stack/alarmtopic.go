@@ -50,5 +50,5 @@ func (d *deployment) addAlarmTopic() awssns.Topic {
 	return topic
 }
 
-// isSilent reports whether the alarms of a protected stage would tell nobody.
+// isSilent reports whether the alarms of a protected stage would reach no operator.
 func (s Settings) isSilent() bool { return s.Protected && s.AlarmTopic == "" && len(s.AlarmEmail) == 0 }

@@ -43,7 +43,7 @@ type Settings struct {
 	// LogDays is how long logs are retained.
 	LogDays int
 	// AlarmTopic is the ARN of the topic that alarms are sent to. Instead of it, AlarmEmail has the addresses to which a
-	// topic of the stack sends them. Without both, alarms tell nobody: no protected stage is deployed like that.
+	// topic of the stack sends them. Without both, alarms reach no operator: no protected stage is deployed like that.
 	AlarmTopic string
 	AlarmEmail []string
 	// CanaryTokenEndpoint is where the issuer gives tokens for client credentials, CanaryClient the client's id, and

@@ -62,12 +62,12 @@ type Bound struct {
 
 // NewCapacity scales the month's counts to a number of users, whose peak is so many times the mean. It returns
 // [ErrOptions] unless both are positive.
-func NewCapacity(m *Month, prices Prices, users int, peak float64, of StageSettings) (Capacity, error) {
+func NewCapacity(m *Month, users int, peak float64, of StageSettings) (Capacity, error) {
 	if users < 1 || peak < 1 {
 		return Capacity{}, fmt.Errorf("%w: %d users with a peak of %g times the mean: both are at least 1", ErrOptions,
 			users, peak)
 	}
-	b := biller{m, prices, When{}}
+	b := biller{month: m}
 	seconds := float64(m.Load.Days) * day.Seconds()
 	// one is the use of one user in a second, as the bill has it.
 	one := func(quantity float64) float64 { return quantity / seconds / float64(m.Load.Users) }
@@ -83,7 +83,11 @@ func NewCapacity(m *Month, prices Prices, users int, peak float64, of StageSetti
 	for _, f := range []env.Function{env.Projections, env.Effects, env.Walk, env.Account, env.Notify, env.Canary} {
 		reserved += reserve(f)
 	}
-	writes, reads := b.tableUnits()
+	var writes, reads float64
+	for _, units := range b.unitsOf(Creates, Updates, Reads, LifeCycle, Devices) {
+		writes += units.TableUnits
+		reads += units.ReadUnits
+	}
 
 	c := Capacity{Users: users, Peak: peak}
 	// add takes a mean and a peak of one user.
@@ -120,17 +124,6 @@ func (m *Month) busy(f env.Function) float64 {
 		}
 	}
 	return ms / 1000
-}
-
-// tableUnits returns the units that the table itself takes in a month.
-func (b biller) tableUnits() (writes, reads float64) {
-	for _, t := range b.month.Taken {
-		for _, units := range t.Table {
-			writes += units.TableUnits
-			reads += units.ReadUnits
-		}
-	}
-	return writes * b.month.Times, reads * b.month.Times
 }
 
 // Print writes the bounds as a table in Markdown.

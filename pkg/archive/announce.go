@@ -23,7 +23,7 @@ const (
 	ItemRestored = "ItemRestored"
 )
 
-// Events returns the detail types, of which a deployment announces those that somebody subscribes to.
+// Events returns the detail types, of which a deployment announces those that a program subscribes to.
 func Events() []string { return []string{TaskArchived, ItemExpired, ItemRestored} }
 
 // Detail is the detail of each of them; events/ has its schema.

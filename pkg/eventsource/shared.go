@@ -3,7 +3,6 @@ package eventsource
 import (
 	"context"
 	"slices"
-	"sort"
 	"sync"
 
 	"nexus/pkg/change"
@@ -96,10 +95,10 @@ func (w *window) find(after string) (int, bool) {
 	if after == w.after {
 		return 0, true
 	}
-	at := sort.Search(len(w.records), func(i int) bool {
-		return change.CompareSequence(w.records[i].Sequence, after) >= 0
+	at, isKept := slices.BinarySearchFunc(w.records, after, func(r change.Record, after string) int {
+		return change.CompareSequence(r.Sequence, after)
 	})
-	return at + 1, at < len(w.records) && w.records[at].Sequence == after
+	return at + 1, isKept
 }
 
 // isAhead reports whether a position is after all that is kept, so that the window goes there.

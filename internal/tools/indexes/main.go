@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -23,15 +22,9 @@ const patience = time.Minute
 func main() {
 	stage := flag.String("stage", "dev", "the `name` of the stage, a member of stages in cdk.json")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	err := run(ctx, &stacks.Reader{Run: stacks.Run}, "cdk.out", "nexus-"+*stage)
-	cancel()
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "indexes:", err)
-		os.Exit(1)
-	}
+	stacks.Main("indexes", patience, func(ctx context.Context) error {
+		return run(ctx, &stacks.Reader{Run: stacks.Run}, "cdk.out", "nexus-"+*stage)
+	})
 }
 
 // run compares the template of the stack that was synthesized into the folder with the deployed one.

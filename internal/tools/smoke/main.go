@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -32,17 +31,9 @@ const (
 func main() {
 	stage := flag.String("stage", "dev", "the `name` of the stage")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	ctx, cancel := context.WithTimeout(ctx, patience)
 	s := smoke{stage: *stage, own: os.Getenv(tokenVariable), client: http.DefaultClient,
 		stacks: &stacks.Reader{Run: stacks.Run}}
-	err := s.run(ctx, flag.Arg(0))
-	cancel()
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "smoke:", err)
-		os.Exit(1)
-	}
+	stacks.Main("smoke", patience, func(ctx context.Context) error { return s.run(ctx, flag.Arg(0)) })
 }
 
 type smoke struct {

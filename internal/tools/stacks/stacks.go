@@ -11,8 +11,24 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"time"
 )
+
+// Main runs a program until it ends, an interrupt comes or the time is over. After an error it prints that under the
+// program's name, and exits with 1.
+func Main(name string, patience time.Duration, run func(ctx context.Context) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	err := run(ctx)
+	cancel()
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
 
 // CLI runs one command of the AWS command line, and returns what it prints. Environ is added to the environment.
 type CLI func(ctx context.Context, environ []string, args ...string) ([]byte, error)
