@@ -53,10 +53,12 @@ func fewLarge(next http.Handler) http.Handler {
 	})
 }
 
-// idlers closes an idle connection if there are too many others.
+// idlers closes the connection that has been idle the longest if there are too many. Its client is the least likely to
+// be sending a request at this moment, which it could not safely repeat.
 type idlers struct {
 	mu      sync.Mutex
-	waiting map[net.Conn]struct{}
+	since   int64              // counts the times that a connection became idle
+	waiting map[net.Conn]int64 // by since
 }
 
 // changed is a [http.Server]'s ConnState.
@@ -67,12 +69,19 @@ func (i *idlers) changed(c net.Conn, state http.ConnState) {
 	if state != http.StateIdle {
 		return
 	}
-	if len(i.waiting) >= maxIdle {
-		_ = c.Close() // the client opens another one for its next request
-		return
-	}
 	if i.waiting == nil {
-		i.waiting = map[net.Conn]struct{}{}
+		i.waiting = map[net.Conn]int64{}
 	}
-	i.waiting[c] = struct{}{}
+	i.since++
+	i.waiting[c] = i.since
+	if len(i.waiting) > maxIdle {
+		oldest := c
+		for other, since := range i.waiting {
+			if since < i.waiting[oldest] {
+				oldest = other
+			}
+		}
+		delete(i.waiting, oldest)
+		_ = oldest.Close() // the client opens another one for its next request
+	}
 }

@@ -203,16 +203,19 @@ func TestIdlers_boundTheConnectionsThatWait(t *testing.T) {
 		idle.changed(server, http.StateNew)
 		idle.changed(server, http.StateIdle)
 	}
-	require.False(t, closed(open[0]))
-	require.False(t, closed(open[maxIdle-1]))
-	require.True(t, closed(open[maxIdle]), "one too many")
-	idle.changed(open[maxIdle], http.StateClosed)
+	require.True(t, closed(open[0]), "the one that has waited longest is one too many")
+	require.False(t, closed(open[1]))
+	require.False(t, closed(open[maxIdle]))
+	idle.changed(open[0], http.StateClosed)
 
-	idle.changed(open[0], http.StateActive) // its next request
+	idle.changed(open[1], http.StateActive) // its next request
+	idle.changed(open[1], http.StateIdle)
 	server, client := net.Pipe()
 	t.Cleanup(func() { _ = client.Close() })
 	idle.changed(server, http.StateIdle)
-	require.False(t, closed(server), "there is room again")
+	require.True(t, closed(open[2]), "this one now")
+	require.False(t, closed(open[1]))
+	require.False(t, closed(server))
 }
 
 func isTimeout(err error) bool {

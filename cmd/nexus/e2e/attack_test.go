@@ -139,7 +139,7 @@ func (s *system) waitLong(t testing.TB) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	for {
-		got, err := s.client("").call(ctx, request{method: http.MethodPost, path: "/dev/settle", body: map[string]any{}})
+		got, err := s.anonymous().call(ctx, request{method: http.MethodPost, path: "/dev/settle", body: map[string]any{}})
 		require.NoError(t, err)
 		if got.status == http.StatusOK {
 			return

@@ -82,6 +82,12 @@ func (s *system) client(user string) client {
 	return client{system: s, http: newHTTP(s.t), user: user}
 }
 
+// anonymous is a client of no user. All calls share its connections: the system keeps few idle ones.
+func (s *system) anonymous() client {
+	s.connects.Do(func() { s.connections = newHTTP(s.t) })
+	return client{system: s, http: s.connections}
+}
+
 // call makes the request once.
 func (c client) call(ctx context.Context, r request) (answer, error) {
 	var body io.Reader

@@ -169,7 +169,7 @@ func (l *life) requireReturn() {
 	_, after := s.export(l.user)
 	requireSame(s.t, before, after, "an account that came back")
 	s.advance(5*time.Minute + time.Second)
-	late, err := s.client("").call(s.t.Context(), request{method: http.MethodGet, path: l.job["url"].(string)})
+	late, err := s.anonymous().call(s.t.Context(), request{method: http.MethodGet, path: l.job["url"].(string)})
 	require.NoError(s.t, err)
 	require.GreaterOrEqual(s.t, late.status, 400, "the address of a file after 5 minutes")
 	s.advance(time.Duration(seconds) * time.Second)

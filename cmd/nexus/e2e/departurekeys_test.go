@@ -107,7 +107,7 @@ func TestDev_exportsAndErasesAnAccountWithADamagedRow(t *testing.T) {
 
 	s.dev(http.MethodPost, "/dev/erase", map[string]any{"user": l.user, "now": true}, nil)
 	s.waitUntilIdle()
-	got, err := s.client("").call(t.Context(), request{
+	got, err := s.anonymous().call(t.Context(), request{
 		method: http.MethodPost, path: "/dev/export", body: map[string]any{"user": l.user},
 	})
 	require.NoError(t, err)

@@ -187,7 +187,7 @@ func TestDev_countsExportsExactly(t *testing.T) {
 		if n == 1 {
 			url := c.get(at)["url"].(string)
 			c.do(http.StatusNoContent, request{method: http.MethodDelete, path: at})
-			got, err := s.client("").call(t.Context(), request{method: http.MethodGet, path: url})
+			got, err := s.anonymous().call(t.Context(), request{method: http.MethodGet, path: url})
 			require.NoError(t, err)
 			require.Contains(t, []int{http.StatusNotFound, http.StatusForbidden, http.StatusGone}, got.status, "%s", got)
 		}
@@ -229,7 +229,7 @@ func TestDev_hasTheRatesOfTheDocument(t *testing.T) {
 	require.Equal(t, fmt.Sprintf(`"user";q=%d;w=60`, defaults["user"]), policy.Get("RateLimit-Policy"))
 	path := c.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
 	guess := path[:len(path)-len(".ics")-8] + "AAAAAAAA.ics"
-	anyone := s.client("")
+	anyone := s.anonymous()
 	want := fmt.Sprintf(`"feed";q=%d;w=3600`, defaults["feed"])
 	for n := range defaults["feed"] {
 		anyone.do(http.StatusNotFound, request{method: http.MethodGet, path: guess})

@@ -98,7 +98,7 @@ func (s *system) search(l *life, others []*life, running bool) (files int, found
 			"/dev/events?limit=1000", "/dev/schedules?limit=1000", "/dev/walks", "/dev/parked", "/dev/blobs", "/dev/lag",
 			"/dev/metrics",
 		} {
-			got := s.client("").do(http.StatusOK, request{method: http.MethodGet, path: at})
+			got := s.anonymous().do(http.StatusOK, request{method: http.MethodGet, path: at})
 			find(at, got.body)
 		}
 	}

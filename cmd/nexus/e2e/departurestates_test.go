@@ -27,7 +27,7 @@ func (s *system) operations() (out []operation) {
 			OperationID string `json:"operationId"`
 		} `json:"paths"`
 	}
-	got := s.client("").do(http.StatusOK, request{method: http.MethodGet, path: "/openapi.json"})
+	got := s.anonymous().do(http.StatusOK, request{method: http.MethodGet, path: "/openapi.json"})
 	require.NoError(s.t, decode(got.body, &document))
 	for path, methods := range document.Paths {
 		for method, o := range methods {

@@ -55,7 +55,7 @@ func TestDev_exportsAndErasesALargeAccount(t *testing.T) {
 
 	neighbour := s.client("beside").get("/v1/notes")
 	began = time.Now()
-	eraser := s.client("")
+	eraser := s.anonymous()
 	eraser.http.Timeout = 2 * eraseBound
 	eraser.do(http.StatusOK, request{
 		method: http.MethodPost, path: "/dev/erase", body: map[string]any{"user": "large", "now": true},

@@ -194,7 +194,7 @@ func (s *system) recountArchive(user string, rows []row) []string {
 		}
 		if over {
 			name := fmt.Sprintf("archive/%s/%s/%s.json", user, r.id(), r["version"])
-			if got, err := s.client("").call(s.t.Context(),
+			if got, err := s.anonymous().call(s.t.Context(),
 				request{method: http.MethodGet, path: "/dev/blobs/" + name}); err != nil || got.status != http.StatusOK {
 				differences = append(differences, fmt.Sprintf("cold copy %s: %s, %v", name, got, err))
 			}

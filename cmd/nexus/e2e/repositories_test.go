@@ -64,7 +64,7 @@ func (s *system) snapshots(user string) map[string]int {
 // verified runs a verification and returns what is said of abandoned snapshots, and how many differences remain.
 func (s *system) verified(repair bool) (snapshots int, remaining int64) {
 	s.t.Helper()
-	got, _, err := s.client("").insist(s.t.Context(), request{
+	got, _, err := s.anonymous().insist(s.t.Context(), request{
 		method: http.MethodPost, path: "/dev/verify", body: map[string]any{"repair": repair},
 	})
 	require.NoError(s.t, err)

@@ -153,6 +153,6 @@ func TestDev_refusesDataOrAddressInUseAndWrongUsage(t *testing.T) {
 		require.Contains(t, p.stderr.text(), c.says, name)
 		require.Empty(t, p.stdout.text(), "%s: standard output", name)
 	}
-	s.client("").do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})
+	s.anonymous().do(http.StatusOK, request{method: http.MethodGet, path: "/healthz"})
 	require.Len(t, s.engines(), 1, "engines on the data")
 }

@@ -30,7 +30,7 @@ func TestDev_hidesSeriesOccurrencesAndCalendarsFromStrangers(t *testing.T) {
 		method: http.MethodPut, path: exception, body: map[string]any{"title": secret + " again"}, match: matching(1),
 	})
 	feed, _ := owner.do(http.StatusOK, request{method: http.MethodPut, path: "/v1/me/feed"}).object()["path"].(string)
-	require.Contains(t, string(s.client("").do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret,
+	require.Contains(t, string(s.anonymous().do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret,
 		"anyone who knows the address may read")
 	s.waitUntilIdle()
 	others := func() []row {
@@ -82,5 +82,5 @@ func TestDev_hidesSeriesOccurrencesAndCalendarsFromStrangers(t *testing.T) {
 	stranger.do(http.StatusNoContent, request{method: http.MethodDelete, path: "/v1/me/feed"})
 	s.waitUntilIdle()
 	require.Empty(t, changes(rows, others()), "rows of others that a stranger changed")
-	require.Contains(t, string(s.client("").do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret)
+	require.Contains(t, string(s.anonymous().do(http.StatusOK, request{method: http.MethodGet, path: feed}).body), secret)
 }

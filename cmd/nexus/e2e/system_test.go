@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"syscall"
@@ -21,6 +22,9 @@ type system struct {
 
 	mu      sync.Mutex
 	current *process
+
+	connects    sync.Once
+	connections *http.Client // of [system.anonymous]
 }
 
 // onDirectory starts the system on the engine with its data in a directory that the test removes in the end.
