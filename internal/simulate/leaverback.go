@@ -85,7 +85,10 @@ func (h *history) callForLeaver() {
 func (h *history) askAsLeaver() {
 	h.readAsLeaver()
 	if len(h.oracle.users[h.leaver.user].items) > 0 {
-		h.begin(h.send(h.requestOf(h.leaver.user)))
+		r := h.requestOf(h.leaver.user)
+		// Functions remember an account for a minute, so the request may be carried out beside another one of this step.
+		r.Command = titled(r.Command, describe("c%d.%d", h.step, h.asked))
+		h.begin(h.send(r))
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // kindOf returns what a removal was, where the record may not say. What TTL removes in another region arrives here as a
 // removal by replication, without the identity of the TTL service; which region removes a row first, AWS does not say.
 // So in a table with replicas the removal of a row past its ttl is an expiry, unless its user deleted the item. Each
-// deletion by a user leaves a GONE row, in one transaction with the removal, and no GONE row ever leaves.
+// deletion by a user leaves a GONE row, in one transaction with the removal, and no GONE row ever leaves. Its version
+// tells which removal it is: an item that expired may have been restored and deleted since.
 func (c *Consumer) kindOf(ctx context.Context, ch change.Change) (change.Kind, error) {
 	if !c.Replicated || ch.Kind != change.Removed || !entity.Expired(ch.Old, ch.Created) {
 		return ch.Kind, nil
@@ -20,8 +21,12 @@ func (c *Consumer) kindOf(ctx context.Context, ch change.Change) (change.Kind, e
 		return change.Expired, nil
 	}
 	gone, err := table.Find(ctx, c.Store, entity.GoneKey(ch.User, ch.Ref.ID))
-	if err != nil || gone != nil {
+	if err != nil {
 		return ch.Kind, err
+	}
+	removal := ch.Old.Int(entity.AttrVersion) + 1
+	if gone != nil && (!gone.Has(entity.AttrVersion) || gone.Int(entity.AttrVersion) == removal) {
+		return ch.Kind, nil
 	}
 	return change.Expired, nil
 }

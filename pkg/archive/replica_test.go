@@ -51,6 +51,24 @@ func TestKindOf_takesADeletionForOneHoweverLateItComes(t *testing.T) {
 	}
 }
 
+func TestKindOf_takesAnExpiryForOneAlthoughTheItemWasRestoredAndDeletedSince(t *testing.T) {
+	t.Parallel()
+	w, typ := newWorld(t, 1), product.Task()
+	w.consumer.Replicated = true
+	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
+	w.deliverAll()
+	w.advance(8 * 24 * time.Hour) // the record of the removal is late
+	back, err := w.archive.Restore(t.Context(), typ, ann, task.Str("taskId"))
+	require.NoError(t, err)
+	w.delete(typ, back)
+	w.deliverAll()
+	w.checkCopies()
+	expiries := w.published(archive.ItemExpired)
+	require.Len(t, expiries, 1)
+	require.Equal(t, task.Str("taskId"), expiries[0].ItemID)
+	require.Equal(t, back.Int(entity.AttrVersion)-1, expiries[0].Version)
+}
+
 func TestKindOf_leavesARecordForLaterIfItCannotRead(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
