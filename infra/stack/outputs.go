@@ -28,6 +28,9 @@ func (d *deployment) addOutputs() {
 	out("UndeliveredQueue", "Calls that the scheduler could not make", d.queues[alarm.ScheduleQueue].QueueUrl())
 	out("FailedQueue", "Calls in which notify failed", d.queues[alarm.NotifyQueue].QueueUrl())
 	out("DeadWalkQueue", "Walks over a user's items that failed", d.queues[alarm.DeadWalkQueue].QueueUrl())
+	if d.alarmTopic != nil {
+		out("AlarmTopic", "Where alarms tell of themselves", d.alarmTopic)
+	}
 	for _, f := range d.settings.deployed() {
 		out(construct(f)+"Function", "Function "+string(f), d.functions[f].FunctionName())
 	}

@@ -26,7 +26,9 @@ type flight struct {
 // check makes every check, prints what holds, and returns what does not.
 func (f flight) check(ctx context.Context, out io.Writer) error {
 	var wrong []error
-	for _, one := range []func(context.Context) (string, error){f.checkIssuer, f.checkRelease} {
+	for _, one := range []func(context.Context) (string, error){
+		f.checkIssuer, f.checkRelease, f.checkConcurrency, f.checkCertificate, f.checkTopic,
+	} {
 		says, err := one(ctx)
 		if err != nil {
 			wrong = append(wrong, err)

@@ -112,7 +112,7 @@ func TestReadSettings_prefersWhatTheCDKIsTold(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "cdk.json")
 	s, err := readSettings(path, "prod", nil)
 	require.NoError(t, err)
-	require.Equal(t, settings{Issuer: "https://id.example.com"}, s)
+	require.Equal(t, settings{Issuer: "https://id.example.com", Protected: true, Reserve: map[string]int{}}, s)
 	for _, flags := range [][]string{
 		{"-c", "issuer=https://a.example/x=1", "--verbose"}, {"--context=issuer=https://a.example/x=1"},
 		{"--context", "issuer=https://a.example/x=1", "-c"},
@@ -124,6 +124,17 @@ func TestReadSettings_prefersWhatTheCDKIsTold(t *testing.T) {
 	s, err = readSettings(path, "dev", []string{"-c", "identity=cognito"})
 	require.NoError(t, err)
 	require.Equal(t, "cognito", s.Identity)
+	s, err = readSettings(path, "dev", []string{
+		"-c", "protected=true", "-c", "reserve=effects=80,walk=12", "-c", "alarmEmail=a@example.com", "-c", "domain=api.example.com",
+		"-c", "certificate=C", "-c", "alarmTopic=T",
+	})
+	require.NoError(t, err)
+	require.Equal(t, settings{
+		Issuer: "https://id.example.com", Protected: true, AlarmEmail: true, AlarmTopic: "T", Domain: "api.example.com",
+		Certificate: "C", Reserve: map[string]int{"effects": 80, "walk": 12},
+	}, s)
+	_, err = readSettings(path, "dev", []string{"-c", "reserve=effects"})
+	require.ErrorContains(t, err, "reserve")
 	_, err = readSettings(path, "test", nil)
 	require.ErrorContains(t, err, "no stage test")
 }

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
 
 // settings are those of a stage that preflight reads. The infrastructure checks their forms.
 type settings struct {
-	Issuer   string
-	Identity string
+	Issuer, Identity    string
+	Protected           bool
+	Domain, Certificate string
+	AlarmTopic          string
+	AlarmEmail          bool // whether there are addresses
+	Reserve             map[string]int
 }
 
 // readSettings returns the settings of a stage from cdk.json, or from what the CDK is told besides: -c name=value and
@@ -22,12 +27,12 @@ func readSettings(path, stage string, flags []string) (settings, error) {
 		return settings{}, fmt.Errorf("settings: %w", err)
 	}
 	var file struct {
-		Context struct{ Stages map[string]settings }
+		Context struct{ Stages map[string]map[string]any }
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return settings{}, fmt.Errorf("settings in %s: %w", path, err)
 	}
-	s, ok := file.Context.Stages[stage]
+	values, ok := file.Context.Stages[stage]
 	if !ok {
 		return settings{}, errors.New("settings: " + path + " has no stage " + stage)
 	}
@@ -36,12 +41,40 @@ func readSettings(path, stage string, flags []string) (settings, error) {
 		if !isJoined && i+1 < len(flags) && (word == "-c" || word == "--context") {
 			value = flags[i+1]
 		}
-		name, text, _ := strings.Cut(value, "=")
-		switch name {
-		case "issuer":
-			s.Issuer = text
-		case "identity":
-			s.Identity = text
+		if name, text, isSetting := strings.Cut(value, "="); isSetting {
+			values[name] = text
+		}
+	}
+	return read(values)
+}
+
+// read reads the values of cdk.json, or those of the command line, which are texts.
+func read(values map[string]any) (settings, error) {
+	text := func(name string) string {
+		s, _ := values[name].(string)
+		return s
+	}
+	s := settings{
+		Issuer: text("issuer"), Identity: text("identity"), Domain: text("domain"), Certificate: text("certificate"),
+		AlarmTopic: text("alarmTopic"), Protected: values["protected"] == true || text("protected") == "true",
+		Reserve: map[string]int{},
+	}
+	addresses, _ := values["alarmEmail"].([]any)
+	s.AlarmEmail = len(addresses) > 0 || text("alarmEmail") != ""
+	switch reserve := values["reserve"].(type) {
+	case map[string]any:
+		for name, n := range reserve {
+			number, _ := n.(float64)
+			s.Reserve[name] = int(number)
+		}
+	case string:
+		for part := range strings.SplitSeq(reserve, ",") {
+			name, digits, _ := strings.Cut(part, "=")
+			n, err := strconv.Atoi(digits)
+			if err != nil {
+				return settings{}, fmt.Errorf("settings: reserve: %w", err)
+			}
+			s.Reserve[name] = n
 		}
 	}
 	return s, nil

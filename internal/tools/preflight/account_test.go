@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/internal/tools/stacks"
+)
+
+// asked returns a deployment over an account that answers these services, and fails for any other.
+func asked(s settings, answers map[string]string) flight {
+	return flight{stage: "dev", settings: s, stacks: &stacks.Reader{
+		Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
+			answer, ok := answers[args[0]]
+			if !ok {
+				return nil, errors.New("no answer of " + args[0])
+			}
+			if i := slices.Index(args, "--certificate-arn") + slices.Index(args, "--topic-arn") + 1; i > 0 {
+				if named := args[i+1]; named != "arn:own" {
+					return nil, errors.New("asked for " + named)
+				}
+			}
+			return []byte(answer), nil
+		},
+	}}
+}
+
+// want checks a check's words, or its error with the prefix "refused: ".
+func want(t *testing.T, says string, check func(context.Context) (string, error)) {
+	t.Helper()
+	got, err := check(t.Context())
+	if err != nil {
+		got = "refused: " + err.Error()
+	}
+	require.Contains(t, got, says)
+}
+
+func TestCheckConcurrency_comparesTheAccountWithAllReserves(t *testing.T) {
+	t.Parallel()
+	small := map[string]int{"projections": 1, "effects": 1, "notify": 1, "walk": 1} // with account 5 and canary 1: 10
+	for _, one := range []struct {
+		has, says string
+		settings  settings
+	}{
+		{"110\n", "is 110, of which the stage needs 110", settings{Protected: true, Reserve: small}},
+		{"109", "refused: concurrency: the account has 109, and the stage needs 110", settings{Protected: true, Reserve: small}},
+		{"10", "needs 316", settings{Protected: true}},
+		{"None", "refused: concurrency", settings{Protected: true}},
+		{"10", "reserves no concurrency", settings{}},
+	} {
+		want(t, one.says, asked(one.settings, map[string]string{"lambda": one.has}).checkConcurrency)
+	}
+	want(t, "refused: concurrency: no answer of lambda", asked(settings{Protected: true}, nil).checkConcurrency)
+}
+
+func TestCheckCertificate_wantsOneThatIsIssuedForTheDomain(t *testing.T) {
+	t.Parallel()
+	s := settings{Domain: "API.example.com", Certificate: "arn:own"}
+	for answer, says := range map[string]string{
+		`{"Status":"ISSUED","Names":["www.example.com","api.example.com"]}`: "of api.example.com is issued",
+		`{"Status":"ISSUED","Names":["*.example.com"]}`:                     "of api.example.com is issued",
+		`{"Status":"ISSUED","Names":["example.com","*.api.example.com"]}`:   "refused: certificate: arn:own is for example.com, *.api",
+		`{"Status":"PENDING_VALIDATION","Names":["api.example.com"]}`:       "refused: certificate: arn:own is PENDING_VALIDATION",
+		`An error`: "refused: certificate",
+	} {
+		want(t, says, asked(s, map[string]string{"acm": answer}).checkCertificate)
+	}
+	want(t, "refused: certificate: no answer of acm", asked(s, nil).checkCertificate)
+	want(t, "has no domain", asked(settings{}, nil).checkCertificate)
+}
+
+func TestCheckTopic_countsConfirmedSubscriptions(t *testing.T) {
+	t.Parallel()
+	const confirmed, pending = `["arn:a","PendingConfirmation"]`, `["PendingConfirmation"]`
+	own := settings{AlarmTopic: "arn:own", Protected: true}
+	made := settings{AlarmEmail: true, Protected: true}
+	const stack = `[["AlarmTopic","arn:own"]]`
+	for _, one := range []struct {
+		settings       settings
+		outputs, topic string
+		says           string
+	}{
+		{own, "", confirmed, "1 of 2 subscriptions"},
+		{own, "", pending, "refused: alarms: no subscription of arn:own is confirmed"},
+		{own, "", `null`, "refused: alarms: no subscription"},
+		{settings{AlarmTopic: "arn:own"}, "", pending, "0 of 1 subscriptions"},
+		{made, `[]`, "", "will ask each address"},
+		{made, stack, confirmed, "1 of 2 subscriptions"},
+		{made, stack, pending, "refused: alarms: no subscription"},
+		{made, `An error`, "", "refused: outputs of stack"},
+		{settings{}, "", "", "tell no operator"},
+	} {
+		want(t, one.says, asked(one.settings, map[string]string{"cloudformation": one.outputs, "sns": one.topic}).checkTopic)
+	}
+	want(t, "refused: alarms: no answer of sns", asked(own, nil).checkTopic)
+}
