@@ -102,7 +102,7 @@ func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
 	code, results, messages = nexus(t, args...)
 	require.Equal(t, exitFailed, code, results+messages)
 	require.Contains(t, results, former)
-	require.Contains(t, results, "calls nothing of this deployment")
+	require.Contains(t, results, "with another target, role or queue")
 	code, results, messages = nexus(t, append(args, "--repair")...)
 	require.Equal(t, exitDone, code, results+messages)
 	require.Equal(t, notifyARN+":live", services.schedules[former]["Target"].(map[string]any)["Arn"])

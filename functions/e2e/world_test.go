@@ -76,7 +76,7 @@ func setup(t *testing.T) *fixture {
 			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName,
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
-			env.SyncForm: "0", env.Replicas: "0", env.SubjectForm: "1", env.Pepper: spice,
+			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,
 			env.Announce:     "TaskArchived,ItemExpired,ItemRestored",
 			env.Limits:       limit.Format(limit.Default()),
 			env.WalkQueueURL: walksURL,

@@ -50,7 +50,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		reminders.New(reminding),
 		archive.NewConsumer(archive.Config{
 			Store: tables.StoreFor(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus,
-			Announces: s.Announces(), Now: time.Now, Replicated: s.Replicated(),
+			Announces: s.Announces(), Now: time.Now,
 		}),
 	}
 	return stream.New(stream.Config{

@@ -125,8 +125,6 @@ func (d *deployment) value(variable string) *string {
 		return d.queues[alarm.WalkQueue].QueueUrl()
 	case env.Announce:
 		return jsii.String(cmp.Or(strings.Join(d.settings.Announce, ","), env.AnnounceNone))
-	case env.Replicas:
-		return jsii.String(strconv.Itoa(len(d.settings.Replicas)))
 	case env.SyncForm:
 		return jsii.String(strconv.Itoa(d.settings.SyncForm))
 	case env.FeedOrigin:

@@ -33,7 +33,6 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.ScheduleDeadLetterARN: t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn"),
 			env.WalkQueueURL:          t.named("Walks", "AWS::SQS::Queue").ref(),
 			env.Announce:              "none",
-			env.Replicas:              strconv.Itoa(len(t.settings.Replicas)),
 			env.SyncForm:              strconv.Itoa(t.settings.SyncForm),
 			env.SubjectForm:           strconv.Itoa(max(int(t.settings.SubjectForm), 1)),
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",

@@ -29,7 +29,7 @@ func (d *deployment) addOutputs() {
 	out("FailedQueue", "Calls in which notify failed", d.queues[alarm.NotifyQueue].QueueUrl())
 	out("DeadWalkQueue", "Walks over a user's items that failed", d.queues[alarm.DeadWalkQueue].QueueUrl())
 	if d.alarmTopic != nil {
-		out("AlarmTopic", "Where alarms tell of themselves", d.alarmTopic)
+		out("AlarmsTopic", "Where alarms tell of themselves", d.alarmTopic)
 	}
 	for _, f := range d.settings.deployed() {
 		out(construct(f)+"Function", "Function "+string(f), d.functions[f].FunctionName())

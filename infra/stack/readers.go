@@ -28,9 +28,6 @@ func (d *deployment) readers() []readers.Reader {
 			table[i].Parallel = d.settings.ProjectionsParallel
 		}
 	}
-	if len(d.settings.Replicas) > 0 {
-		return readers.Replicated(table)
-	}
 	return table
 }
 

@@ -26,9 +26,6 @@ type Regions struct {
 
 var regionForm = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
 
-// maxReplicas is how many the functions are told of, in a digit.
-const maxReplicas = 9
-
 // regions reads where a stage is. The CDK makes no replica of a stack that does not know its own region.
 func (r *reader) regions() Regions {
 	s := Regions{Region: r.text(region), Replicas: r.list(replicas)}
@@ -38,7 +35,6 @@ func (r *reader) regions() Regions {
 		r.refuse(other == s.Region || slices.Contains(s.Replicas[:i], other), replicas, other+" is named twice")
 	}
 	r.refuse(len(s.Replicas) > 0 && s.Region == "", replicas, "want the stage's own "+region+", too")
-	r.refuse(len(s.Replicas) > maxReplicas, replicas, "want nine at most")
 	return s
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"nexus/pkg/deploy/env"
 )
 
 func TestReplicas_areAsProtectedAndRecoverableAsTheTable(t *testing.T) {
@@ -33,27 +31,14 @@ func TestReplicas_areAsProtectedAndRecoverableAsTheTable(t *testing.T) {
 	require.Equal(t, "RetainExceptOnCreate", made.DeletionPolicy)
 }
 
-func TestReplicas_haveNoReaderAndTellTheConsumers(t *testing.T) {
+func TestReplicas_haveNoReader(t *testing.T) {
 	t.Parallel()
 	made := readFrom(t, spread, prod)
 	mappings := made.streamMappings()
 	require.Len(t, mappings, 2, "those of the stage's own region")
 	for _, m := range mappings {
 		require.Equal(t, made.one(tableType).attribute("StreamArn"), m.text("EventSourceArn"))
-		text, err := json.Marshal(m.at("FilterCriteria"))
-		require.NoError(t, err)
-		require.NotContains(t, string(text), "userIdentity", "a replica's removals have none")
 	}
-	variable := func(t *template) any {
-		return t.function(env.Effects).at("Environment", "Variables", env.Replicas)
-	}
-	require.Equal(t, "2", variable(made))
-	each(t, func(t *template) {
-		require.Equal(t, "0", variable(t))
-		text, err := json.Marshal(t.mappingOf(env.Effects).at("FilterCriteria"))
-		require.NoError(t, err)
-		require.Contains(t, string(text), "userIdentity", "timers that TTL removed, alone")
-	})
 }
 
 func TestEnvironment_isThatOfAStageWithARegionAlone(t *testing.T) {

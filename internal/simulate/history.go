@@ -167,7 +167,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
 		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
-		Limits: h.limitNumbers(), Replicated: h.stream.replicated,
+		Limits: h.limitNumbers(),
 	}), ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.

@@ -141,7 +141,7 @@ func (f *Fence) IsGone(ctx context.Context, user string) (bool, error) {
 }
 
 // Gone returns those of the users for whom nothing may be done. Half a read unit for each that is not remembered, in
-// one request for all of them.
+// one request for every hundred keys.
 func (f *Fence) Gone(ctx context.Context, users []string) (map[string]bool, error) {
 	all, err := f.remembered(ctx, users)
 	gone := map[string]bool{}

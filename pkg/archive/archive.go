@@ -50,8 +50,6 @@ type Config struct {
 	// Announces are the detail types that the consumer publishes, of [Events]; empty for none.
 	Announces []string
 	Now       func() time.Time
-	// Replicated says that the table has replicas in other regions; see [Consumer.kindOf].
-	Replicated bool
 }
 
 // Consumer updates timers, cold copies and expiry according to the items.

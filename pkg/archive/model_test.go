@@ -45,7 +45,9 @@ type fixture struct {
 	commands *command.Service
 	archive  *archive.Archive
 	consumer *archive.Consumer
-	faulty   bool // the consumer's calls may fail, and others may act between them
+	// replicated says that a replica removes what expires.
+	replicated bool
+	faulty     bool // the consumer's calls may fail, and others may act between them
 
 	beforePut func() // done once, before the next copy is written
 
@@ -136,7 +138,7 @@ func (w *fixture) drain() {
 		if key.IsRow() && (key.Prefix != entity.RowTimer || !rec.Expired) {
 			continue
 		}
-		rec.Expired = rec.Expired && !w.consumer.Replicated // a replica removed it
+		rec.Expired = rec.Expired && !w.replicated // a replica removed it
 		c, err := change.Interpret(registry, rec)
 		require.NoError(w.t, err)
 		w.records, w.open = append(w.records, c), append(w.open, c)
@@ -212,7 +214,7 @@ func TestConsumer_losesNothingWhateverIsDeliveredAndFails(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		w := newWorld(t, seed)
-		w.consumer.Replicated = seed%4 == 3
+		w.replicated = seed%4 == 3
 		for range 70 {
 			w.randomStep()
 		}

@@ -10,11 +10,13 @@ import (
 
 // kindOf returns what a removal was, where the record may not say. What TTL removes in another region arrives here as a
 // removal by replication, without the identity of the TTL service; which region removes a row first, AWS does not say.
-// So in a table with replicas the removal of a row past its ttl is an expiry, unless its user deleted the item. Each
+// So the removal of a row past its ttl is an expiry, unless its user deleted the item. No setting decides that: a
+// replica may be there before the functions know, and long after they forgot. In one region it costs nothing, since no
+// command but an import deletes an item past its ttl. Each
 // deletion by a user leaves a GONE row, in one transaction with the removal, and no GONE row ever leaves. Its version
 // tells which removal it is: an item that expired may have been restored and deleted since.
 func (c *Consumer) kindOf(ctx context.Context, ch change.Change) (change.Kind, error) {
-	if !c.Replicated || ch.Kind != change.Removed || !entity.Expired(ch.Old, ch.Created) {
+	if ch.Kind != change.Removed || !entity.Expired(ch.Old, ch.Created) {
 		return ch.Kind, nil
 	}
 	if ch.Type == nil { // a timer: no user deletes one

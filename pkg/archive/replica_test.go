@@ -15,7 +15,7 @@ import (
 func TestKindOf_takesWhatAReplicaRemovesForAnExpiry(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
-	w.consumer.Replicated = true
+	w.replicated = true
 	task := w.patch(typ, w.create(typ, map[string]any{"title": "report"}), map[string]any{"status": "COMPLETED"})
 	id := task.Str("taskId")
 	w.deliverAll()
@@ -36,7 +36,7 @@ func TestKindOf_takesADeletionForOneHoweverLateItComes(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]time.Duration{"before its ttl": 0, "after its ttl": 8 * 24 * time.Hour} {
 		w, typ := newWorld(t, 1), product.Task()
-		w.consumer.Replicated = true
+		w.replicated = true
 		task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
 		w.deliverAll()
 		w.now = w.now.Add(late)
@@ -54,7 +54,7 @@ func TestKindOf_takesADeletionForOneHoweverLateItComes(t *testing.T) {
 func TestKindOf_takesAnExpiryForOneAlthoughTheItemWasRestoredAndDeletedSince(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
-	w.consumer.Replicated = true
+	w.replicated = true
 	task := w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
 	w.deliverAll()
 	w.advance(8 * 24 * time.Hour) // the record of the removal is late
@@ -72,7 +72,7 @@ func TestKindOf_takesAnExpiryForOneAlthoughTheItemWasRestoredAndDeletedSince(t *
 func TestKindOf_leavesARecordForLaterIfItCannotRead(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
-	w.consumer.Replicated = true
+	w.replicated = true
 	w.create(typ, map[string]any{"title": "x", "status": "ARCHIVED"})
 	w.deliverAll()
 	w.advance(8 * 24 * time.Hour)

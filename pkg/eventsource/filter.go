@@ -25,8 +25,6 @@ type Pattern struct {
 	SKPrefixes []string
 	// Events are the event names that pass; none passes all three.
 	Events []change.EventName
-	// ExpiredOnly passes only removals by the TTL service.
-	ExpiredOnly bool
 	// Without names an attribute that excludes a record if the new image has it; the zero Attribute excludes none.
 	Without Attribute
 }
@@ -54,7 +52,6 @@ func (p Pattern) Match(r change.Record) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(r.Key.SK, prefix) }
 	return (len(p.SKPrefixes) == 0 || slices.ContainsFunc(p.SKPrefixes, begins)) &&
 		(len(p.Events) == 0 || slices.Contains(p.Events, r.Name)) &&
-		(!p.ExpiredOnly || r.Expired) &&
 		(p.Without.Name == "" || !r.New.Has(p.Without.Name))
 }
 
@@ -62,9 +59,6 @@ func (p Pattern) Match(r change.Record) bool {
 // tests the key, because every kind of record has it.
 func (p Pattern) JSON() string {
 	rule := filterRule{EventName: p.Events}
-	if p.ExpiredOnly {
-		rule.UserIdentity = &identityRule{Type: []string{"Service"}, PrincipalID: []string{"dynamodb.amazonaws.com"}}
-	}
 	if len(p.SKPrefixes) > 0 || p.Without.Name != "" {
 		rule.DynamoDB = &imageRule{}
 	}
@@ -90,7 +84,7 @@ func (p Pattern) validate() error {
 	if (p.Without.Name == "") != (p.Without.Type == "") {
 		return fmt.Errorf("the attribute %+v lacks its name or its type", p.Without)
 	}
-	if len(p.SKPrefixes) == 0 && len(p.Events) == 0 && !p.ExpiredOnly && p.Without.Name == "" {
+	if len(p.SKPrefixes) == 0 && len(p.Events) == 0 && p.Without.Name == "" {
 		return fmt.Errorf("it is empty and would pass everything: leave the filter empty instead")
 	}
 	for _, prefix := range p.SKPrefixes {
@@ -111,13 +105,8 @@ func (p Pattern) validate() error {
 
 type (
 	filterRule struct {
-		EventName    []change.EventName `json:"eventName,omitempty"`
-		UserIdentity *identityRule      `json:"userIdentity,omitempty"`
-		DynamoDB     *imageRule         `json:"dynamodb,omitempty"`
-	}
-	identityRule struct {
-		Type        []string `json:"type"`
-		PrincipalID []string `json:"principalId"`
+		EventName []change.EventName `json:"eventName,omitempty"`
+		DynamoDB  *imageRule         `json:"dynamodb,omitempty"`
 	}
 	imageRule struct {
 		Keys     map[string]stringRule              `json:",omitempty"`

@@ -15,17 +15,16 @@ import (
 	"nexus/pkg/product"
 )
 
-// The two filters a deployment needs: entities for everybody, and the user's settings and expired timers for one.
+// The two filters a deployment needs: entities for everybody, and the user's settings and removed timers for one.
 func entities() eventsource.Pattern {
 	return eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(product.TypeTask), entity.ItemPrefix(product.TypeNote)},
 	}
 }
 
-func expiredTimers() eventsource.Pattern {
+func removedTimers() eventsource.Pattern {
 	return eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove},
-		ExpiredOnly: true,
 	}
 }
 
@@ -35,7 +34,7 @@ func TestFilter_passesWhatAnyOfItsPatternsPasses(t *testing.T) {
 	meta, timer := entity.MetaKey("u1"), entity.TimerKey("u1", "task_1", 3)
 	ledger := entity.LedgerKey("u1", "stats", "task_1")
 	narrow := eventsource.Filter{entities()}
-	wide := eventsource.Filter{entities(), {SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)}}, expiredTimers()}
+	wide := eventsource.Filter{entities(), {SKPrefixes: []string{entity.ItemPrefix(entity.TypeUserMeta)}}, removedTimers()}
 	for _, c := range []struct {
 		name    string
 		key     item.Key
@@ -49,7 +48,7 @@ func TestFilter_passesWhatAnyOfItsPatternsPasses(t *testing.T) {
 		{"settings", meta, change.Modify, false, [3]bool{true, false, true}},
 		{"a ledger row", ledger, change.Insert, false, [3]bool{true, false, false}},
 		{"a new timer", timer, change.Insert, false, [3]bool{true, false, false}},
-		{"a timer removed by hand", timer, change.Remove, false, [3]bool{true, false, false}},
+		{"a timer removed in a replica", timer, change.Remove, false, [3]bool{true, false, true}},
 		{"a timer expired", timer, change.Remove, true, [3]bool{true, false, true}},
 	} {
 		r := record("1", c.key)
@@ -62,11 +61,10 @@ func TestFilter_passesWhatAnyOfItsPatternsPasses(t *testing.T) {
 
 func TestFilter_isWrittenAsLambdaWantsIt(t *testing.T) {
 	t.Parallel()
-	filter := eventsource.Filter{entities(), expiredTimers(), {Events: []change.EventName{change.Insert, change.Modify}}}
+	filter := eventsource.Filter{entities(), removedTimers(), {Events: []change.EventName{change.Insert, change.Modify}}}
 	require.Equal(t, []string{
 		`{"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TASK#"},{"prefix":"NOTE#"}]}}}}`,
-		`{"eventName":["REMOVE"],"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]},` +
-			`"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TIMER#"}]}}}}`,
+		`{"eventName":["REMOVE"],"dynamodb":{"Keys":{"SK":{"S":[{"prefix":"TIMER#"}]}}}}`,
 		`{"eventName":["INSERT","MODIFY"]}`,
 	}, filter.JSON())
 	settings := eventsource.Pattern{

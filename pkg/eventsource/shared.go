@@ -2,6 +2,7 @@ package eventsource
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -11,8 +12,8 @@ import (
 
 // The bounds of what [Shared] keeps of a shard. A reader that is farther behind the first one reads for itself.
 const (
-	maxKept      = 20_000
-	maxKeptBytes = 64 << 20 // of the images, by item.Size
+	maxKept      = 5_000
+	maxKeptBytes = 8 << 20 // of the images, by item.Size; in memory they take several times that
 )
 
 // Shared is a source for several readers of one stream in one process: each record is read once, by the reader that
@@ -60,6 +61,20 @@ func (s *Shared) Read(ctx context.Context, shard, after string, limit int) (chan
 		w.add(after, slice)
 	}
 	return slice, err
+}
+
+// Shards implements [Source]. What was kept of shards that are gone goes, too.
+func (s *Shared) Shards(ctx context.Context) ([]change.Shard, error) {
+	shards, err := s.Source.Shards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.shards, func(id string, _ *window) bool {
+		return !slices.ContainsFunc(shards, func(shard change.Shard) bool { return shard.ID == id })
+	})
+	return shards, nil
 }
 
 func (s *Shared) window(shard string) *window {

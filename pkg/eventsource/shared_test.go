@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type shardOf struct {
 	reading atomic.Int64
 	most    atomic.Int64
 	fail    error
+	held    chan struct{} // reads wait until it is closed; nil for none
+	gone    bool
 }
 
 func newShard(n, bytes int) *shardOf {
@@ -37,7 +40,10 @@ func newShard(n, bytes int) *shardOf {
 	return s
 }
 
-func (*shardOf) Shards(context.Context) ([]change.Shard, error) {
+func (s *shardOf) Shards(context.Context) ([]change.Shard, error) {
+	if s.gone {
+		return nil, nil
+	}
 	return []change.Shard{{ID: "s"}}, nil
 }
 
@@ -45,6 +51,9 @@ func (s *shardOf) Read(_ context.Context, _, after string, limit int) (change.Sl
 	s.reads.Add(1)
 	s.most.Store(max(s.most.Load(), s.reading.Add(1)))
 	defer s.reading.Add(-1)
+	if s.held != nil {
+		<-s.held
+	}
 	if s.fail != nil {
 		return change.Slice{}, s.fail
 	}
@@ -134,7 +143,7 @@ func TestShared_readsEachRecordOnceForReadersSideBySide(t *testing.T) {
 func TestShared_keepsNoMoreThanItsBounds(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct{ records, bytes, kept int }{
-		"by number": {25_000, 1, 20_000}, "by size": {1000, 200_000, (64 << 20) / 200_001},
+		"by number": {7000, 1, 5000}, "by size": {1000, 200_000, (8 << 20) / 200_001},
 	} {
 		source := newShard(of.records, of.bytes)
 		shared := eventsource.NewShared(source)
@@ -164,8 +173,43 @@ func TestShared_keepsNothingOfAReadThatFails(t *testing.T) {
 	source.fail = nil
 	require.Equal(t, sequences(0, 10), all(t, shared, "", 1))
 
+}
+
+func TestShared_letsAReaderStopWhileAnotherReads(t *testing.T) {
+	t.Parallel()
+	source := newShard(10, 1)
+	source.held = make(chan struct{})
+	shared := eventsource.NewShared(source)
+	var reader sync.WaitGroup
+	reader.Go(func() { _, _ = shared.Read(t.Context(), "s", "", 5) })
+	for source.reading.Load() == 0 {
+		runtime.Gosched()
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = shared.Read(ctx, "s", "1009", 5)
-	require.True(t, err == nil || ctx.Err() != nil)
+	_, err := shared.Read(ctx, "s", "", 5)
+	require.ErrorIs(t, err, context.Canceled)
+	close(source.held)
+	reader.Wait()
+	require.Equal(t, sequences(0, 10), all(t, shared, "", 1))
+}
+
+func TestShared_forgetsShardsThatAreGone(t *testing.T) {
+	t.Parallel()
+	source := newShard(10, 1)
+	shared := eventsource.NewShared(source)
+	require.Len(t, all(t, shared, "", 1), 10)
+	reads := source.reads.Load()
+	shards, err := shared.Shards(t.Context())
+	require.NoError(t, err)
+	require.Len(t, shards, 1)
+	_, err = shared.Read(t.Context(), "s", "", 5)
+	require.NoError(t, err)
+	require.Equal(t, reads, source.reads.Load(), "it is kept")
+	source.gone = true
+	_, err = shared.Shards(t.Context())
+	require.NoError(t, err)
+	_, err = shared.Read(t.Context(), "s", "", 5)
+	require.NoError(t, err)
+	require.Equal(t, reads+1, source.reads.Load())
 }

@@ -16,7 +16,7 @@ type shardState struct {
 	started  bool
 	done     bool
 	position string
-	pending  []change.Record // read, passed by the filter, not finished
+	pending  []change.Record // of the batches under way: passed by the filter, not finished
 	failures int
 }
 
@@ -29,7 +29,7 @@ type ShardStatus struct {
 	// Started is false while the parent is not finished, Done says that the shard is closed and finished to its end.
 	Started bool `json:"started"`
 	Done    bool `json:"done"`
-	// InFlight is the number of records that were read and are not finished.
+	// InFlight is the number of records in the batches under way that are not finished. More may have been read.
 	InFlight int `json:"inFlight"`
 	// Lag is the age of the oldest record in flight; 0 if there is none.
 	Lag time.Duration `json:"lagNanoseconds"`

@@ -151,7 +151,7 @@ func (e *expiries) toSweep(ctx context.Context, rows []item.Item) ([]item.Item, 
 		return rows, nil
 	}
 	gone, err := e.gone(ctx, slices.Sorted(maps.Keys(owners)))
-	return slices.DeleteFunc(rows, func(row item.Item) bool {
+	return slices.DeleteFunc(slices.Clone(rows), func(row item.Item) bool {
 		user, ok := account.OwnerOf(row.Key().PK)
 		return ok && gone[user]
 	}), err

@@ -38,9 +38,10 @@ func (s *watchedSource) Read(ctx context.Context, shard, after string, limit int
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case len(slice.Records) > 0: // the reader delivers them first
 	case slice.End:
 		s.emptied[shard] = math.MaxUint64
-	case len(slice.Records) == 0:
+	default:
 		s.emptied[shard] = max(s.emptied[shard], ticket)
 	}
 	return slice, nil

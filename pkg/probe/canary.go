@@ -32,13 +32,16 @@ type Canary struct {
 }
 
 // Run carries out all steps for the call of an instant, and returns what failed: a step that fails prevents only those
-// that need it. Repeating it is harmless.
+// that need it. Repeating it is harmless. The call may come late: the reminder counts from now.
 func (c *Canary) Run(ctx context.Context, at time.Time) error {
 	var err error
 	if c.Client.Token, err = c.Tokens.Token(ctx); err != nil {
 		return err
 	}
 	began := c.Tokens.Now()
+	if began.After(at) {
+		at = began
+	}
 	if err := errors.Join(c.moveTask(ctx), c.moveReminder(ctx, at.UTC().Truncate(time.Second))); err != nil {
 		return err
 	}

@@ -57,8 +57,8 @@ type Scheduler interface {
 // Lister reads the schedules. It is for operators' tools and erasures alone: no consumer decides by the scheduler's
 // content.
 type Lister interface {
-	// Find returns the schedule of that name, waiting or called, or [ErrNotFound]. One that calls nothing of this
-	// deployment has the zero instant.
+	// Find returns the schedule of that name, waiting or called, or [ErrNotFound]. One with another
+	// target, role or queue than this deployment's has the zero instant.
 	Find(ctx context.Context, name string) (Schedule, error)
 	// Each calls visit for the name of each schedule that begins with the prefix, in no order, and stops at its first
 	// error. Schedules that are put or deleted during the call may be visited or not.

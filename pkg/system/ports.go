@@ -54,8 +54,6 @@ type Ports struct {
 	Draw   func() float64
 	// SyncForm is the deployment's form of sync tokens; see [query.Config].
 	SyncForm uint16
-	// Replicated says that the table has replicas in other regions; see [archive.Config].
-	Replicated bool
 	// Random is the source of secret calendar addresses, and of what distinguishes rows of change logs: it must be fit for
 	// cryptography.
 	Random io.Reader

@@ -279,11 +279,7 @@ func (s *System) addConsumers(projections []*projection.Projection) error {
 		names = append(names, one.Name())
 		built[one.Name()] = projection.NewConsumer(one, p.Store(one.Name()), p.Now)
 	}
-	lines := readers.Table(s.registry, names[len(deployed()):]...)
-	if p.Replicated {
-		lines = readers.Replicated(lines)
-	}
-	for _, line := range lines {
+	for _, line := range readers.Table(s.registry, names[len(deployed()):]...) {
 		reader := Reader{Line: line}
 		for _, name := range line.Consumers {
 			consumer, known := built[name]
@@ -328,7 +324,6 @@ func (s *System) archiving(store table.Store) archive.Config {
 	p := &s.ports
 	return archive.Config{
 		Store: store, Registry: s.registry, Copies: p.Copies, Bus: p.Bus, Announces: p.Announces, Now: p.Now,
-		Replicated: p.Replicated,
 	}
 }
 

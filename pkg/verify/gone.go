@@ -16,7 +16,8 @@ import (
 func (r *run) deleteGone(ctx context.Context, g *group, gone item.Item) error {
 	key := g.item.Key()
 	actions := []table.Action{
-		table.Delete{Key: key, If: table.AtVersion(g.item.Int(entity.AttrVersion))},
+		// A suspect about one of its schedules may have been repaired before, and have deleted it.
+		table.Delete{Key: key, If: table.OrNoRow(table.Equal(entity.AttrVersion, g.item[entity.AttrVersion]))},
 		table.Check{Key: gone.Key(), If: table.Exists()},
 	}
 	if g.item.Has(product.AttrKept) {

@@ -105,6 +105,64 @@ func TestReceipts_goWhenTheirWriteIsNotThere(t *testing.T) {
 	require.False(t, again.Replayed, "the repetition is carried out")
 }
 
+func TestReceipts_stayWhenTheirWriteIsSeenLater(t *testing.T) {
+	t.Parallel()
+	for name, deletes := range map[string]bool{"while the run waits": false, "and was deleted": true} {
+		w := newWorld(t)
+		made, err := w.commands.Do(t.Context(), command.Request{User: ann, IdempotencyKey: "k1", Command: command.Create{
+			Type: registry.ByName(product.TypeNote), Fields: map[string]any{"title": "x"},
+		}})
+		require.NoError(t, err)
+		require.True(t, w.drain())
+		whole := w.get0(made.Item.Key())
+		w.remove(whole) // a read while the transaction is applied sees the receipt alone
+		w.waiting = func() {
+			w.waiting = nil
+			w.put(whole.Key(), whole)
+			if deletes {
+				w.remove(whole)
+				w.put(entity.GoneKey(ann, made.Ref.ID), nil)
+			}
+		}
+		_, sum := w.verify(verify.Options{User: ann, Repair: true})
+		require.Zero(t, sum.Remaining, name)
+		require.Len(t, w.rows(ann, entity.ReceiptPrefix()), 1, name)
+	}
+}
+
+func TestReceipts_stayWhenTheirWriteIsSeenBetweenTheSecondLookAndTheRepair(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made, err := w.commands.Do(t.Context(), command.Request{User: ann, IdempotencyKey: "k1", Command: command.Create{
+		Type: registry.ByName(product.TypeNote), Fields: map[string]any{"title": "x"},
+	}})
+	require.NoError(t, err)
+	require.True(t, w.drain())
+	whole := w.get0(made.Item.Key())
+	w.remove(whole)
+	w.found = func(d verify.Difference) {
+		if d.Kind == verify.Receipt {
+			w.put(whole.Key(), whole)
+		}
+	}
+	w.verify(verify.Options{User: ann, Repair: true})
+	require.Len(t, w.rows(ann, entity.ReceiptPrefix()), 1)
+}
+
+func TestReceipts_ofWhatCanBeNoItemAreLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.populate(ann)
+	for _, id := range []string{"task_1#2", "x", "bob"} {
+		for _, typ := range []string{product.TypeTask, entity.TypeUserMeta, "NONE"} {
+			w.put(item.Key{PK: entity.UserPK(ann), SK: entity.ReceiptPrefix() + typ + id}, item.Item{
+				"itemType": item.String(typ), "itemId": item.String(id), "itemVersion": item.Int(1),
+			})
+		}
+	}
+	require.Empty(t, w.kinds())
+}
+
 func TestReceipts_stayWhenTheirItemHasLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -311,7 +311,7 @@ func showSchedule(registry *entity.Registry, s schedule.Schedule) string {
 		return err.Error()
 	}
 	if s.At.IsZero() {
-		return showSubject(subject) + ", which calls nothing of this deployment"
+		return showSubject(subject) + ", with another target, role or queue"
 	}
 	return showSubject(subject) + ", called " + item.FormatInstant(s.At)
 }

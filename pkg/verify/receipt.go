@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
@@ -10,28 +11,29 @@ import (
 	"nexus/pkg/table"
 )
 
+// lostWrite is a receipt whose write the table does not have, with conditions that say so.
+type lostWrite struct {
+	receipt item.Item
+	checks  []table.Action
+}
+
 // receipts finds receipts of writes that the table does not have. Both are of one transaction, so only a copy of the
 // table that took single rows has one without the other: a replica. A client that repeats such a request would be told
 // that it was carried out. So a repair deletes the receipt, and a repetition is carried out.
 func (r *run) receipts(ctx context.Context, user string) error {
-	var rows []item.Item
+	var rows, open []item.Item
 	look := func() error {
 		lost, err := r.lost(ctx, user, rows)
-		if rows = rows[:0]; err == nil && len(lost) > 0 {
-			// The rows of a look are of several moments. What left the table while it was taken, the next one sees.
-			lost, err = r.lost(ctx, user, lost)
+		for _, w := range lost {
+			open = append(open, w.receipt)
 		}
-		for _, row := range lost {
-			if err == nil {
-				err = r.dropReceipt(ctx, user, row)
-			}
-		}
+		rows = rows[:0]
 		return err
 	}
 	err := r.each(ctx, user, family{prefix: entity.ReceiptPrefix()}, func(row item.Item, _ string) error {
 		ref, _, ok := command.Written(row)
 		// A command about an exception may leave it without a row: its receipt is no evidence.
-		if !ok || r.Registry.ByName(ref.Type) == nil || ref.Type == entity.TypeInstance {
+		if !ok || ref.Type == entity.TypeInstance || !r.isOf(user, ref) {
 			return nil
 		}
 		if rows = append(rows, row); len(rows) < lookItems {
@@ -42,15 +44,49 @@ func (r *run) receipts(ctx context.Context, user string) error {
 	if err == nil {
 		err = look()
 	}
+	if err == nil {
+		err = r.recheckReceipts(ctx, user, open)
+	}
 	if err != nil {
 		return fmt.Errorf("receipts: %w", err)
 	}
 	return nil
 }
 
+// isOf reports whether the user may have the item, or the settings.
+func (r *run) isOf(user string, ref entity.Ref) bool {
+	if ref.Type == entity.TypeUserMeta {
+		return ref.ID == user
+	}
+	return isID(r.Registry.ByName(ref.Type), ref.ID)
+}
+
+// recheckReceipts looks a second time for the writes of receipts. The rows of a look are of several moments, also those
+// of one transaction.
+func (r *run) recheckReceipts(ctx context.Context, user string, open []item.Item) error {
+	if len(open) == 0 {
+		return nil
+	}
+	if err := r.Wait(ctx, r.Grace); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(open, lookItems) {
+		lost, err := r.lost(ctx, user, some)
+		if err != nil {
+			return err
+		}
+		for _, w := range lost {
+			if err := r.dropReceipt(ctx, user, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // lost returns those of the receipts whose write the table does not have. An item that left the table has a GONE or a
 // COLD row.
-func (r *run) lost(ctx context.Context, user string, receipts []item.Item) (out []item.Item, err error) {
+func (r *run) lost(ctx context.Context, user string, receipts []item.Item) (out []lostWrite, err error) {
 	var keys []item.Key
 	for _, row := range receipts {
 		ref, _, _ := command.Written(row)
@@ -62,16 +98,24 @@ func (r *run) lost(ctx context.Context, user string, receipts []item.Item) (out 
 	}
 	for i, row := range receipts {
 		_, version, _ := command.Written(row)
-		it, gone, cold := there[keys[3*i]], there[keys[3*i+1]], there[keys[3*i+2]]
-		never := it == nil && gone == nil && cold == nil && !command.Deleted(row)
-		if never || it != nil && it.Int(entity.AttrVersion) < version {
-			out = append(out, row)
+		own, gone, cold := keys[3*i], keys[3*i+1], keys[3*i+2]
+		switch it := there[own]; {
+		case it != nil && it.Int(entity.AttrVersion) < version:
+			out = append(out, lostWrite{row, []table.Action{
+				table.Check{Key: own, If: table.AtVersion(it.Int(entity.AttrVersion))},
+			}})
+		case it == nil && there[gone] == nil && there[cold] == nil && !command.Deleted(row):
+			out = append(out, lostWrite{row, []table.Action{
+				table.Check{Key: own, If: table.NotExists()}, table.Check{Key: gone, If: table.NotExists()},
+				table.Check{Key: cold, If: table.NotExists()},
+			}})
 		}
 	}
 	return out, nil
 }
 
-func (r *run) dropReceipt(ctx context.Context, user string, row item.Item) error {
+func (r *run) dropReceipt(ctx context.Context, user string, w lostWrite) error {
+	row := w.receipt
 	ref, version, _ := command.Written(row)
 	err := r.found(Difference{
 		Kind: Receipt, User: user, Key: row.Key().String(),
@@ -81,7 +125,8 @@ func (r *run) dropReceipt(ctx context.Context, user string, row item.Item) error
 		return err
 	}
 	// Another request that took the key since has another ttl.
-	return r.forgive(ctx, user, row.Key().SK, r.Store.Delete(ctx, table.Delete{
+	actions := append([]table.Action{table.Delete{
 		Key: row.Key(), If: table.OrNoRow(table.Equal(entity.AttrTTL, row[entity.AttrTTL])),
-	}))
+	}}, w.checks...)
+	return r.forgive(ctx, user, row.Key().SK, r.Store.Transact(ctx, actions...))
 }

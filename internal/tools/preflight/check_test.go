@@ -125,7 +125,8 @@ func TestReadSettings_prefersWhatTheCDKIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "cognito", s.Identity)
 	s, err = readSettings(path, "dev", []string{
-		"-c", "protected=true", "-c", "reserve=effects=80,walk=12", "-c", "alarmEmail=a@example.com", "-c", "domain=api.example.com",
+		"-c", "protected=true", "-c", "reserve=effects=80,walk=12", "-c", "alarmEmail=a@example.com",
+		"-c", "domain=api.example.com",
 		"-c", "certificate=C", "-c", "alarmTopic=T",
 	})
 	require.NoError(t, err)

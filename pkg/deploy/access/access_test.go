@@ -24,7 +24,7 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 		},
 		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits, env.Scopes},
 		env.Projections: {env.SyncForm},
-		env.Effects:     {env.Announce, env.Replicas},
+		env.Effects:     {env.Announce},
 		env.Account:     {env.ScheduleRoleARN},  // it deletes schedules and makes none
 		env.Canary:      env.Canary.Variables(), // it is a user, and asks no service but the API and the issuer
 	}

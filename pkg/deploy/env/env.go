@@ -74,8 +74,6 @@ const (
 	TokenScope    = "TOKEN_SCOPE"
 	ClientID      = "CLIENT_ID"
 	ClientSecret  = "CLIENT_SECRET"
-	// Replicas is the number of other regions that have a replica of the table.
-	Replicas = "REPLICAS"
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
@@ -133,7 +131,7 @@ func (f Function) Variables() []string {
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:
-		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL, Announce, Replicas), schedule...)
+		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL, Announce), schedule...)
 	case Walk:
 		names = append(append(names, BusName, WalkQueueURL), schedule...)
 	case Account:

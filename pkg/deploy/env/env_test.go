@@ -36,7 +36,6 @@ func values() map[string]string {
 		env.TokenScope:            "nexus/read nexus/write",
 		env.ClientID:              "canary",
 		env.ClientSecret:          "hush",
-		env.Replicas:              "1",
 	}
 }
 
@@ -75,7 +74,6 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.Scopes:                s.Scopes,
 			env.FeedOrigin:            s.FeedOrigin,
 			env.Announce:              s.Announce,
-			env.Replicas:              s.Replicas,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -134,7 +132,6 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.HintsRealtimeHost:     {"wss://x7.example/event/realtime"},
 		env.Scopes:                {"a  b", " a", "a ", `a"b`, `a\b`, "a	b", "ä"},
 		env.FeedOrigin:            {"https://", "https://x/", "https://X.example", "wss://x.example"},
-		env.Replicas:              {"-1", "10", "none"},
 		env.Limits:                {"user=600", limit.Format(limit.Default()) + ",other=1", "user"},
 		env.APIAddress: {"http://nexus.example", "https://nexus.example/v1", "nexus.example",
 			"https://a@b.example"},
@@ -173,17 +170,6 @@ func TestSettings_haveThePepperAndTheFormOfSubjects(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, values()[env.Pepper], s.Pepper().Text())
 	require.Equal(t, 2, s.Subjects())
-}
-
-func TestSettings_tellWhetherTheTableHasReplicas(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{"0": false, "1": true, "3": true} {
-		changed := values()
-		changed[env.Replicas] = text
-		s, err := read(env.Effects, changed)
-		require.NoError(t, err)
-		require.Equal(t, want, s.Replicated(), text)
-	}
 }
 
 // forms are the patterns as the services' API references give them.

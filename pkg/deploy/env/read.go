@@ -38,7 +38,6 @@ type Settings struct {
 	TokenScope            string
 	ClientID              string
 	ClientSecret          string
-	Replicas              string
 
 	AWS AWS
 }
@@ -48,9 +47,6 @@ func (s Settings) Form() uint16 {
 	n, _ := strconv.ParseUint(s.SyncForm, 10, 16) // it was checked when it was read
 	return uint16(n)
 }
-
-// Replicated reports whether the table has replicas in other regions.
-func (s Settings) Replicated() bool { return s.Replicas != "0" }
 
 // Subjects returns how user ids are made of tokens.
 func (s Settings) Subjects() int {
@@ -217,8 +213,6 @@ func variables() []variable {
 		{name: TokenScope, field: func(s *Settings) *string { return &s.TokenScope }},
 		{name: ClientID, field: func(s *Settings) *string { return &s.ClientID }},
 		{name: ClientSecret, field: func(s *Settings) *string { return &s.ClientSecret }},
-		{name: Replicas, what: "a digit", form: func(s string) bool { return len(s) == 1 && only(s, digit, "") },
-			field: func(s *Settings) *string { return &s.Replicas }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},

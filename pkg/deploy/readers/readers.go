@@ -6,7 +6,6 @@
 package readers
 
 import (
-	"slices"
 	"time"
 
 	"nexus/pkg/change"
@@ -44,19 +43,6 @@ const (
 // for projections, so their reader gathers nothing.
 const effectsWindow = 10 * time.Second
 
-// Replicated returns the lines for a table with replicas in other regions. What TTL removes there arrives here as a
-// removal without the identity of the TTL service, so no pattern asks for that.
-func Replicated(lines []Reader) []Reader {
-	out := slices.Clone(lines)
-	for i := range out {
-		out[i].Filter = slices.Clone(out[i].Filter)
-		for j := range out[i].Filter {
-			out[i].Filter[j].ExpiredOnly = false
-		}
-	}
-	return out
-}
-
 // Table returns the lines. DynamoDB Streams serves two readers of a shard; it throttles more, and no metric shows
 // that. To regroup, move a name here and its constructor in the function's main. Further projections, of another
 // product, join the reader of the projections. The log of changes names settings and heads, too, for which no
@@ -75,9 +61,9 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 		Without: eventsource.Attribute{Name: product.AttrStatsWritten, Type: "BOOL"},
 	}
 	heads := eventsource.Pattern{SKPrefixes: []string{repository.HeadPrefix()}}
+	// Only TTL removes a timer. It may have done so in another region, so no pattern asks for the service's identity.
 	timers := eventsource.Pattern{
 		SKPrefixes: []string{entity.ItemPrefix(entity.RowTimer)}, Events: []change.EventName{change.Remove},
-		ExpiredOnly: true,
 	}
 	return []Reader{
 		{

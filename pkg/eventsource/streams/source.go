@@ -36,8 +36,8 @@ type Client interface {
 // available.
 type Gap struct{ Shard, After string }
 
-// Source is one stream for one reader. It holds one iterator per shard. Two readers would take it from each other, at
-// the cost of a request for each read. Safe for concurrent use.
+// Source is one stream. It holds one iterator per shard: readers at different places take it from each other, at the
+// cost of a request for each read. Safe for concurrent use.
 type Source struct {
 	client Client
 	arn    string

@@ -3,8 +3,8 @@
 // schedule/memory.
 //
 // It promises what the port does. A schedule is on disk when Put returns and survives a SIGKILL, and it is called at
-// least once, in the order of instants. A schedule that was called stays listed as completed until it is replaced or
-// deleted, as EventBridge Scheduler keeps one without an action after completion.
+// least once; calls begin in the order of instants. A schedule that was called stays listed as completed until it is
+// replaced or deleted, as EventBridge Scheduler keeps one without an action after completion.
 //
 // A call that has begun is independent of its schedule, as in AWS, where the scheduler passes it to the function's
 // asynchronous queue:
@@ -17,8 +17,8 @@
 //   - A call that fails every time is never given up and delays no other. The target decides which error is final, by
 //     returning none.
 //
-// It must never call anything outside Fire. It has no clock and starts no goroutine. One directory belongs to one
-// scheduler at a time.
+// It must never call anything outside Fire. It has no clock, and no goroutine outlives Fire. One directory belongs to
+// one scheduler at a time.
 package local
 
 import (
