@@ -18,7 +18,8 @@ func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 	t.Parallel()
 	for folder, stacks := range map[string][]string{
 		assembly: {"dev", "prod"},
-		whole:    {"dev", "prod", "identity-dev", "identity-prod", "deployer-dev", "deployer-prod"},
+		whole: {"dev", "prod", "identity-dev", "identity-prod", "deployer-dev", "deployer-prod",
+			"copies-dev", "copies-prod"},
 	} {
 		reports, err := filepath.Glob(filepath.Join(folder, "AwsSolutions--*-NagReport.csv"))
 		require.NoError(t, err)
@@ -31,6 +32,8 @@ func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 			switch {
 			case strings.HasPrefix(name, "identity-"):
 				rules = []string{"AwsSolutions-COG1"}
+			case strings.HasPrefix(name, "copies-"):
+				rules = []string{"AwsSolutions-S10"}
 			case strings.HasPrefix(name, "deployer-"):
 				rules = []string{"AwsSolutions-IAM4", "AwsSolutions-IAM5"}
 			}
@@ -78,7 +81,7 @@ func TestNew_warnsOfUnsetSettingsAloneAndRaisesNoError(t *testing.T) {
 			for _, entry := range entries {
 				require.NotEqual(t, "aws:cdk:error", entry.Type, "%s: %v", path, entry.Data)
 				if entry.Type == "aws:cdk:warning" {
-					require.Regexp(t, `nexus:(issuer|subjectForm|alarms|domain|budget)\b`, entry.Data, path)
+					require.Regexp(t, `nexus:(issuer|subjectForm|alarms|copies|domain|budget)\b`, entry.Data, path)
 				}
 			}
 		}

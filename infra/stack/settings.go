@@ -69,6 +69,8 @@ type Settings struct {
 	Limits limit.Numbers
 	// Regions are where the stage is and has replicas.
 	Regions
+	// Copies are kept in another region.
+	Copies
 	// Ceilings bound what the stage uses and costs.
 	Ceilings
 	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate in the stage's
@@ -127,6 +129,7 @@ func settingNames() []string {
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
 		announce, tableClass, reserve, effectsParallel, projectionsParallel,
 		identity, callbacks, selfSignUp, repository, region, replicas, maxReads, maxWrites, warmWrites, monthlyBudget,
+		backupRegion, backupDays,
 	}
 }
 
@@ -186,7 +189,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
 		AlarmEmail: r.list(alarmEmail), CanaryTokenEndpoint: r.text(canaryToken), CanaryClient: r.text(canaryClient),
 		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
-		Ceilings: r.ceilings(), Regions: r.regions(),
+		Ceilings: r.ceilings(), Regions: r.regions(), Copies: r.copies(),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
 		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),

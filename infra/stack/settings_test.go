@@ -34,6 +34,7 @@ func settings() map[string]any {
 		"repository":   "example/nexus",
 		"maxReadUnits": 6000.0, "maxWriteUnits": 5000.0, "warmWriteUnits": 5000.0, "monthlyBudget": 200.0,
 		"region": "eu-central-1", "replicas": []any{"eu-west-1", "eu-north-1"},
+		"backupRegion": "eu-south-1", "backupDays": 35.0,
 	}
 }
 
@@ -52,6 +53,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		Domain: "nexus.example.net", Certificate: certificateARN, Identity: "cognito",
 		Callbacks: []string{"https://app.nexus.example/in", "nexus://in"}, SelfSignUp: true, Repository: "example/nexus",
 		Regions:             stack.Regions{Region: "eu-central-1", Replicas: []string{"eu-west-1", "eu-north-1"}},
+		Copies:              stack.Copies{BackupRegion: "eu-south-1", BackupDays: 35},
 		Ceilings:            stack.Ceilings{ReadUnits: 6000, WriteUnits: 5000, WarmWriteUnits: 5000, MonthlyBudget: 200},
 		AlarmTopic:          "arn:aws:sns:eu-central-1:123456789012:operators",
 		CanaryTokenEndpoint: "https://id.nexus.example/oauth2/token", CanaryClient: "canary-of-the-stage",
@@ -69,6 +71,7 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
 		"maxReadUnits": "6000", "maxWriteUnits": "5000", "warmWriteUnits": "5000", "monthlyBudget": "200",
 		"replicas":    "eu-west-1,eu-north-1",
+		"backupDays":  "35",
 		"subjectForm": "2", "announce": "TaskArchived,ItemRestored",
 		"reserve": "effects=80,walk=12", "effectsParallel": "6", "projectionsParallel": "2",
 		"limits":    "user=1200,content=200000",
@@ -113,6 +116,8 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 		"monthlyBudget": {-5.0, true},
 		"region":        {"europe", 1.0},
 		"replicas":      {"europe", "eu-central-1", "eu-west-1,eu-west-1", 1.0},
+		"backupRegion":  {"europe", "eu-central-1", 1.0},
+		"backupDays":    {0.0, 36.0, "some"},
 		"isuser":        {"https://id.nexus.example"},
 	} {
 		for _, value := range values {

@@ -59,6 +59,7 @@ func Add(app awscdk.App, packages string, of release.Release) error {
 	}
 	for _, s := range stages {
 		addDeployer(app, s)
+		addCopiesStack(app, s)
 		if _, err := New(app, addIdentity(app, s), packages, of); err != nil {
 			return err
 		}
@@ -91,6 +92,7 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	d.tag()
 	d.addTable()
 	d.addStorage()
+	d.addCopies()
 	d.addReminding()
 	d.addHints()
 	d.makeAPI()
@@ -117,9 +119,13 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:domain"), jsii.String("stage "+s.Stage+
 			" has no domain: clients and calendar feeds would keep the address of an API that a deployment can replace"))
 	}
+	if s.Protected && s.BackupRegion == "" {
+		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:copies"), jsii.String("stage "+s.Stage+
+			" has no copies in another region, and the loss of its own would end it: set "+backupRegion))
+	}
 	if s.isSilent() {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:alarms"),
-			jsii.String("alarms of stage "+s.Stage+" tell nobody: set alarmEmail, or alarmTopic to a topic's ARN"))
+			jsii.String("alarms of stage "+s.Stage+" reach no operator: set alarmEmail, or alarmTopic to a topic's ARN"))
 	}
 	if s.Protected && s.CanaryClient == "" {
 		awscdk.Annotations_Of(d.Stack).AddWarningV2(jsii.String("nexus:canary"),

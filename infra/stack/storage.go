@@ -33,53 +33,62 @@ const (
 func (d *deployment) addStorage() {
 	// Cold copies never expire: they are all that is left of an item. None moves to a cheaper class: those count an
 	// object as at least 128 KB, and a copy has two.
-	d.archive = d.bucket("Archive", &awss3.LifecycleRule{
-		Id:                                  jsii.String("overwritten"),
-		NoncurrentVersionExpiration:         days(overwrittenDays),
-		ExpiredObjectDeleteMarker:           jsii.Bool(true),
-		AbortIncompleteMultipartUploadAfter: days(1),
-	}, &awss3.LifecycleRule{
-		Id:                          jsii.String("exports"),
-		Prefix:                      jsii.String(transfer.ExportsPrefix),
-		Expiration:                  days(int(transfer.FileRetention / (24 * time.Hour))),
-		NoncurrentVersionExpiration: days(purgedDays),
-	}, &awss3.LifecycleRule{
-		Id:                          jsii.String("erased"),
-		Prefix:                      jsii.String(account.ErasedPrefix),
-		Expiration:                  days(erasedDays),
-		NoncurrentVersionExpiration: days(purgedDays),
+	replicator, replication := d.replication()
+	d.archive = d.bucket("Archive", &awss3.BucketProps{
+		ReplicationRole: replicator, ReplicationRules: replication,
+		LifecycleRules: &[]*awss3.LifecycleRule{{
+			Id:                                  jsii.String("overwritten"),
+			NoncurrentVersionExpiration:         days(overwrittenDays),
+			ExpiredObjectDeleteMarker:           jsii.Bool(true),
+			AbortIncompleteMultipartUploadAfter: days(1),
+		}, {
+			Id:                          jsii.String("exports"),
+			Prefix:                      jsii.String(transfer.ExportsPrefix),
+			Expiration:                  days(int(transfer.FileRetention / (24 * time.Hour))),
+			NoncurrentVersionExpiration: days(purgedDays),
+		}, erasedRule()},
 	})
-	d.parking = d.bucket("Parking", &awss3.LifecycleRule{
+	d.allowReplication(replicator, d.archive)
+	d.parking = d.bucket("Parking", &awss3.BucketProps{LifecycleRules: &[]*awss3.LifecycleRule{{
 		Id:                                  jsii.String("parked"),
 		Prefix:                              jsii.String(consume.ParkedPrefix),
 		Expiration:                          days(parkedDays),
 		NoncurrentVersionExpiration:         days(overwrittenDays),
 		AbortIncompleteMultipartUploadAfter: days(1),
-	}, &awss3.LifecycleRule{
+	}, {
 		Id:                                  jsii.String("given-up"),
 		Prefix:                              jsii.String(failurePrefix),
 		Expiration:                          days(givenUpDays),
 		NoncurrentVersionExpiration:         days(purgedDays),
 		AbortIncompleteMultipartUploadAfter: days(1),
-	})
+	}}})
+}
+
+// erasedRule ends the entries of the list of erased accounts.
+func erasedRule() *awss3.LifecycleRule {
+	return &awss3.LifecycleRule{
+		Id:                          jsii.String("erased"),
+		Prefix:                      jsii.String(account.ErasedPrefix),
+		Expiration:                  days(erasedDays),
+		NoncurrentVersionExpiration: days(purgedDays),
+	}
 }
 
 // failurePrefix begins the names that Lambda gives to the batches that a reader gave up (AWS Lambda Developer Guide,
 // "Retain discarded batches").
 const failurePrefix = "aws/lambda/"
 
-func (d *deployment) bucket(id string, rules ...*awss3.LifecycleRule) awss3.Bucket {
-	bucket := awss3.NewBucket(d.Stack, jsii.String(id), &awss3.BucketProps{
-		// S3's own keys: a client that may read the bucket may read its content, and no call to a key service is paid.
-		Encryption:        awss3.BucketEncryption_S3_MANAGED,
-		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
-		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		EnforceSSL:        jsii.Bool(true),
-		MinimumTLSVersion: jsii.Number(minTLS),
-		Versioned:         jsii.Bool(true),
-		LifecycleRules:    &rules,
-		RemovalPolicy:     d.removalPolicy(),
-	})
+// bucket makes a bucket with what all have in common.
+func (d *deployment) bucket(id string, props *awss3.BucketProps) awss3.Bucket {
+	// S3's own keys: a client that may read the bucket may read its content, and no call to a key service is paid.
+	props.Encryption = awss3.BucketEncryption_S3_MANAGED
+	props.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
+	props.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
+	props.EnforceSSL = jsii.Bool(true)
+	props.MinimumTLSVersion = jsii.Number(minTLS)
+	props.Versioned = jsii.Bool(true)
+	props.RemovalPolicy = d.removalPolicy()
+	bucket := awss3.NewBucket(d.Stack, jsii.String(id), props)
 	suppress(bucket, "AwsSolutions-S1",
 		"Only the functions read and write it, and each logs what it does; a log of requests would keep the names of "+
 			"users' items a second time.")

@@ -69,6 +69,7 @@ func wholeSettings() map[string]any {
 		"domain": "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
 		"callbacks": "https://app.nexus.example/in,http://localhost:5173/in", "repository": "example/nexus",
 		"subjectForm": "2", "monthlyBudget": "200", "alarmEmail": operator, "tableClass": "infrequent",
+		"backupRegion": "eu-south-1", "backupDays": "14",
 	}
 }
 
