@@ -53,7 +53,7 @@ CDKFLAGS ?=
 APPROVED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build package synth bootstrap diff preflight deploy smoke cdk infra clean
+.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build notice package synth bootstrap diff preflight deploy smoke cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -150,6 +150,9 @@ zones: icaljs libical ## hold every exported time zone from 1950 to 2060 against
 
 build: ## build the command line as bin/nexus, with its version from git
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --tags --match 'v*' --always --dirty) -X main.commit=$$(git rev-parse HEAD)" -o bin/nexus ./cmd/nexus
+
+notice: ## write the licences of the modules that the programs contain to NOTICE
+	$(GO) run ./internal/tools/notice
 
 package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; the same source gives the same bytes
 	$(GO) run ./internal/tools/bundle/run dist/functions

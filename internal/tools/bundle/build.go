@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"nexus/pkg/deploy/env"
 )
 
 // Machine is the target of a build, in Go's names.
@@ -26,20 +28,36 @@ func Lambda() Machine { return Machine{"linux", "arm64"} }
 // Here returns this machine, for programs that run on it.
 func Here() Machine { return Machine{runtime.GOOS, runtime.GOARCH} }
 
-// flags returns the flags of every build: no path, no revision and no build id of this checkout, and no symbols.
-func flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", tags}
+// Packages returns the main packages of all functions.
+func Packages() []string {
+	var out []string
+	for _, f := range env.Functions() {
+		out = append(out, "nexus/functions/"+string(f))
+	}
+	return out
 }
 
-// tags leave out code that no function needs: of the Lambda library the server of a retired runtime, of net/http the
+// flags returns the flags of every build: no path, no revision and no build id of this checkout, and no symbols.
+func flags() []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", Tags}
+}
+
+// Tags leave out code that no function needs: of the Lambda library the server of a retired runtime, of net/http the
 // implementation of HTTP/2. All services that a function calls support HTTP/1.1; DynamoDB and S3 support nothing else.
-const tags = "lambda.norpc,nethttpomithttp2"
+const Tags = "lambda.norpc,nethttpomithttp2"
 
 // environment returns the builder's environment, without variables that would change a program.
 func (m Machine) environment() []string {
 	return append(os.Environ(),
 		"GOOS="+m.OS, "GOARCH="+m.Arch, "GOARM64=v8.0", "GOAMD64=v1", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly",
 		"GOEXPERIMENT=", "GOWORK=off")
+}
+
+// Go returns the go command with these arguments, in the directory of a module, as a build for the machine runs it.
+func (m Machine) Go(ctx context.Context, module string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir, command.Env = module, m.environment()
+	return command
 }
 
 // Build compiles main packages of the module in the directory for the machine; "" is the working directory. It puts
@@ -50,9 +68,7 @@ func Build(ctx context.Context, module string, m Machine, folder string, package
 		return fmt.Errorf("build into %s: %w", folder, err)
 	}
 	args := slices.Concat([]string{"build"}, flags(), []string{"-o", folder + string(filepath.Separator)}, packages)
-	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir, command.Env = module, m.environment()
-	if out, err := command.CombinedOutput(); err != nil {
+	if out, err := m.Go(ctx, module, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, bytes.TrimSpace(out))
 	}
 	return nil

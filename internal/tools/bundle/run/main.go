@@ -38,11 +38,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(programs)) }()
-	var packages []string
-	for _, f := range env.Functions() {
-		packages = append(packages, "nexus/functions/"+string(f))
-	}
-	if err := bundle.Build(ctx, "", bundle.Lambda(), programs, packages...); err != nil {
+	if err := bundle.Build(ctx, "", bundle.Lambda(), programs, bundle.Packages()...); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
