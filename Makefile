@@ -53,7 +53,7 @@ CDKFLAGS ?=
 APPROVED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build notice package synth bootstrap diff preflight deploy smoke cdk infra clean
+.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -154,7 +154,10 @@ build: ## build the command line as bin/nexus, with its version from git
 notice: ## write the licences of the modules that the programs contain to NOTICE
 	$(GO) run ./internal/tools/notice
 
-package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip; the same source gives the same bytes
+bom: build ## write which modules bin/nexus contains to bin/nexus.cdx.json
+	$(GO) run ./internal/tools/bom/run bin/nexus
+
+package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip, each with its bill of materials; same source, same bytes
 	$(GO) run ./internal/tools/bundle/run dist/functions
 
 synth: package cdk ## write every stage's CloudFormation template to cdk.out and hold it against the rules; needs no account

@@ -1,5 +1,6 @@
-// Command run builds every function for Lambda and writes its archive, <name>.zip, into the folder given. It prints
-// the sizes of program and archive in bytes, and the archive's SHA-256.
+// Command run builds every function for Lambda. Into the folder given it writes the function's archive, <name>.zip, and
+// the archive's bill of materials, <name>.zip.cdx.json. It prints the sizes of program and archive in bytes, and the
+// archive's SHA-256.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
+	"nexus/internal/tools/bom"
 	"nexus/internal/tools/bundle"
 	"nexus/pkg/deploy/env"
 )
@@ -55,7 +57,12 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		if err := bundle.Archive(&archive, bytes.NewReader(program)); err != nil {
 			return fmt.Errorf("function %s: %w", f, err)
 		}
-		if err := replace(filepath.Join(folder, string(f)+".zip"), archive.Bytes()); err != nil {
+		var materials bytes.Buffer
+		if err := bom.Write(&materials, archive.Bytes(), bytes.NewReader(program)); err != nil {
+			return fmt.Errorf("function %s: %w", f, err)
+		}
+		name := filepath.Join(folder, string(f)+".zip")
+		if err := errors.Join(replace(name, archive.Bytes()), replace(name+bom.Suffix, materials.Bytes())); err != nil {
 			return err
 		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%x\t\n", f, len(program), archive.Len(), sha256.Sum256(archive.Bytes()))
