@@ -9,6 +9,11 @@ export GOLANGCI_LINT_CACHE ?= $(CURDIR)/bin/.golangci-cache
 
 GREMLINS_VERSION := 0.6.0
 
+GOVULNCHECK_VERSION := 1.9.0
+GOVULNCHECK         := bin/govulncheck-$(GOVULNCHECK_VERSION)
+# The database of vulnerabilities, or file:// and a folder of its entries.
+VULNDB ?= https://vuln.go.dev
+
 # What a fuzz target gets, and what go test is given besides.
 FUZZTIME  ?= 10s
 TESTFLAGS ?=
@@ -52,8 +57,13 @@ CDKFLAGS ?=
 # 1 says that a reviewer has read what would change: the CDK then asks no more.
 APPROVED ?=
 
+# One line for a module that go.mod asks for and that has a newer version, that its authors withdrew, or that is not found.
+NEWER := {{if not .Main}}{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}}, newest {{.Update.Version}}{{end}}\
+{{with .Deprecated}} DEPRECATED {{$$.Path}}: {{.}}{{end}}{{if .Retracted}} RETRACTED {{.Path}} {{.Version}}{{end}}\
+{{with .Error}} NOT FOUND {{$$.Path}}: {{printf "%q" .Err}}{{end}}{{end}}
+
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra clean
+.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -157,7 +167,7 @@ notice: ## write the licences of the modules that the programs contain to NOTICE
 bom: build ## write which modules bin/nexus contains to bin/nexus.cdx.json
 	$(GO) run ./internal/tools/bom/run bin/nexus
 
-package: ## build the Lambda functions for arm64 as dist/functions/<name>.zip, each with its bill of materials; same source, same bytes
+package: ## build the functions for arm64 as dist/functions/<name>.zip with bills of materials; same source, same bytes
 	$(GO) run ./internal/tools/bundle/run dist/functions
 
 synth: package cdk ## write every stage's CloudFormation template to cdk.out and hold it against the rules; needs no account
@@ -186,8 +196,36 @@ cdk: ## install the command line of the AWS CDK as bin/cdk
 infra: ## test the rules of the infrastructure
 	$(GO) test -C infra -count=1 ./...
 
+# The module that infra replaces by this folder has no checksum, and the go command complains of that.
+checksums: ## download the modules and hold them against go.sum
+	$(GO) mod download && $(GO) mod verify
+	cd internal/clients && $(GO) mod download && $(GO) mod verify
+	cd infra && $(GO) mod download && \
+	{ said=$$($(GO) mod verify 2>&1) || [ "$$said" = "nexus v0.0.0: missing ziphash: open hash: no such file or directory" ] || \
+	{ echo "$$said" >&2; exit 1; }; }
+
+vulnerabilities: ## look for known vulnerabilities that the programs can reach; fails also if the database is not reached (VULNDB)
+	@$(GO) run ./internal/tools/vulnerabilities -db '$(VULNDB)'
+	@$(MAKE) --no-print-directory $(GOVULNCHECK)
+	@$(GO) run ./internal/tools/vulnerabilities -db '$(VULNDB)' -with $(GOVULNCHECK)
+
+# The tools of this file are in no go.mod.
+updates: ## list newer versions of modules and tools, and what their authors withdrew
+	@mkdir -p bin
+	@for folder in . infra internal/clients; do \
+		(cd $$folder && $(GO) list -e -m -u -retracted -f '$(NEWER)' all) || exit 1; \
+	done > bin/updates.txt
+	@$(GO) list -e -m -u -retracted -f '$(NEWER)' github.com/go-gremlins/gremlins@v$(GREMLINS_VERSION) \
+		github.com/golangci/golangci-lint/v2@v$(GOLANGCI_VERSION) golang.org/x/vuln@v$(GOVULNCHECK_VERSION) >> bin/updates.txt
+	@sed 's/^ *//; s/ *$$//; /^$$/d' bin/updates.txt | sort -u
+
 clean: ## remove what was built and installed here; data stay
 	rm -rf bin dist cdk.out
+
+$(GOVULNCHECK):
+	@mkdir -p bin && work=$$(mktemp -d "$(CURDIR)/bin/install.XXXXXX") && trap 'rm -rf "$$work"' EXIT && \
+	GOBIN=$$work GOFLAGS= $(GO) install golang.org/x/vuln/cmd/govulncheck@v$(GOVULNCHECK_VERSION) && \
+	mv -f "$$work/govulncheck" $@
 
 # The linter is built from source into a directory of its own first, so that bin never holds half of it.
 $(GOLANGCI):

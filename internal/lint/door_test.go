@@ -60,6 +60,21 @@ func TestDependabot_watchesEveryManifest(t *testing.T) {
 	require.Len(t, watched, 3)
 }
 
+// heldBack finds the modules of go.mod that have a reason beside their version.
+var heldBack = regexp.MustCompile(`(?m)^\t(\S+) v\S+ // (.+)$`)
+
+func TestDependabot_leavesOutWhatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, module := range heldBack.FindAllStringSubmatch(atRoot(t, "go.mod"), -1) {
+		if module[2] != "indirect" {
+			found++
+			require.Contains(t, atRoot(t, ".github/dependabot.yml"), "- dependency-name: "+module[1]+"\n", module[2])
+		}
+	}
+	require.Positive(t, found)
+}
+
 // section returns what README.md has below a heading.
 func section(t *testing.T, heading string) string {
 	t.Helper()

@@ -77,7 +77,7 @@ func TestWorkflow_mayDoLittleAndStoresNoKey(t *testing.T) {
 	for _, file := range files {
 		names = append(names, file.Name())
 	}
-	require.Equal(t, []string{"check.yaml", "deploy.yaml", "stage.yaml"}, names)
+	require.Equal(t, []string{"check.yaml", "deploy.yaml", "stage.yaml", "weekly.yaml"}, names)
 	for _, name := range names {
 		text := atRoot(t, workflows+name)
 		top, _, _ := strings.Cut(text, "\njobs:\n")
@@ -111,6 +111,37 @@ func TestWorkflow_mayDoLittleAndStoresNoKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// goVersion finds the Go that a workflow installs: the newest patch release, in which known vulnerabilities of the
+// standard library are mended.
+var goVersion = regexp.MustCompile(`go-version: "(\d+\.\d+)"\n +check-latest: true\b`)
+
+func TestWorkflow_buildsWithTheNewestPatchOfTheModulesGo(t *testing.T) {
+	t.Parallel()
+	language := regexp.MustCompile(`(?m)^go (\d+\.\d+)\.\d+$`).FindStringSubmatch(atRoot(t, "go.mod"))
+	require.NotNil(t, language)
+	for _, name := range []string{"check.yaml", "stage.yaml", "weekly.yaml"} {
+		text := atRoot(t, workflows+name)
+		versions := goVersion.FindAllStringSubmatch(text, -1)
+		require.Len(t, versions, strings.Count(text, "actions/setup-go@"), name)
+		for _, version := range versions {
+			require.Equal(t, language[1], version[1], "%s: go.mod says otherwise", name)
+		}
+	}
+}
+
+func TestWorkflow_looksAtTheModulesEachWeek(t *testing.T) {
+	t.Parallel()
+	weekly := atRoot(t, workflows+"weekly.yaml")
+	require.Regexp(t, `(?m)^    - cron: "\d+ \d+ \* \* \d"$`, weekly)
+	jobs := jobsOf(t, "weekly.yaml")
+	require.Len(t, jobs, 1)
+	for _, target := range []string{"checksums", "vulnerabilities"} {
+		require.Regexp(t, `(?m)^ +(- )?run: make `+target+`$`, jobs["modules"], "its exit code decides")
+	}
+	require.Contains(t, jobs["modules"], "make updates")
+	require.NotContains(t, weekly, "continue-on-error")
 }
 
 func TestWorkflow_deploysWhatWasCheckedAndShown(t *testing.T) {

@@ -46,17 +46,17 @@ func flags() []string {
 // implementation of HTTP/2. All services that a function calls support HTTP/1.1; DynamoDB and S3 support nothing else.
 const Tags = "lambda.norpc,nethttpomithttp2"
 
-// environment returns the builder's environment, without variables that would change a program.
-func (m Machine) environment() []string {
+// Environment returns the builder's environment, without variables that would change a program.
+func (m Machine) Environment() []string {
 	return append(os.Environ(),
-		"GOOS="+m.OS, "GOARCH="+m.Arch, "GOARM64=v8.0", "GOAMD64=v1", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly",
-		"GOEXPERIMENT=", "GOWORK=off")
+		"GOOS="+m.OS, "GOARCH="+m.Arch, "GOARM64=v8.0", "GOAMD64=v1", "CGO_ENABLED=0",
+		"GOFLAGS=-mod=readonly -buildvcs=false", "GOEXPERIMENT=", "GOWORK=off")
 }
 
 // Go returns the go command with these arguments, in the directory of a module, as a build for the machine runs it.
 func (m Machine) Go(ctx context.Context, module string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir, command.Env = module, m.environment()
+	command.Dir, command.Env = module, m.Environment()
 	return command
 }
 
