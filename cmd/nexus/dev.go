@@ -29,7 +29,7 @@ type devCommand struct {
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	limits, err := limit.Default().With(c.Limit)
 	if err != nil {
-		return err
+		return wrongUsage("--limit: %w", err)
 	}
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,

@@ -55,6 +55,8 @@ func TestRun_refusesWrongUsageOnStandardError(t *testing.T) {
 		"other machines":          {"dev", "--store", "memory", "--addr", "0.0.0.0:0"},
 		"every host":              {"dev", "--store", "memory", "--addr", "0.0.0.0:0", "--expose"},
 		"no base URL":             {"dev", "--endpoint", "nowhere"},
+		"no such limit":           {"dev", "--store", "memory", "--limit", "nosuch=1"},
+		"a limit of nothing":      {"dev", "--store", "memory", "--limit", "notes=0"},
 	} {
 		code, results, messages := nexus(t, args...)
 		require.Equal(t, exitUsage, code, name)

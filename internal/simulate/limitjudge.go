@@ -143,7 +143,7 @@ func (h *history) checkKnock(w *worker, k knock, of command.Command) {
 		h.checkRefusedRate(w, k)
 	case out.is("quota-reached"):
 		h.checkRefusedQuota(w, k)
-	case h.limits.always && out.status < http.StatusMultipleChoices:
+	case out.status < http.StatusMultipleChoices:
 		h.checkRoom(w, k, of)
 	}
 }
@@ -198,10 +198,11 @@ func (h *history) checkRefusedQuota(w *worker, k knock) {
 	}
 }
 
-// checkRoom checks that no request was carried out for which a quota had no room all the time.
+// checkRoom checks that no request was carried out for which a quota had no room while it was judged: of numbers so
+// small each request asks, and only a refusal is kept.
 func (h *history) checkRoom(w *worker, k knock, of command.Command) {
 	for _, quota := range quotasOf(w, k, of) {
-		had := h.limits.usedSince(k.user, quota, w.begun.Add(-keptAnswer-wander))
+		had := h.limits.usedSince(k.user, quota, w.begun.Add(-wander))
 		if number := h.limits.numbers[quota]; slices.Min(had) >= number {
 			h.violate("I15", k.user, quota, "was %v of %d, and %s %s was carried out", had, number, k.method, k.path)
 		}

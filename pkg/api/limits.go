@@ -174,12 +174,12 @@ func problemOfLimit(err error) *Problem {
 func updateMe(ctx context.Context, s *Config, c call) (answer, error) {
 	cmd := command.UpdateMe{Patch: c.doc}
 	if c.limited {
-		cmd.ZonePause = s.limiter.Interval(limit.Zone)
+		cmd.ZonePause = s.limiter.ZonePause()
 	}
 	out, err := s.do(ctx, c, cmd)
 	var soon *command.TooSoonError
 	if errors.As(err, &soon) {
-		return answer{}, s.limiter.Refusal(limit.Zone, soon.Again)
+		return answer{}, s.limiter.ZoneRefusal(soon.Again)
 	}
 	return out, err
 }
@@ -211,8 +211,8 @@ func admitImport(ctx context.Context, s *Config, c call, components int) error {
 	if !c.limited {
 		return nil
 	}
-	if err := s.limiter.Room(
-		ctx, c.user, limit.Content, limit.Exceptions, limit.Gone, limit.Schedules,
+	if err := s.limiter.RoomFor(
+		ctx, c.user, components, limit.Content, limit.Exceptions, limit.Gone, limit.Schedules,
 	); err != nil {
 		return err
 	}

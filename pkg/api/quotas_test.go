@@ -6,14 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"nexus/pkg/api"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/metering"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
-	"nexus/pkg/table/memory"
 )
 
 // span is an hour.
@@ -112,49 +110,6 @@ func TestFillsContent_answersARepetitionAsBefore(t *testing.T) {
 	b.Equal("true", again.Header().Get("Idempotency-Replayed"))
 	create.header = map[string]string{"Idempotency-Key": "another"}
 	b.full(b.do(create), "quota-reached", limit.Notes, 10, 10)
-}
-
-// Below 80 percent an instance that draws so asks once in a minute, from there on each time.
-func TestRoom_asksSeldomUntilItIsNear(t *testing.T) {
-	t.Parallel()
-	b := limited(t, always, map[string]int{limit.Notes: 100})
-	asked := 0
-	b.failWith(func(c memory.Call) error {
-		if c.Op == "Peek" && c.Stage == memory.Before && c.Keys[0] == entity.MetaKey("ann") {
-			asked++
-		}
-		return nil
-	})
-	create := func() {
-		b.Equal(http.StatusCreated, b.do(request{method: "POST", path: "/v1/notes", body: `{"title":"x"}`}).Code)
-	}
-	b.counted(map[string]int{"totalNotes": 79})
-	create()
-	create()
-	b.Equal(1, asked)
-	b.counted(map[string]int{"totalNotes": 80})
-	b.advance(time.Minute)
-	create()
-	create()
-	b.Equal(3, asked)
-}
-
-func TestRoom_asksForOneUseInTenUntilItIsNear(t *testing.T) {
-	t.Parallel()
-	draw := never
-	stage, err := limit.Default().With(map[string]int{limit.Notes: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := setup(t, func(c *api.Config) { c.Limits = limit.Config{Numbers: stage, Draw: func() float64 { return draw }} })
-	create := func() response { return b.do(request{method: "POST", path: "/v1/notes", body: `{"title":"x"}`}) }
-	b.counted(map[string]int{"totalNotes": 10})
-	b.Equal(http.StatusCreated, create().Code, "no request has asked yet")
-	draw = always
-	b.full(create(), "quota-reached", limit.Notes, 10, 10)
-	draw = never
-	b.advance(2 * time.Minute)
-	b.full(create(), "quota-reached", limit.Notes, 10, 10) // who was near is asked about each time
 }
 
 func TestNearLimits_warnsFrom80PercentOn(t *testing.T) {

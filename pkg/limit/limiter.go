@@ -65,6 +65,7 @@ type memory struct {
 	until   time.Time
 	refused *RateError
 	usage   usage
+	unasked int // uses of quotas since the last one that asked
 }
 
 // New returns the limiter; nil without a Store. It panics if another part is missing: a mistake in the program.
@@ -188,14 +189,20 @@ func (l *Limiter) use(
 	}
 }
 
-// Interval returns the time in which one point of a policy comes back.
-func (l *Limiter) Interval(policy string) time.Duration {
-	return time.Duration(l.Numbers.rate(policy).cost(1)) * time.Millisecond
+// ZonePause returns the time between two changes of [Zone], in whole seconds; 0 where the number is above 60. The
+// settings themselves say when the zone changed last, in whole seconds, and nothing of the changes before.
+func (l *Limiter) ZonePause() time.Duration {
+	r := l.Numbers.rate(Zone)
+	if pause := time.Duration(r.cost(1)) * time.Millisecond; pause >= time.Second {
+		return time.Duration(seconds(pause)) * time.Second
+	}
+	return 0
 }
 
-// Refusal returns the refusal under a policy that is metered elsewhere, whose next point comes back after the time.
-func (l *Limiter) Refusal(policy string, again time.Duration) error {
-	return refuse(State{Policy: l.Numbers.rate(policy).Policy, Full: again})
+// ZoneRefusal returns the refusal of a change of [Zone] that may come after the time. It tells the bucket that is
+// enforced: it holds one change.
+func (l *Limiter) ZoneRefusal(again time.Duration) error {
+	return refuse(State{Policy: Policy{Zone, 1, l.ZonePause()}, Full: again})
 }
 
 // refuse returns the refusal by a bucket, which holds until the bucket is full, at most [maxKept].
@@ -204,11 +211,15 @@ func refuse(s State) *RateError {
 	return &RateError{State: s, RetryAfter: time.Duration(max(1, seconds(wait))) * time.Second}
 }
 
-// keep records something of a user. If too much is kept, it drops what is past, and else any.
 func (l *Limiter) keep(at place, m memory) {
 	now := l.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.put(at, m, now)
+}
+
+// put records something of a user. If too much is kept, it drops what is past, and else any.
+func (l *Limiter) put(at place, m memory, now time.Time) {
 	if _, has := l.known[at]; !has && len(l.known) >= maxUsers {
 		l.forget(now)
 	}

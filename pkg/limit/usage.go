@@ -5,14 +5,21 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
-// warned is the part of a quota, in percent, from which the user is warned and each use asks.
-const warned = 80
+const (
+	// warned is the part of a quota, in percent, from which the user is warned and each use asks.
+	warned = 80
+	// small is the number below which each use of a quota asks: a tenth of it is less than what passes unasked.
+	small = 1000
+	// maxUnasked is the number of uses that an instance lets pass without asking, whatever it drew and keeps.
+	maxUnasked = 100
+)
 
 // Quota counts what a user has of a limited thing.
 type Quota struct {
@@ -48,16 +55,22 @@ func (l *Limiter) Check(name string, used int) error {
 type usage map[string]int
 
 // Room returns a [*QuotaError] if one of the quotas has no room for another one, as far as the statistics and the
-// [Counts] say. One use in ten asks, by the instance's own random number; each asks that follows an answer of 80
-// percent or more. A refusal, and room where less than 80 percent are used, are kept for a minute.
+// [Counts] say. Each use asks of a number below 1,000, and each that follows an answer of 80 percent or more. Of the
+// others one in ten asks, by the instance's own random number, and the one with which more than 100 of the user would
+// pass unasked. A refusal, and room where less than 80 percent are used, are kept for a minute.
 func (l *Limiter) Room(ctx context.Context, user string, names ...string) error {
-	return l.checkRoom(place{user: user}, names, func() (usage, error) { return l.read(ctx, user) })
+	return l.RoomFor(ctx, user, 1, names...)
+}
+
+// RoomFor is [Limiter.Room] for one request that may make several. It is judged as one: it may change what is there.
+func (l *Limiter) RoomFor(ctx context.Context, user string, several int, names ...string) error {
+	return l.checkRoom(place{user: user}, several, names, func() (usage, error) { return l.read(ctx, user) })
 }
 
 // Count is [Limiter.Room] for a quota that no statistics have: the query finds the rows that count. Room is not kept: a
 // minute may make a third of them.
 func (l *Limiter) Count(ctx context.Context, user, name string, q table.Query) error {
-	return l.checkRoom(place{user, name}, []string{name}, func() (usage, error) {
+	return l.checkRoom(place{user, name}, 1, []string{name}, func() (usage, error) {
 		n, err := l.Store.Count(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("count for the quota %s: %w", name, err)
@@ -67,24 +80,19 @@ func (l *Limiter) Count(ctx context.Context, user, name string, q table.Query) e
 }
 
 // checkRoom judges the quotas by what is kept or, where that does not decide, by what ask returns.
-func (l *Limiter) checkRoom(at place, names []string, ask func() (usage, error)) error {
+func (l *Limiter) checkRoom(at place, uses int, names []string, ask func() (usage, error)) error {
 	now := l.Now()
-	l.mu.Lock()
-	kept, known := l.known[at]
-	l.mu.Unlock()
-	used, left := kept.usage, kept.until.Sub(now)
-	isFresh := known && 0 < left && left <= maxKept
-	if !isFresh || !l.holds(used, names) {
-		if !l.isNear(used, names) && !l.Sampled() {
-			return nil
-		}
+	used, decides := l.unasked(at, uses, names, now)
+	if !decides {
 		var err error
 		if used, err = ask(); err != nil {
 			return err
 		}
+		answer := memory{}
 		if at.of == "" || l.isNear(used, names) {
-			l.keep(at, memory{until: now.Add(maxKept), usage: used})
+			answer = memory{until: now.Add(maxKept), usage: used}
 		}
+		l.keep(at, answer)
 	}
 	for _, name := range names {
 		if err := l.Check(name, used[name]); err != nil {
@@ -94,14 +102,34 @@ func (l *Limiter) checkRoom(at place, names []string, ask func() (usage, error))
 	return nil
 }
 
+// unasked returns what is kept, and whether it decides: it is a refusal, or this use need not ask.
+func (l *Limiter) unasked(at place, uses int, names []string, now time.Time) (used usage, decides bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := l.known[at]
+	left := kept.until.Sub(now)
+	isFresh := 0 < left && left <= maxKept
+	switch {
+	case isFresh && l.isFull(kept.usage, names):
+		return kept.usage, true
+	case l.isSmall(names), l.isNear(kept.usage, names), kept.unasked+uses > maxUnasked, !isFresh && l.Sampled():
+		return nil, false
+	}
+	kept.unasked += uses
+	l.put(at, kept, now)
+	return kept.usage, true
+}
+
 func (l *Limiter) isNear(used usage, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return l.Quota(name, used[name]).IsNear() })
 }
 
-// holds reports whether what is kept decides about these quotas: one is full, or none is near its limit.
-func (l *Limiter) holds(used usage, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return l.Quota(name, used[name]).IsFull() }) ||
-		!l.isNear(used, names)
+func (l *Limiter) isFull(used usage, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return l.Quota(name, used[name]).IsFull() })
+}
+
+func (l *Limiter) isSmall(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return l.Numbers[name] < small })
 }
 
 // Near returns the quotas of which a user with this row of statistics has used 80 percent, by name.
