@@ -90,8 +90,8 @@ func calendarOperations() []*operation {
 				example: map[string]any{calendar.AttrPrivateAs: calendar.PrivateAsFull},
 			},
 			answers: []documented{{status: http.StatusOK, doc: "How it is now.", schema: feedSchema(false)}, goneAnswer},
-			finds:   true, conflicts: stillRunning,
-			run: changeFeed,
+			finds:   true,
+			run:     changeFeed,
 		},
 		{
 			id: "getFeed", method: http.MethodGet, path: "/v1/me/feed", tag: "calendar",
@@ -106,10 +106,9 @@ func calendarOperations() []*operation {
 			id: "revokeFeed", method: http.MethodDelete, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
 			whileLeaving: true,
 			summary:      "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
-			answers:   []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
-			conflicts: stillRunning,
+			answers: []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				replayed, err := s.once(ctx, c, func() error { return s.Calendar.RevokeFeed(ctx, c.user) }, "revokeFeed")
+				replayed, err := s.Calendar.RevokeFeed(ctx, c.user, c.key)
 				return answer{status: http.StatusNoContent, replayed: replayed}, err
 			},
 		},
@@ -121,31 +120,11 @@ const stillRunning = "The same request is still being carried out."
 
 // changeFeed answers a repetition with the address as it is now, or with 204 if it was revoked since.
 func changeFeed(ctx context.Context, s *Config, c call) (answer, error) {
-	privateAs := c.form.Str(calendar.AttrPrivateAs)
-	var f calendar.Feed
-	replayed, err := s.once(ctx, c, func() (err error) {
-		f, err = s.Calendar.ChangeFeed(ctx, c.user, privateAs)
-		return err
-	}, "changeFeed", privateAs)
-	if replayed {
-		if f, err = s.Calendar.Feed(ctx, c.user); errors.Is(err, calendar.ErrNoFeed) {
-			return answer{status: http.StatusNoContent, replayed: true}, nil
-		}
+	f, replayed, err := s.Calendar.ChangeFeed(ctx, c.user, c.form.Str(calendar.AttrPrivateAs), c.key)
+	if replayed && errors.Is(err, calendar.ErrNoFeed) {
+		return answer{status: http.StatusNoContent, replayed: true}, nil
 	}
 	return answer{status: http.StatusOK, body: feedBody("", "", f), replayed: replayed}, err
-}
-
-// once makes the write unless it was made before under the same idempotency key. The request's values identify it.
-func (s *Config) once(ctx context.Context, c call, write func() error, request ...any) (replayed bool, err error) {
-	steps, err := s.Commands.BeginSteps(ctx, c.user, c.key, request...)
-	if err != nil || steps.Answer != nil {
-		return err == nil, err
-	}
-	if err := write(); err != nil {
-		_ = steps.Abandon(context.WithoutCancel(ctx)) // a key that is not released is free when its lease ends
-		return false, err
-	}
-	return false, steps.End(ctx, []byte("done"))
 }
 
 // importOperation returns the operation that imports a file of another calendar program.

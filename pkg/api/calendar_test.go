@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -209,6 +211,34 @@ func TestCalendarOperations_changeAnAddressOnceForAKey(t *testing.T) {
 			r = with(method, `{"privateAs":"FULL"}`, "")
 		}
 		b.want(400, r.with("Idempotency-Key", strings.Repeat("k", 256)))
+	}
+}
+
+// A function dies behind a change of the address, before it can say so. The repetition comes when there is another one.
+func TestCalendarOperations_leaveAnAddressThatWasMadeSince(t *testing.T) {
+	t.Parallel()
+	for _, late := range []request{
+		{method: http.MethodDelete, path: "/v1/me/feed"},
+		{method: http.MethodPatch, path: "/v1/me/feed", body: `{"privateAs":"FULL"}`},
+	} {
+		b := setup(t)
+		b.address("ann")
+		isDead := false
+		b.failWith(func(c memory.Call) error {
+			isChange := c.Op != "Get" && slices.Contains(c.Keys, entity.FeedKey("ann"))
+			if isDead = isDead || isChange && c.Stage == memory.After; isDead {
+				return table.ErrUnavailable
+			}
+			return nil
+		})
+		late = late.with("Idempotency-Key", "k")
+		b.want(503, late)
+		b.True(isDead)
+		b.failWith(nil)
+		b.now = b.now.Add(time.Hour)
+		b.address("ann")
+		b.Equal("true", b.do(late).Header().Get(replayed))
+		b.Equal("BUSY", b.want(200, get("/v1/me/feed")).text("privateAs"))
 	}
 }
 

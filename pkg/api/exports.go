@@ -17,7 +17,7 @@ type Exports interface {
 	List(ctx context.Context, user string) ([]transfer.Job, error)
 	Get(ctx context.Context, user, id string) (transfer.Job, error)
 	Link(ctx context.Context, user string, of transfer.Job) (address string, until time.Time, err error)
-	Delete(ctx context.Context, user, id string) error
+	Delete(ctx context.Context, user, id, key string) (replayed bool, err error)
 }
 
 var _ Exports = (*transfer.Jobs)(nil)
@@ -73,14 +73,12 @@ func exportOperations(r *entity.Registry) []*operation {
 			id: "deleteExport", method: http.MethodDelete, path: exportsPath + "/{" + memberExportID + "}", tag: "me",
 			writes: true, alone: true, whileLeaving: true, finds: true, paths: path,
 			summary: "End an export, and remove its file", detail: "It still counts as one of its day.",
-			answers:   []documented{{status: http.StatusNoContent, doc: "There is no such export any more."}},
-			conflicts: stillRunning,
+			answers: []documented{{status: http.StatusNoContent, doc: "There is no such export any more."}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				if err := s.mayExport(); err != nil {
 					return answer{}, err
 				}
-				id := c.path[memberExportID]
-				replayed, err := s.once(ctx, c, func() error { return s.Exports.Delete(ctx, c.user, id) }, "deleteExport", id)
+				replayed, err := s.Exports.Delete(ctx, c.user, c.path[memberExportID], c.key)
 				return answer{status: http.StatusNoContent, replayed: replayed}, err
 			},
 		},

@@ -87,7 +87,7 @@ func TestModifiedAt_changesWithHowAnAddressShowsWhatIsPrivate(t *testing.T) {
 		return out
 	}
 	b.Equal(noon, shown().Modified)
-	_, err = b.calendar.ChangeFeed(t.Context(), ann, calendar.PrivateAsBusy)
+	_, _, err = b.calendar.ChangeFeed(t.Context(), ann, calendar.PrivateAsBusy, "")
 	b.NoError(err)
 	b.True(shown().Modified.IsZero(), "another change may follow within the second")
 	b.advance(time.Hour)
@@ -224,7 +224,8 @@ func TestFeed_leadsToItsUserUntilRenewedOrRevoked(t *testing.T) {
 		b.NotContains(fmt.Sprint(v), secret)
 	}
 	for range 2 {
-		b.NoError(b.calendar.RevokeFeed(t.Context(), ann))
+		_, err = b.calendar.RevokeFeed(t.Context(), ann, "")
+		b.NoError(err)
 		_, _, err = b.calendar.UserOfFeed(t.Context(), second)
 		b.ErrorIs(err, calendar.ErrNoFeed)
 	}

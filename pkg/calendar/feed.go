@@ -24,6 +24,9 @@ const (
 	attrSecretHash = "secretHash"
 	// AttrPrivateAs of a FEED row is how the address shows PRIVATE or CONFIDENTIAL items; absent means [PrivateAsBusy].
 	AttrPrivateAs = "privateAs"
+
+	// receiptStatus is the status in the receipt of a request about the address.
+	receiptStatus = "FEED"
 )
 
 // How a secret address shows events that are PRIVATE or CONFIDENTIAL: only their busy times, or as any other.
@@ -87,23 +90,51 @@ func (s *Service) Feed(ctx context.Context, user string) (Feed, error) {
 	return feedOf(row), err
 }
 
-// ChangeFeed sets how the user's address, which stays, shows private items; [ErrNoFeed] if there is none.
-func (s *Service) ChangeFeed(ctx context.Context, user, privateAs string) (Feed, error) {
-	if err := entity.CheckUserID(user); err != nil {
-		return Feed{}, fmt.Errorf("user: %w", err)
-	}
-	key := entity.FeedKey(user)
+// ChangeFeed sets how the user's address, which stays, shows private items; [ErrNoFeed] if there is none. A repetition
+// under an idempotency key, "" for none, changes nothing and returns the address as it is now. Errors are also
+// [idempotency.ErrKey] and [idempotency.ErrKeyReused].
+func (s *Service) ChangeFeed(ctx context.Context, user, privateAs, key string) (f Feed, replayed bool, err error) {
 	set := item.Item{AttrPrivateAs: item.String(privateAs)}
 	set.SetTime(entity.AttrUpdatedAt, s.Now().UTC().Truncate(time.Second))
-	row, err := s.Store.Update(ctx, table.Update{Key: key, Set: set, If: table.Exists()})
-	var failed *table.ConditionError
-	switch {
-	case errors.As(err, &failed):
-		return Feed{}, ErrNoFeed
-	case err != nil:
-		return Feed{}, fmt.Errorf("change %s: %w", key, err)
+	replayed, err = s.once(ctx, user, key, []any{"changeFeed", privateAs}, table.Update{
+		Key: entity.FeedKey(user), Set: set, If: table.Exists(),
+	})
+	if err == nil {
+		f, err = s.Feed(ctx, user)
 	}
-	return feedOf(row), nil
+	return f, replayed, err
+}
+
+// once makes a change of the row of the address and puts the receipt of the request in the same transaction: a
+// repetition that is late must not change, or revoke, an address that was made since. [ErrNoFeed] if the change needs a
+// row and there is none.
+func (s *Service) once(
+	ctx context.Context, user, key string, request []any, change table.Action,
+) (replayed bool, err error) {
+	if err := entity.CheckUserID(user); err != nil {
+		return false, fmt.Errorf("user: %w", err)
+	}
+	receipt, err := idempotency.New(user, key, 0, request)
+	if err != nil {
+		return false, err
+	}
+	actions := []table.Action{change}
+	if receipt != nil {
+		actions = append(actions, receipt.Put(item.Item{entity.AttrStatus: item.String(receiptStatus)}, s.Now()))
+	}
+	isRefusal := func(err error) bool { return errors.Is(err, ErrNoFeed) }
+	before, err := receipt.Once(ctx, s.Store, s.Now, isRefusal, func() error {
+		err := s.Store.Transact(ctx, actions...)
+		var failed *table.ConditionError
+		if errors.As(err, &failed) {
+			return ErrNoFeed // or the receipt is there, which is read again
+		}
+		if err != nil {
+			return fmt.Errorf("change the address of the calendar: %w", err)
+		}
+		return nil
+	})
+	return before != nil, err
 }
 
 func (s *Service) feedRow(ctx context.Context, user string) (item.Item, error) {
@@ -114,16 +145,10 @@ func (s *Service) feedRow(ctx context.Context, user string) (item.Item, error) {
 	return row, err
 }
 
-// RevokeFeed revokes the address. A missing one counts as revoked.
-func (s *Service) RevokeFeed(ctx context.Context, user string) error {
-	if err := entity.CheckUserID(user); err != nil {
-		return fmt.Errorf("user: %w", err)
-	}
-	key := entity.FeedKey(user)
-	if err := s.Store.Delete(ctx, table.Delete{Key: key}); err != nil {
-		return fmt.Errorf("delete %s: %w", key, err)
-	}
-	return nil
+// RevokeFeed revokes the address. A missing one counts as revoked. A repetition under an idempotency key, "" for none,
+// leaves an address that was made since. Errors are also [idempotency.ErrKey] and [idempotency.ErrKeyReused].
+func (s *Service) RevokeFeed(ctx context.Context, user, key string) (replayed bool, err error) {
+	return s.once(ctx, user, key, []any{"revokeFeed"}, table.Delete{Key: entity.FeedKey(user)})
 }
 
 // ExportFeed is [Service.Export] for a caller with the address, with private items as it shows them. It returns

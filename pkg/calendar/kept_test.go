@@ -278,11 +278,11 @@ func TestExportFeed_showsOnlyTheTimeOfWhatIsPrivate(t *testing.T) {
 		b.Contains(shown(), line)
 	}
 	b.NotContains(shown(), "UID:free")
-	f, err := b.calendar.ChangeFeed(t.Context(), ann, calendar.PrivateAsFull)
+	f, _, err := b.calendar.ChangeFeed(t.Context(), ann, calendar.PrivateAsFull, "")
 	b.NoError(err)
 	b.Equal(calendar.PrivateAsFull, f.PrivateAs)
 	b.Equal(string(b.export(ann).Text), shown())
-	_, err = b.calendar.ChangeFeed(t.Context(), bob, calendar.PrivateAsFull)
+	_, _, err = b.calendar.ChangeFeed(t.Context(), bob, calendar.PrivateAsFull, "")
 	b.ErrorIs(err, calendar.ErrNoFeed)
 }
 

@@ -191,5 +191,6 @@ END:VCALENDAR
 	require.NoError(b.t, err)
 	_, _, err = b.calendar.UserOfFeed(b.t.Context(), address)
 	require.NoError(b.t, err)
-	require.NoError(b.t, b.calendar.RevokeFeed(b.t.Context(), ann))
+	_, err = b.calendar.RevokeFeed(b.t.Context(), ann, "")
+	require.NoError(b.t, err)
 }

@@ -13,5 +13,11 @@
 //   - An import may crash anywhere. The same file into the same account goes on, and writes each row once: a row of the
 //     account counts what was written, in the same transactions.
 //
+// # Why repeating is safe
+//
+// [Jobs.Delete] puts the receipt of its request in the transaction that ends the job. The request of a job puts it
+// behind: a repetition that finds none is refused while the job is open. An import counts what was written. What
+// workers repeat is in the comment of [Worker].
+//
 // It must never write beside a row that is there, and never anything of another user.
 package transfer

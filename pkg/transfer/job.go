@@ -29,7 +29,7 @@ const (
 func (s JobState) IsOpen() bool { return s == Waiting || s == Running }
 
 const (
-	// JobRetention is how long the row of a job stays after its last change.
+	// JobRetention is how long a job is told of after its last change. Its row stays until a later job is as old.
 	JobRetention = 8 * 24 * time.Hour
 	// FileRetention is how long the file of a job stays: a rule of the bucket ends it.
 	FileRetention = 7 * 24 * time.Hour
@@ -94,6 +94,7 @@ type jobRow struct {
 	tries    int64
 	cursor   *Cursor // nil before the first part
 	isListed bool    // in the state view: a worker has something to do
+	ends     bool    // the row goes some time: it is not the user's last one
 }
 
 func readJob(it item.Item) (r jobRow, err error) {
@@ -101,7 +102,8 @@ func readJob(it item.Item) (r jobRow, err error) {
 	if !ok {
 		return r, fmt.Errorf("%s is no key of an export", it.Key())
 	}
-	r = jobRow{user: user, revision: it.Int(attrRevision), tries: it.Int(attrTries), isListed: it.Has(item.AttrGSI3PK)}
+	r = jobRow{user: user, revision: it.Int(attrRevision), tries: it.Int(attrTries), isListed: it.Has(item.AttrGSI3PK),
+		ends: it.Has(entity.AttrTTL)}
 	r.Job = Job{
 		ID: id, State: JobState(it.Str(attrJobState)), Lines: int(it.Int(attrLines)), Bytes: it.Int(attrFileBytes),
 		Reason: it.Str(attrReason),
@@ -134,7 +136,6 @@ func newJob(user, id, request string, now time.Time) item.Item {
 // list sets what a change at an instant sets of each row that a worker still has to do something about.
 func list(it item.Item, now time.Time) {
 	it.SetTime(attrMovedAt, now)
-	it[entity.AttrTTL] = item.Int(now.Add(JobRetention).Unix())
 	it[item.AttrGSI3PK], it[item.AttrGSI3SK] = item.String(account.ExportView()), it[attrMovedAt]
 }
 
@@ -169,9 +170,17 @@ func findJob(ctx context.Context, store table.Reader, user, id string, now time.
 		return nil, nil
 	}
 	it, err := table.Find(ctx, store, account.ExportKey(user, id))
-	if err != nil || it == nil || entity.Expired(it, now) {
+	if err != nil || it == nil {
 		return nil, err
 	}
 	r, err := readJob(it)
+	if err == nil && r.isPast(now) {
+		return nil, nil
+	}
 	return &r, err
+}
+
+// isPast reports whether nothing is told of the job any more.
+func (r *jobRow) isPast(now time.Time) bool {
+	return !r.State.IsOpen() && now.Sub(r.movedAt) >= JobRetention
 }

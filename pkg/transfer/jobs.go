@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/account"
+	"nexus/pkg/idempotency"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/table"
@@ -47,7 +48,8 @@ type JobsConfig struct {
 // Jobs are the exports that users ask for. It is safe for concurrent use.
 //
 // The key of a job is its number, one more than that of the user's last. So of two requests one puts its row, and the
-// other reads again: no more are open, and in a day, than the limits say.
+// other reads again: no more are open, and in a day, than the limits say. The last row stays for good, so that no
+// number comes back: a late deletion, or an address of a file, is never that of another job.
 type Jobs struct{ JobsConfig }
 
 // NewJobs returns the jobs. It panics if the Store or Now is missing: a mistake in the program.
@@ -69,17 +71,22 @@ func (j *Jobs) Request(ctx context.Context, user string) (Job, error) {
 	request := j.NewID()
 	for range requestTries {
 		now := j.Now().UTC().Truncate(time.Second)
-		n, err := j.room(ctx, user, now)
+		all, err := jobs(ctx, j.Store, user)
 		if err != nil {
 			return Job{}, err
 		}
-		row := newJob(user, account.ExportID(n), request, now)
-		err = j.Store.Put(ctx, table.Put{Item: row, If: table.NotExists()})
+		if err := j.room(all, now); err != nil {
+			return Job{}, err
+		}
+		row := newJob(user, account.ExportID(last(all)+1), request, now)
+		actions := []table.Action{table.Put{Item: row, If: table.NotExists()}}
+		err = j.Store.Transact(ctx, append(actions, endRows(all, now)...)...)
 		var failed *table.ConditionError
-		switch isOther := errors.As(err, &failed) && failed.Failures[0].Old.Str(attrRequest) != request; {
-		case isOther:
-			continue
-		case err != nil && failed == nil:
+		if errors.As(err, &failed) {
+			if f, isMet := failed.At(0); !isMet || f.Old.Str(attrRequest) != request {
+				continue
+			}
+		} else if err != nil {
 			return Job{}, fmt.Errorf("request an export: %w", err)
 		}
 		j.wake()
@@ -95,15 +102,32 @@ func (j *Jobs) wake() {
 	}
 }
 
-// room returns the number of the next job, if there may be one.
-func (j *Jobs) room(ctx context.Context, user string, now time.Time) (n int, err error) {
-	all, err := jobs(ctx, j.Store, user)
-	if err != nil {
-		return 0, err
+// last returns the number of the last job; 0 if there was none.
+func last(all []jobRow) (n int) {
+	if len(all) > 0 {
+		n, _ = account.ExportNumber(all[len(all)-1].ID)
 	}
+	return n
+}
+
+// endRows returns the changes after which the rows end that are the last no more.
+func endRows(all []jobRow, now time.Time) (actions []table.Action) {
+	for _, r := range all {
+		if !r.ends {
+			actions = append(actions, table.Update{
+				Key: account.ExportKey(r.user, r.ID), If: table.Exists(),
+				Set: item.Item{entity.AttrTTL: item.Int(now.Add(JobRetention).Unix())},
+			})
+		}
+	}
+	return actions
+}
+
+// room returns a [*limit.QuotaError] if there may be no other job.
+func (j *Jobs) room(all []jobRow, now time.Time) error {
 	open, today := 0, 0
 	for _, r := range all {
-		if n, _ = account.ExportNumber(r.ID); r.State.IsOpen() {
+		if r.State.IsOpen() {
 			open++
 		}
 		if now.Sub(r.CreatedAt) < day {
@@ -115,10 +139,10 @@ func (j *Jobs) room(ctx context.Context, user string, now time.Time) (n int, err
 		used int
 	}{{limit.OpenExports, open}, {limit.DailyExports, today}} {
 		if q := (limit.Quota{Name: used.name, Limit: j.Limits[used.name], Used: used.used}); q.IsFull() {
-			return 0, &limit.QuotaError{Quota: q}
+			return &limit.QuotaError{Quota: q}
 		}
 	}
-	return n + 1, nil
+	return nil
 }
 
 const day = 24 * time.Hour
@@ -131,7 +155,7 @@ func (j *Jobs) List(ctx context.Context, user string) ([]Job, error) {
 	}
 	now, out := j.Now(), []Job{}
 	for _, r := range slices.Backward(rows) {
-		if r.State != deleted && now.Sub(r.movedAt) < JobRetention {
+		if r.State != deleted && !r.isPast(now) {
 			out = append(out, r.Job)
 		}
 	}
@@ -159,39 +183,54 @@ func (j *Jobs) Link(ctx context.Context, user string, of Job) (address string, u
 }
 
 // Delete ends a job and its file: from then on it cannot be read. A worker that is at work notices at its next part.
-// The next call of one removes former versions and parts, and does so again once the job is [Abandoned].
-func (j *Jobs) Delete(ctx context.Context, user, id string) error {
-	r, err := findJob(ctx, j.Store, user, id, j.Now())
-	if err == nil && (r == nil || r.State == deleted) {
-		err = ErrNoJob
-	}
+// The next call of one removes former versions and parts, and does so again once the job is [Abandoned]. A repetition
+// under an idempotency key, "" for none, finds the receipt, which is put with the change. Errors are also [ErrNoJob],
+// [idempotency.ErrKey] and [idempotency.ErrKeyReused].
+func (j *Jobs) Delete(ctx context.Context, user, id, key string) (replayed bool, err error) {
+	receipt, err := idempotency.New(user, key, 0, []any{"deleteExport", id})
 	if err != nil {
-		return err
+		return false, err
 	}
+	isRefusal := func(err error) bool { return errors.Is(err, ErrNoJob) || errors.Is(err, table.ErrConflict) }
+	before, err := receipt.Once(ctx, j.Store, j.Now, isRefusal, func() error { return j.delete(ctx, user, id, receipt) })
+	if err != nil {
+		return false, err
+	}
+	// A repetition does so, too: the first one may have ended in between.
+	if err := j.Objects.Delete(ctx, fileName(user, id)); err != nil {
+		return false, fmt.Errorf("delete an export: %w", err)
+	}
+	j.wake()
+	return before != nil, nil
+}
+
+// delete changes the row of a job that is to be deleted.
+func (j *Jobs) delete(ctx context.Context, user, id string, receipt *idempotency.Receipt) error {
 	for range requestTries {
-		set, remove := end(deleted, j.Now().UTC().Truncate(time.Second))
+		now := j.Now().UTC().Truncate(time.Second)
+		r, err := findJob(ctx, j.Store, user, id, now)
+		switch {
+		case err != nil:
+			return err
+		case r == nil || r.State == deleted:
+			return ErrNoJob
+		}
+		set, remove := end(deleted, now)
 		set[attrRevision] = item.Int(r.revision + 1)
 		// Without the worker's name: a worker must not take this change for one of its own.
 		remove = append(remove, attrWorker, attrCounts, attrLines, attrFileBytes, attrReason)
-		_, err = j.Store.Update(ctx, table.Update{
+		actions := []table.Action{table.Update{
 			Key: account.ExportKey(user, id), Set: set, Remove: remove,
 			If: table.Exists(table.Equal(attrRevision, item.Int(r.revision))),
-		})
+		}}
+		if receipt != nil {
+			actions = append(actions, receipt.Put(item.Item{entity.AttrStatus: item.String(string(deleted))}, now))
+		}
+		err = j.Store.Transact(ctx, actions...)
 		var failed *table.ConditionError
 		if !errors.As(err, &failed) {
-			break
+			return err
 		}
-		if r, err = findJob(ctx, j.Store, user, id, j.Now()); err != nil || r == nil || r.State == deleted {
-			break // also by this request, whose answer was lost
-		}
-		err = table.ErrConflict
 	}
-	if err == nil {
-		err = j.Objects.Delete(ctx, fileName(user, id))
-	}
-	if err != nil {
-		return fmt.Errorf("delete an export: %w", err)
-	}
-	j.wake()
-	return nil
+	return fmt.Errorf("delete an export: %w", table.ErrConflict)
 }

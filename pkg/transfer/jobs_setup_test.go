@@ -85,6 +85,13 @@ func (f *jobFixture) request(user string) string {
 	return job.ID
 }
 
+func (f *jobFixture) remove(user, id string) {
+	f.Helper()
+	replayed, err := f.jobs.Delete(f.Context(), user, id, "")
+	require.NoError(f, err)
+	require.False(f, replayed)
+}
+
 func (f *jobFixture) job(user, id string) transfer.Job {
 	f.Helper()
 	job, err := f.jobs.Get(f.Context(), user, id)

@@ -88,7 +88,7 @@ func TestWorker_endsTheSameWhereverItsProcessDies(t *testing.T) {
 		f.later()
 		require.Equal(t, transfer.Done, f.job("ann", id).State, "step %d", step)
 		require.Equal(t, want, content(t, f.file("ann", id)), "step %d", step)
-		require.NoError(t, f.jobs.Delete(t.Context(), "ann", id))
+		f.remove("ann", id)
 		f.later()
 		require.Empty(t, f.listed(), "step %d", step)
 		require.LessOrEqual(t, len(f.objectsOf("ann")), 1, "step %d: %v", step, f.objectsOf("ann"))
@@ -118,7 +118,7 @@ func TestWorker_ofTwoOneMakesTheFile(t *testing.T) {
 		f.later()
 		require.Equal(t, transfer.Done, f.job("ann", id).State, "step %d", step)
 		require.Equal(t, want, content(t, f.file("ann", id)), "step %d", step)
-		require.NoError(t, f.jobs.Delete(t.Context(), "ann", id))
+		f.remove("ann", id)
 		f.later()
 		require.Empty(t, f.objectsOf("ann"), "step %d", step)
 	}
@@ -158,7 +158,7 @@ func TestWorker_asksTheFenceBeforeEachPart(t *testing.T) {
 		}
 		require.True(t, f.job("ann", id).State.IsOpen(), "ask %d", n)
 		f.Fence = nil
-		require.NoError(t, f.jobs.Delete(t.Context(), "ann", id))
+		f.remove("ann", id)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestWorker_thatIsSlowCannotChangeWhatTheCursorNames(t *testing.T) {
 		f.watching = nil
 		f.later()
 		require.Equal(t, want, content(t, f.file("ann", id)), "step %d", step)
-		require.NoError(t, f.jobs.Delete(t.Context(), "ann", id))
+		f.remove("ann", id)
 		f.later()
 	}
 	require.Greater(t, stopped, 20)
