@@ -46,7 +46,7 @@ func (p *Platform) newExports() exportDriver {
 
 // exporting returns the ports of exports. One worker lives, so that none is waited for.
 func (p *Platform) exporting() *system.Exports {
-	return &system.Exports{Objects: p.blobs, Links: p.exports.links, Wake: p.exports.wake}
+	return &system.Exports{Objects: p.blobs, Links: p.exports.links, Wake: p.exports.wake, Clock: time.Now}
 }
 
 // wake makes the worker look again.
@@ -68,16 +68,12 @@ func (p *Platform) runExports(ctx context.Context) {
 	}
 }
 
-// export works on all exports. An erasure waits until it has ended. The worker compares a deadline with the platform's
-// clock, which may be ahead of the context's; so it gets the context's end without its deadline.
+// export works on all exports. An erasure waits until it has ended.
 func (p *Platform) export(ctx context.Context) error {
 	defer p.others.begin()()
 	p.exporter.Lock()
 	defer p.exporter.Unlock()
-	unbound, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	defer context.AfterFunc(ctx, end)()
-	return p.system.Exporter.Run(unbound)
+	return p.system.Exporter.Run(ctx)
 }
 
 // links makes signed addresses of objects, as a presigned one of S3 is. They end with the platform.

@@ -108,6 +108,8 @@ type Exports struct {
 	// Objects is the archive bucket, and Links makes addresses of its objects.
 	Objects blob.Streamer
 	Links   blob.Linker
+	// Clock is the one by which the deadlines of contexts count; that of the system if nil.
+	Clock func() time.Time
 	// Abandoned is [transfer.Abandoned], except where no more than one worker lives.
 	Abandoned time.Duration
 	// Wake, if set, tells the worker that there is something to do.

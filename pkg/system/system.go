@@ -148,7 +148,8 @@ func (s *System) addExports(store table.Store) {
 		Wake: p.Exports.Wake,
 	})
 	s.Exporter = transfer.NewWorker(transfer.WorkerConfig{
-		Service: s.Transfer, Objects: p.Exports.Objects, NewID: p.NewID, Abandoned: p.Exports.Abandoned,
+		Service: s.Transfer, Objects: p.Exports.Objects, NewID: p.NewID, Clock: p.Exports.Clock,
+		Abandoned: p.Exports.Abandoned,
 	})
 }
 

@@ -33,6 +33,8 @@ type WorkerConfig struct {
 	Objects blob.Streamer
 	// NewID returns a name for a worker that no other has.
 	NewID func() string
+	// Clock is the one by which the deadlines of contexts count; Now if nil. A local system moves Now.
+	Clock func() time.Time
 	// Abandoned is the constant of this name, except where no more than one worker lives: there it may be 0.
 	Abandoned time.Duration
 }
@@ -51,6 +53,9 @@ type Worker struct{ WorkerConfig }
 func NewWorker(c WorkerConfig) *Worker {
 	if c.Service == nil || c.Objects == nil || c.NewID == nil {
 		panic("transfer: a part of the WorkerConfig is missing")
+	}
+	if c.Clock == nil {
+		c.Clock = c.Now
 	}
 	return &Worker{c}
 }
@@ -124,7 +129,7 @@ type call struct {
 
 func (w *Worker) newCall(ctx context.Context) call {
 	end, isBound := ctx.Deadline()
-	return call{isBound, end, end.Sub(w.Now())}
+	return call{isBound, end, end.Sub(w.Clock())}
 }
 
 // hasTime reports whether there is time for another part, or for the file.
@@ -133,7 +138,7 @@ func (t *task) hasTime() bool {
 	if t.cursor != nil && t.cursor.Done() {
 		need = min(timeForFile, t.call.whole*2/3)
 	}
-	return !t.call.isBound || t.call.end.Sub(t.Now()) >= need
+	return !t.call.isBound || t.call.end.Sub(t.Clock()) >= need
 }
 
 // isLong reports whether the job was begun so long ago that its file can no longer be made, whatever has kept it.
@@ -190,8 +195,8 @@ func unlessErased(err error) error {
 
 // part makes one part, and then moves the cursor.
 func (t *task) part(ctx context.Context) error {
-	begun := t.Now()
-	full := func() bool { return t.Now().Sub(begun) >= partTime }
+	begun := t.Clock()
+	full := func() bool { return t.Clock().Sub(begun) >= partTime }
 	c, err := t.Part(ctx, t.user, *t.cursor, t.Objects, partsFolder(t.user, t.ID), full)
 	if err != nil {
 		return err

@@ -182,6 +182,22 @@ func TestWorker_goesOnInItsNextCall(t *testing.T) {
 	require.Equal(t, want, content(t, f.file("ann", id)))
 }
 
+// A local system's clock runs ahead of the one by which a context ends.
+func TestWorker_countsTheTimeOfACallByTheClockOfItsContext(t *testing.T) {
+	t.Parallel()
+	f := newJobFixture(t)
+	f.now = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	f.live("ann")
+	id := f.request("ann")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	worker := transfer.NewWorker(transfer.WorkerConfig{
+		Service: f.Service, Objects: f.objects, NewID: f.newID, Clock: time.Now, Abandoned: transfer.Abandoned,
+	})
+	require.NoError(t, worker.Run(ctx))
+	require.Equal(t, transfer.Done, f.job("ann", id).State)
+}
+
 func TestWorker_givesUpAJobThatDoesNotComeFurther(t *testing.T) {
 	t.Parallel()
 	f := newJobFixture(t)
