@@ -96,38 +96,56 @@ func (c *exportCommand) exportAll(ctx context.Context, out outputs) error {
 	bar := newCounter(out.messages, "lines")
 	defer bar.end()
 	return c.write(out, func(to io.Writer) error {
-		if c.Dev != "" {
-			return c.exportFrom(ctx, to)
-		}
-		s, done, err := c.open(ctx)
-		if err != nil {
-			return err
-		}
-		defer done()
-		m, err := local.ExportAccount(ctx, s, c.User, to, func(lines int) { bar.show(int64(lines)) })
+		m, err := c.exportTo(ctx, to, bar)
 		bar.end()
-		for _, missing := range m.Missing {
-			fmt.Fprintf(out.messages, "nexus: left out: %s: %s\n", missing.ID, missing.Why)
-		}
+		nameMissing(out, m.Missing, len(m.Missing))
 		return err
 	})
 }
 
-// exportFrom copies what a running local system exports.
-func (c *exportCommand) exportFrom(ctx context.Context, to io.Writer) error {
+func (c *exportCommand) exportTo(ctx context.Context, to io.Writer, bar *counter) (transfer.Manifest, error) {
+	if c.Dev != "" {
+		return c.exportFrom(ctx, to)
+	}
+	s, done, err := c.open(ctx)
+	if err != nil {
+		return transfer.Manifest{}, err
+	}
+	defer done()
+	return local.ExportAccount(ctx, s, c.User, to, func(lines int) { bar.show(int64(lines)) })
+}
+
+// nameMissing names what a file has not because it could not be read.
+func nameMissing(out outputs, missing []transfer.Missing, total int) {
+	for _, m := range missing {
+		fmt.Fprintf(out.messages, "nexus: left out: %s: %s\n", m.ID, m.Why)
+	}
+	if more := total - len(missing); more > 0 {
+		fmt.Fprintf(out.messages, "nexus: %d more were left out\n", more)
+	}
+}
+
+// exportFrom copies what a running local system exports, and returns the manifest: it is in the file alone.
+func (c *exportCommand) exportFrom(ctx context.Context, to io.Writer) (m transfer.Manifest, err error) {
 	body, err := json.Marshal(map[string]string{"user": c.User})
 	if err != nil {
-		return err
+		return m, err
 	}
 	response, err := postDev(ctx, c.Dev, "/dev/export", "application/json", bytes.NewReader(body))
 	if err != nil {
-		return err
+		return m, err
 	}
 	defer response.Body.Close()
-	if _, err := io.Copy(to, response.Body); err != nil {
-		return fmt.Errorf("the export breaks off: %w", err)
+	file, err := os.CreateTemp("", "nexus-export-*")
+	if err != nil {
+		return m, err
 	}
-	return nil
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	size, err := io.Copy(io.MultiWriter(to, file), response.Body)
+	if err != nil {
+		return m, fmt.Errorf("the export breaks off: %w", err)
+	}
+	return transfer.ReadManifest(file, size)
 }
 
 // importAll puts a file into the user's account.
@@ -197,6 +215,7 @@ func (c *importCommand) reportAll(out outputs, report transfer.Report) error {
 	if more := report.CleanedTotal - len(report.Cleaned); more > 0 {
 		fmt.Fprintf(out.messages, "%d more texts had such characters\n", more)
 	}
+	nameMissing(out, report.Missing, report.MissingTotal)
 	again := ""
 	if report.Again {
 		again = ", all of which had been imported before"

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,4 +55,35 @@ func TestRun_takesAnAccountOutAndIntoAnother(t *testing.T) {
 		code, _, _ = nexus(wrong...)
 		require.Equal(t, exitUsage, code, wrong)
 	}
+}
+
+// An item that could not be read is named when it is exported, and when the file is imported.
+func TestRun_namesWhatAnExportedAccountHasNot(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	manifest, err := z.Create("manifest.json")
+	require.NoError(t, err)
+	_, err = io.WriteString(manifest, `{"form":1,"from":"2026-03-02T12:00:00Z","to":"2026-03-02T12:00:01Z","counts":{},`+
+		`"files":[],"leftOut":[],"missing":[{"id":"task_1","why":"its cold copy is not there"}]}`)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	system := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(file.Bytes()) // the test sees what arrives
+	}))
+	t.Cleanup(system.Close)
+	const named = "nexus: left out: task_1: its cold copy is not there\n"
+	zipped := filepath.Join(t.TempDir(), "ann.zip")
+	for _, to := range [][]string{nil, {"--out", zipped}} {
+		code, results, told := nexus(t, append([]string{"export", "--all", "--dev", system.URL, "--user", "ann"}, to...)...)
+		require.Equal(t, exitDone, code, told)
+		require.Contains(t, told, named)
+		require.Equal(t, to == nil, results == file.String())
+	}
+	p, err := local.Start(t.Context(), local.Options{Store: local.Memory, Addr: "127.0.0.1:0"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop(context.Background())) })
+	code, _, told := nexus(t, "import", "--all", "--dev", p.URL(), "--user", "zoe", zipped)
+	require.Equal(t, exitDone, code, told)
+	require.Contains(t, told, named)
 }

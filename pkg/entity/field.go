@@ -75,7 +75,10 @@ type ValidationError struct{ Fields []FieldError }
 func (e *ValidationError) Error() string {
 	text := "invalid:"
 	for _, f := range e.Fields {
-		text += " " + f.Pointer + " " + f.Detail + ";"
+		if f.Pointer != "" {
+			text += " " + f.Pointer
+		}
+		text += " " + f.Detail + ";"
 	}
 	return text[:len(text)-1]
 }

@@ -27,10 +27,9 @@ func (r *Repository[S]) Log(ctx context.Context, at repository.Address) iter.Seq
 				commit, err = readCommit(row, r.shape.SourceAttr)
 			}
 			if err != nil {
-				yield(Commit{}, fmt.Errorf("read the log of %s: %w", at, err))
-				return
+				err = fmt.Errorf("read the log of %s: %w", at, err)
 			}
-			if !yield(commit, nil) {
+			if !yield(commit, err) || err != nil && !errors.Is(err, ErrBroken) {
 				return
 			}
 		}

@@ -2,6 +2,7 @@ package revision
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"nexus/pkg/entity"
@@ -76,7 +77,7 @@ func readHead(row item.Item) (Head, error) {
 	}
 	at, err := repository.RevisionTime(head.RevID)
 	if err != nil {
-		return Head{}, fmt.Errorf("head %s: %w", row.Key(), err)
+		return Head{}, fmt.Errorf("head %s: %w: %w", row.Key(), ErrBroken, err)
 	}
 	head.RevTs = at
 	head.UpdatedAt, _ = row.Time(entity.AttrUpdatedAt)
@@ -110,13 +111,19 @@ func readCommit(row item.Item, sourceAttr string) (Commit, error) {
 	}
 	at, err := repository.RevisionTime(c.RevID)
 	if err != nil {
-		return Commit{}, fmt.Errorf("log entry %s: %w", row.Key(), err)
+		return Commit{RevID: inKey(row)}, fmt.Errorf("log entry %s: %w: %w", row.Key(), ErrBroken, err)
 	}
 	c.RevTs, c.CommittedAt = at, at
 	if moved, apart := row.Time(attrCommittedAt); apart {
 		c.CommittedAt = moved
 	}
 	return c, nil
+}
+
+// inKey returns the id of the revision in the key of its log entry.
+func inKey(row item.Item) string {
+	sk := row.Str(item.AttrSK)
+	return sk[strings.LastIndexByte(sk, '#')+1:]
 }
 
 // lacks reports whether a revision is older than the unbroken part of a pruned history. The id must have passed

@@ -2,6 +2,8 @@ package transfer
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"nexus/pkg/command"
 	"nexus/pkg/item"
@@ -17,6 +19,7 @@ type checker struct {
 	report *Report
 	limits limit.Numbers
 	used   map[string]int // by the quota
+	counts map[string]int // by the name in the manifest
 	day    string         // of the plan whose revisions are counted
 }
 
@@ -25,7 +28,20 @@ type exceptions struct{ rows, inForce int }
 func newChecker(report *Report, limits limit.Numbers) *checker {
 	return &checker{
 		ids: map[string]bool{}, series: map[string]*exceptions{}, report: report, limits: limits, used: map[string]int{},
+		counts: map[string]int{},
 	}
+}
+
+// compare compares what was visited with the counts of the manifest.
+func (c *checker) compare(counts map[string]int) error {
+	for _, list := range []map[string]int{counts, c.counts} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			if counts[name] != c.counts[name] {
+				return refuse(manifestFile, 0, "counts %d of %.40q, and the file has %d", counts[name], name, c.counts[name])
+			}
+		}
+	}
+	return nil
 }
 
 // use counts a thing, and refuses it if a user may have no more of them.
@@ -63,6 +79,7 @@ func (c *checker) settings(context.Context, item.Item) error { return nil }
 
 func (c *checker) item(_ context.Context, l numberedLine, of parsed) error {
 	c.report.Items++
+	c.counts[of.typ.Name]++
 	switch {
 	case of.isSeries():
 		c.series[of.id] = &exceptions{}
@@ -87,6 +104,7 @@ func (c *checker) item(_ context.Context, l numberedLine, of parsed) error {
 
 func (c *checker) copied(_ context.Context, l numberedLine, of parsed) error {
 	c.report.Archived++
+	c.counts[countArchived]++
 	if err := c.use(l.file, l.n, limit.Gone); err != nil {
 		return err
 	}
@@ -95,6 +113,7 @@ func (c *checker) copied(_ context.Context, l numberedLine, of parsed) error {
 
 func (c *checker) gone(_ context.Context, l numberedLine, id string, _ item.Item) error {
 	c.report.Gone++
+	c.counts[countGone]++
 	if err := c.use(l.file, l.n, limit.Gone); err != nil {
 		return err
 	}
@@ -104,11 +123,14 @@ func (c *checker) gone(_ context.Context, l numberedLine, id string, _ item.Item
 func (c *checker) revision(_ context.Context, a adoptable) error {
 	c.report.Revisions++
 	if a.at.Date == "" {
+		c.counts[countValues]++
 		return c.use(valuesDir+logFile, 0, limit.TreeRevisions)
 	}
+	c.counts[countRevisions]++
 	file := plansDir + a.at.Date + "/" + logFile
 	if c.day != a.at.Date {
 		c.day, c.used[limit.PlanRevisions] = a.at.Date, 0
+		c.counts[countPlans]++
 		if err := c.use(file, 0, limit.Plans); err != nil {
 			return err
 		}

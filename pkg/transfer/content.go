@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"strings"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
@@ -164,6 +165,9 @@ func (c *content) visitHistories(ctx context.Context, v visitor) error {
 		}
 		c.actions.arePruned = h.isPruned
 	}
+	for _, missing := range c.file.manifest.Missing {
+		c.actions.arePruned = c.actions.arePruned || strings.HasPrefix(missing.ID, valuesDir)
+	}
 	for _, day := range c.file.days() {
 		repo, at := c.Plans.Repository(c.user, day)
 		h := &history[plan.Plan]{
@@ -183,7 +187,7 @@ func (c *content) visitHistories(ctx context.Context, v visitor) error {
 // actions are the actions of all trees of a file: a plan may name one that was in the tree when it was planned.
 type actions struct {
 	nodes map[string]values.Node
-	// arePruned says that the file does not have all trees any more, so that a plan may name others.
+	// arePruned says that the file does not have all trees, so that a plan may name others.
 	arePruned bool
 }
 

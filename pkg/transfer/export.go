@@ -98,6 +98,8 @@ type Cursor struct {
 	Next  int     `json:"next"`
 	// Lines is the number of lines so far.
 	Lines int `json:"lines"`
+	// Damaged says that a revision is missing: joining looks for those before it writes the logs.
+	Damaged bool `json:"damaged,omitempty"`
 	// To is when the walk ended.
 	To string `json:"to,omitempty"`
 }
@@ -139,7 +141,9 @@ type walk struct {
 	from  time.Time
 	body  []byte
 	lines int
-	full  func() bool // the part's time is over; nil for no bound
+	// damaged says that a revision is missing.
+	damaged bool
+	full    func() bool // the part's time is over; nil for no bound
 }
 
 // isFull reports whether the part is to end behind the present line.
@@ -183,7 +187,7 @@ func (s *Service) Part(
 	c.Parts = slices.Clone(c.Parts)
 	c.Parts[c.Stage] = append(slices.Clip(c.Parts[c.Stage]), c.Next)
 	c.Next++
-	c.Lines += w.lines
+	c.Lines, c.Damaged = c.Lines+w.lines, c.Damaged || w.damaged
 	if c.After = next; next == "" {
 		c.Stage++
 	}

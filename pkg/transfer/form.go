@@ -60,7 +60,8 @@ type Manifest struct {
 	Files  []File         `json:"files"`
 	// LeftOut says what an account has that is not in the file, and why.
 	LeftOut []LeftOut `json:"leftOut"`
-	// Missing names what should be in the file and could not be read: items of which the row or the copy is damaged.
+	// Missing names what should be in the file and could not be read: items of which the row or the copy is damaged, and
+	// revisions, by the names of their files without the end.
 	Missing []Missing `json:"missing,omitempty"`
 }
 

@@ -35,6 +35,9 @@ type Report struct {
 	// Cleaned are texts in which characters were replaced, up to a thousand, and CleanedTotal is their number.
 	Cleaned      []Cleaned `json:"cleaned"`
 	CleanedTotal int       `json:"cleanedTotal"`
+	// Missing is named in the manifest, because the export could not read it: up to a thousand, and MissingTotal is all.
+	Missing      []Missing `json:"missing"`
+	MissingTotal int       `json:"missingTotal"`
 }
 
 // Cleaned is one text of which characters were replaced by spaces.
@@ -44,7 +47,7 @@ type Cleaned struct {
 	Pointer string `json:"pointer"`
 }
 
-const maxCleaned = 1000
+const maxCleaned, maxMissing = 1000, 1000
 
 // Attributes of the row that says how far an import has come.
 const (
@@ -75,9 +78,18 @@ func (s *Service) Import(
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{Cleaned: []Cleaned{}}
+	missing := opened.manifest.Missing
+	report := Report{Cleaned: []Cleaned{}, Missing: []Missing{}, MissingTotal: len(missing)}
+	report.Missing = append(report.Missing, missing[:min(len(missing), maxMissing)]...)
 	c := &content{file: opened, parser: &parser{Service: s, user: user, now: s.second(), cleaned: report.add}}
-	if err := c.visit(ctx, newChecker(&report, s.Limits)); err != nil {
+	check := newChecker(&report, s.Limits)
+	if err := c.visit(ctx, check); err != nil {
+		return Report{}, err
+	}
+	if err := check.compare(opened.manifest.Counts); err != nil {
+		return Report{}, err
+	}
+	if err := opened.checkReadable(); err != nil {
 		return Report{}, err
 	}
 	c.cleaned = nil

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
@@ -29,6 +28,8 @@ type joiner struct {
 	ids      map[string]bool
 	registry *entity.Registry
 	repos    repositories
+	// titles are those of the nodes of all trees, the newest of each.
+	titles map[string]string
 	// fence is asked before each part: joining takes longer than a part may.
 	fence func(context.Context) error
 }
@@ -53,7 +54,8 @@ func (s *Service) Join(
 			Form: Form, From: c.From, To: c.To, Counts: s.noCounts(), LeftOut: leftOut(),
 		}},
 		parts: parts, prefix: prefix, cursor: c, ids: map[string]bool{}, registry: s.Registry,
-		fence: func(ctx context.Context) error { return s.fence(ctx, user) },
+		titles: map[string]string{},
+		fence:  func(ctx context.Context) error { return s.fence(ctx, user) },
 	}
 	for _, join := range []func(context.Context) error{
 		j.settings, j.items, j.copies, j.gone, j.values, j.plans, j.calendar, j.notes,
@@ -239,47 +241,6 @@ func (j *joiner) gone(ctx context.Context) error {
 		j.manifest.Counts[countGone]++
 		return j.line(goneFile, line)
 	})
-}
-
-func (j *joiner) values(ctx context.Context) error { return j.histories(ctx, stageValues, valuesDir) }
-func (j *joiner) plans(ctx context.Context) error  { return j.histories(ctx, stagePlans, plansDir) }
-
-// histories writes the files of repositories as they come, and behind those of each a text for readers.
-func (j *joiner) histories(ctx context.Context, stage int, dir string) error {
-	err := j.each(ctx, stage, func(file string, line []byte) error {
-		if of := file[:strings.LastIndexByte(file, '/')+1]; of != j.repos.dir {
-			if err := j.describe(); err != nil {
-				return err
-			}
-			j.repos = repositories{dir: of, isPlan: dir == plansDir}
-			if j.repos.isPlan {
-				j.manifest.Counts[countPlans]++
-			}
-		}
-		if strings.HasSuffix(file, "/"+logFile) {
-			if j.repos.isPlan {
-				j.manifest.Counts[countRevisions]++
-			} else {
-				j.manifest.Counts[countValues]++
-			}
-		}
-		j.repos.take(file, line)
-		return j.line(file, line)
-	})
-	if err != nil {
-		return err
-	}
-	return j.describe()
-}
-
-// describe writes the text about the present state of the repository that was joined last.
-func (j *joiner) describe() error {
-	name, text, err := j.repos.text()
-	j.repos = repositories{}
-	if err != nil || name == "" {
-		return err
-	}
-	return j.file(readableDir+name, text)
 }
 
 func (j *joiner) calendar(ctx context.Context) error {

@@ -94,7 +94,7 @@ func isOfForm(name string) bool {
 		day, rest, _ := strings.Cut(rest, "/")
 		return (repository.Address{User: "u", Date: day}).Check() == nil && day != "" && isHistory(rest)
 	case readableDir:
-		return true // nothing of them is read
+		return true // nothing of them is written
 	}
 	return false
 }
@@ -152,7 +152,7 @@ func (a *archiveFile) compare() error {
 		a.listed[f.Name] = f
 	}
 	for name := range a.entries {
-		if name != manifestFile && a.listed[name].Name == "" && !strings.HasPrefix(name, readableDir) {
+		if name != manifestFile && a.listed[name].Name == "" {
 			return refuse(name, 0, "is not in the manifest")
 		}
 	}
@@ -169,6 +169,35 @@ func (a *archiveFile) names(dir string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// checkReadable compares the files for readers with the manifest. Nothing of them is written.
+func (a *archiveFile) checkReadable() error {
+	for _, name := range a.names(readableDir) {
+		listed := a.listed[name]
+		entry, err := a.entries[name].Open()
+		if err != nil {
+			return refuse(name, 0, "%v", err)
+		}
+		content := &summed{from: io.LimitReader(entry, listed.Bytes+1), sum: sha256.New()}
+		_, err = io.Copy(io.Discard, content)
+		if err = errors.Join(err, entry.Close()); err != nil {
+			return refuse(name, 0, "%v", err)
+		}
+		if err := content.compare(listed, listed.Lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadManifest reads the manifest of a file that [Service.Export] wrote. It checks no other file.
+func ReadManifest(file io.ReaderAt, size int64) (Manifest, error) {
+	a, err := open(file, size)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return a.manifest, nil
 }
 
 // days returns the days of which the file has plans, in their order.

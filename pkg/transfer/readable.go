@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,34 +15,36 @@ import (
 type repositories struct {
 	dir    string
 	isPlan bool
-	head   string // the newest revision of the log
+	log    []logLine // until it is written
+	head   string    // the newest revision of the log
 	rows   [][]byte
-	err    error
 }
 
-// take takes in a line of one of its files.
+// enter takes in a line of its log.
+func (r *repositories) enter(line []byte) error {
+	var entry logLine
+	err := json.Unmarshal(line, &entry)
+	r.log = append(r.log, entry)
+	return err
+}
+
+// take takes in a line of a revision.
 func (r *repositories) take(file string, line []byte) {
-	switch name := strings.TrimPrefix(file, r.dir); {
-	case name == logFile:
-		var entry logLine
-		if err := json.Unmarshal(line, &entry); err != nil {
-			r.err = err
-		}
-		r.head = entry.RevID
-	case name == r.head+lines && len(line) > 0:
+	if file == r.dir+r.head+lines && len(line) > 0 {
 		r.rows = append(r.rows, line)
 	}
 }
 
-// text returns the name and the text of the file for readers; no name for no repository.
-func (r *repositories) text() (name string, text []byte, err error) {
+// text returns the name and the text of the file for readers; no name for a repository without a revision. The titles
+// are those of the nodes that a plan may name.
+func (r *repositories) text(titles map[string]string) (name string, text []byte, err error) {
 	switch {
-	case r.dir == "" || r.err != nil:
-		return "", nil, r.err
+	case r.head == "":
+		return "", nil, nil
 	case r.isPlan:
 		day := strings.TrimSuffix(strings.TrimPrefix(r.dir, plansDir), "/")
 		p, err := readPlan(r.rows)
-		return "plans/" + day + ".md", planText(day, p), err
+		return "plans/" + day + ".md", planText(day, p, titles), err
 	}
 	t, err := readTree(r.rows)
 	return "values.md", treeText(t), err
@@ -83,14 +86,18 @@ func listed(list []string) []string {
 	return list
 }
 
-func planText(day string, p plan.Plan) []byte {
+// unknownAction stands for an action that no tree of the file has, or whose words were forgotten.
+const unknownAction = "an action without a title"
+
+func planText(day string, p plan.Plan, titles map[string]string) []byte {
 	var out strings.Builder
+	title := func(id string) string { return cmp.Or(titles[id], unknownAction) }
 	fmt.Fprintf(&out, "# %s\n", day)
 	if len(p.Todos) > 0 {
 		out.WriteString("\n")
 	}
 	for _, t := range p.Todos {
-		fmt.Fprintf(&out, "- [%s] %s (%s)\n", mark(t.Done()), t.ActionID, t.Classification)
+		fmt.Fprintf(&out, "- [%s] %s (%s)\n", mark(t.Done()), title(t.ActionID), t.Classification)
 		indent(&out, t.Notes)
 	}
 	if len(p.Blocks) > 0 {
@@ -98,10 +105,11 @@ func planText(day string, p plan.Plan) []byte {
 	}
 	for _, b := range p.Blocks {
 		fmt.Fprintf(&out, "- %s to %s %s", shown(b.StartTimeIso), shown(b.EndTimeIso), b.BlockType)
-		for _, word := range []string{b.Title, b.ActionID} {
-			if word != "" {
-				fmt.Fprintf(&out, " %s", word)
-			}
+		if b.Title != "" {
+			fmt.Fprintf(&out, " %s", b.Title)
+		}
+		if b.ActionID != "" {
+			fmt.Fprintf(&out, " %s", title(b.ActionID))
 		}
 		out.WriteString("\n")
 	}

@@ -69,8 +69,21 @@ func (s *Service) walkPlan(ctx context.Context, w *walk, day, within string) (st
 	return next, err
 }
 
+// Reasons for which a part of a history is missing.
+const (
+	whyRows  = "its rows are damaged"
+	whyEntry = "its entry in the log is damaged"
+	whyHead  = "it is damaged: the newest revision stands for it"
+)
+
+// damage names a part of a history that cannot be read, by the name of its file.
+func (w *walk) damage(name, why string) {
+	w.damaged = true
+	w.add(tagMissing, encode(Missing{name, why}))
+}
+
 // walkHistory adds the log of a repository up to its head, and then the rows of each revision of it. A revision that is
-// made in between is left out: the file has the state of the beginning.
+// made in between is left out: the file has the state of the beginning. What is damaged is missing.
 func walkHistory[S any](
 	ctx context.Context, w *walk, repo *revision.Repository[S], at repository.Address, dir, after string,
 	linesOf func(S) [][]byte,
@@ -78,16 +91,19 @@ func walkHistory[S any](
 	p := readPlace(after)
 	if after == "" {
 		head, err := repo.Head(ctx, at)
-		if err != nil || head.RevID == "" {
+		switch {
+		case errors.Is(err, revision.ErrBroken):
+			w.damage(dir+"head", whyHead)
+		case err != nil || head.RevID == "":
 			return "", err
 		}
-		p.head = head.RevID
-		if err := addLog(ctx, w, repo, at, dir, head); err != nil {
+		if p.head, err = addLog(ctx, w, repo, at, dir, head); err != nil {
 			return "", err
 		}
 	}
 	for commit, err := range repo.Log(ctx, at) {
-		if err != nil {
+		isBroken := errors.Is(err, revision.ErrBroken)
+		if err != nil && !isBroken {
 			return "", err
 		}
 		if commit.RevID <= p.last || commit.RevID > p.head {
@@ -96,13 +112,19 @@ func walkHistory[S any](
 		if w.isFull() {
 			return p.String(), nil
 		}
-		p.last = commit.RevID
+		if p.last = commit.RevID; isBroken {
+			w.damage(dir+commit.RevID, whyEntry)
+			continue
+		}
 		rev, err := repo.Revision(ctx, at, commit.RevID)
 		var pruned *revision.PrunedError
-		if errors.As(err, &pruned) {
+		switch {
+		case errors.As(err, &pruned):
 			return "", fmt.Errorf("the history was pruned while it was read: %w: %w", table.ErrConflict, err)
-		}
-		if err != nil {
+		case errors.Is(err, revision.ErrBroken):
+			w.damage(dir+commit.RevID, whyRows)
+			continue
+		case err != nil:
 			return "", err
 		}
 		file := dir + commit.RevID + lines
@@ -115,16 +137,20 @@ func walkHistory[S any](
 	return "", nil
 }
 
-// addLog adds the entries up to a head.
+// addLog adds the entries up to a head, without one all of them, and returns the newest revision. An entry that is
+// damaged is named by the walk over the revisions.
 func addLog[S any](
 	ctx context.Context, w *walk, repo *revision.Repository[S], at repository.Address, dir string, head revision.Head,
-) error {
+) (newest string, err error) {
 	for commit, err := range repo.Log(ctx, at) {
-		if err != nil {
-			return err
-		}
-		if commit.RevID > head.RevID {
+		if head.RevID != "" && commit.RevID > head.RevID {
 			break
+		}
+		if err != nil && !errors.Is(err, revision.ErrBroken) {
+			return "", err
+		}
+		if newest = commit.RevID; err != nil {
+			continue
 		}
 		line := lineOf(commit, at.Date != "")
 		if commit.RevID == head.RevID {
@@ -132,7 +158,7 @@ func addLog[S any](
 		}
 		w.add(dir+logFile, encode(line))
 	}
-	return nil
+	return newest, nil
 }
 
 func treeLines(t values.Tree) [][]byte {

@@ -36,7 +36,9 @@ func TestService_takesAnAccountAlong(t *testing.T) {
 	there.on(law)
 	report, err := there.take("zoe", file)
 	require.NoError(t, err)
-	require.Equal(t, transfer.Report{Items: 10, Archived: 1, Gone: 1, Revisions: 7, Cleaned: []transfer.Cleaned{}}, report)
+	require.Equal(t, transfer.Report{
+		Items: 10, Archived: 1, Gone: 1, Revisions: 7, Cleaned: []transfer.Cleaned{}, Missing: []transfer.Missing{},
+	}, report)
 	require.Equal(t, content(t, file), content(t, there.export("zoe")))
 	require.Empty(t, law.Broken())
 	require.Equal(t, before, here.dump(), "an export writes nothing")
