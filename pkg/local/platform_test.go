@@ -34,7 +34,8 @@ type system struct {
 // roomy are limits under which one user may play what many users do, in no time.
 func roomy(t testing.TB) limit.Numbers {
 	t.Helper()
-	numbers, err := limit.Default().With(map[string]int{limit.User: 1_000_000_000, limit.Zone: 1_000_000_000})
+	const all = 1_000_000_000 // of notes, too: a test may damage their total
+	numbers, err := limit.Default().With(map[string]int{limit.User: all, limit.Zone: all, limit.Notes: all})
 	require.NoError(t, err)
 	return numbers
 }
