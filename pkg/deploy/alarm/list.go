@@ -142,6 +142,9 @@ const (
 	// slowRequests is the least number of requests a period of which the slowest says anything. Without them there is no
 	// data, and the alarm stays as it is.
 	slowRequests = "20"
+	// leastLimited is the least number of refusals a period at which -limited rings: by night one user's client is soon
+	// more than one request of a hundred.
+	leastLimited = "20"
 )
 
 // functionAlarms returns the alarms that every function has, and those of the two that serve users.
@@ -184,8 +187,8 @@ func apiAlarms() []Alarm {
 			Says: "The HTTP API answers users with errors, some of which never reach a function.",
 		},
 		{
-			// Without requests the quotient has no data.
-			Name: "nexus-limited", Expression: "100 * FILL(m0, 0) / m1",
+			// Fewer refusals say nothing, and are no data.
+			Name: "nexus-limited", Expression: "IF(m0 >= " + leastLimited + ", 100 * m0 / m1)",
 			Of:    []Metric{measured(metric.Namespace, metric.RequestsLimited, Sum), api("Count")},
 			Above: 1, Period: 3 * steady, Periods: 1, Missing: Good,
 			Says: "More than one request of a hundred is refused because its user has used up a rate.",

@@ -96,6 +96,7 @@ func scenarios() []scenario {
 		}, rings: []string{"nexus-table-read-throttled", "nexus-table-write-throttled"}},
 		{name: "one of fifty requests refused", all: busy(), later: map[string]float64{"RequestsLimited": 260},
 			rings: []string{"nexus-limited"}},
+		{name: "one of three requests refused by night", later: map[string]float64{"RequestsLimited": 10, "Count": 30}},
 		{name: "a function without concurrency", all: busy(), later: map[string]float64{
 			"Throttles of notify": 1, "AsyncEventAge of notify": 200000, "AsyncEventsDropped of notify": 1,
 		}, rings: []string{"nexus-functions-throttled", "nexus-notify-dropped", "nexus-notify-waiting"}},
