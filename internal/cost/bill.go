@@ -269,10 +269,11 @@ func (b biller) rest() []Line {
 // published is the number of operations of a hint: one comes in, and one goes out to the app that is open.
 const published = 2
 
-// watched returns how many metrics the alarms watch: an alarm on a sum is charged for each metric in it.
+// watched returns how many metrics the alarms watch, those of ceilings among them, which prod has: an alarm on a sum is
+// charged for each metric in it.
 func watched() float64 {
 	n := 0
-	for _, a := range alarm.All(readers.Table(product.Registry())) {
+	for _, a := range slices.Concat(alarm.All(readers.Table(product.Registry())), alarm.Ceilings(1, 1)) {
 		n += len(a.Of)
 	}
 	return float64(n)
