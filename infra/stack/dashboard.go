@@ -48,6 +48,11 @@ func (d *deployment) addDashboard() {
 		}
 		rows = append(rows, &row)
 	}
+	var queries []awscloudwatch.IWidget
+	for _, q := range logQueries() {
+		queries = append(queries, d.queryWidget(q))
+	}
+	rows = append(rows, &queries)
 	awscloudwatch.NewDashboard(d.Stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: jsii.String(prefix + d.settings.Stage), Widgets: &rows,
 	})
@@ -66,5 +71,18 @@ func (g graph) widget() awscloudwatch.IWidget {
 		Title: jsii.String(g.title), Left: &metrics, Width: jsii.Number(columns / graphsInARow),
 		Height:    jsii.Number(graphHeight),
 		LeftYAxis: &awscloudwatch.YAxisProps{Min: jsii.Number(0)},
+	})
+}
+
+// queryWidget queries the logs of the functions while the dashboard is open: their numbers that are no metrics are not
+// paid for by the month.
+func (d *deployment) queryWidget(q logQuery) awscloudwatch.IWidget {
+	var groups []*string
+	for _, f := range d.settings.deployed() {
+		groups = append(groups, jsii.String(logGroupPrefix+functionName(f)))
+	}
+	return awscloudwatch.NewLogQueryWidget(&awscloudwatch.LogQueryWidgetProps{
+		Title: jsii.String(q.title), LogGroupNames: &groups, QueryLines: jsii.Strings(q.lines...), View: q.view,
+		Width: jsii.Number(columns / graphsInARow), Height: jsii.Number(graphHeight),
 	})
 }

@@ -39,7 +39,7 @@ func (d *deployment) isTraced(f env.Function) bool {
 }
 
 func (d *deployment) addFunction(f env.Function) {
-	log := d.log(construct(f)+"Log", "/aws/lambda/"+functionName(f))
+	log := d.log(construct(f)+"Log", logGroupPrefix+functionName(f))
 	role := d.role(f, log)
 	s := size.For(f)
 	props := &awslambda.FunctionProps{

@@ -1,9 +1,9 @@
 package stack
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
-	"nexus/pkg/changes"
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
@@ -19,32 +19,20 @@ func (d *deployment) graphs() []graph {
 	return []graph{
 		{"Requests", d.apiLines(alarm.Sum, "Count", "4xx", "5xx")},
 		{"Time of a request, ms", append(d.apiLines(average, "Latency"), d.apiLines(alarm.Slowest, "Latency")...)},
-		{"Answers 4xx and 5xx of the functions, and 429 among them",
-			append(d.byFunction([]env.Function{env.Command, env.Query}, metric.ClientErrors),
-				together(metric.ServerErrors, metric.RequestsLimited)...)},
+		{"Answers 5xx and 429 of the functions", together(metric.ServerErrors, metric.RequestsLimited)},
 
 		{"Age of what is read, ms", d.lambdaLines(alarm.Maximum, "IteratorAge", d.readerFunctions())},
-		{"Age of what is done, s", d.byConsumer(alarm.Maximum, metric.RecordAge)},
 		{"Records given up", d.mappingLines("OnFailureDestinationDeliveredEventCount")},
-
-		{"Records done", d.byConsumer(alarm.Sum, metric.RecordsDone, metric.RecordsAlreadyDone)},
-		{"Records that failed once", d.byConsumer(alarm.Sum, metric.RecordsRetried)},
 		{"Records parked or unfinished", together(metric.RecordsParked, metric.RecordsUnfinished)},
 
-		{"Reminders",
-			d.byFunction(remindingFunctions(), metric.RemindersDelivered, metric.RemindersDropped)},
 		{"Reminders late or missed", together(metric.RemindersLate, metric.RemindersMissed)},
 		{"Age of the oldest walk that waits, s", []line{{"walks", alarm.SQS, "ApproximateAgeOfOldestMessage", alarm.Maximum,
 			map[string]*string{alarm.QueueName: d.queues[alarm.WalkQueue].QueueName()}}}},
 		{"Calls of notify that wait, ms, or were dropped", []line{
 			d.lambdaLine(alarm.Slowest, "AsyncEventAge", env.Notify), d.lambdaLine(alarm.Sum, "AsyncEventsDropped", env.Notify),
 		}},
-		{"Scheduler", d.schedulerLines("InvocationAttemptCount", "TargetErrorCount", "TargetErrorThrottledCount",
-			"InvocationThrottleCount", "InvocationDroppedCount")},
+		{"Scheduler", d.schedulerLines("InvocationAttemptCount", "InvocationThrottleCount", "InvocationDroppedCount")},
 
-		{"Units of the table by users of it", append(d.byConsumer(alarm.Sum, metric.WriteUnits),
-			d.byFunction([]env.Function{env.Command, env.Query, env.Notify, env.Walk, env.Account}, metric.ReadUnits,
-				metric.WriteUnits)...)},
 		{"Units of the table", d.tableLines(alarm.Sum, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits")},
 		{"Requests refused for now", append(d.tableLines(alarm.Sum, "ReadThrottleEvents", "WriteThrottleEvents"),
 			d.indexLines("ReadThrottleEvents", "WriteThrottleEvents")...)},
@@ -55,21 +43,14 @@ func (d *deployment) graphs() []graph {
 		{"Errors of DynamoDB", append(d.byOperation(alarm.Sum, "SystemErrors"), together(metric.TableFailures)...)},
 		{"Requests that DynamoDB finds wrong", []line{{"UserErrors", alarm.DynamoDB, "UserErrors", alarm.Sum, nil}}},
 
-		{"Invocations", d.lambdaLines(alarm.Sum, "Invocations", d.settings.deployed())},
-		{"Invocations that failed or were throttled",
-			append(d.lambdaLines(alarm.Sum, "Errors", d.settings.deployed()),
-				d.lambdaLines(alarm.Sum, "Throttles", d.settings.deployed())...)},
-		{"Time of an invocation, ms", d.lambdaLines(alarm.Slowest, "Duration", d.settings.deployed())},
-
-		{"Entries of change logs, and live hints", linesOf(metric.ByConsumer, changes.Name, alarm.Sum,
-			metric.ChangesAppended, metric.HintsSent, metric.HintsDropped)},
+		{"Invocations, those that failed, and those that were throttled",
+			lambdasTogether("Invocations", "Errors", "Throttles")},
+		{"Time of an invocation, ms", d.lambdaLines(alarm.Slowest, "Duration", []env.Function{env.Command, env.Query})},
 		{"Accounts to be erased since a day",
-			linesOf(metric.ByFunction, string(env.Account), alarm.Maximum, metric.ErasuresOverdue)},
-		{"Bytes stored", linesOf(metric.ByFunction, string(env.Projections), alarm.Maximum, metric.TableBytes)},
+			functionLine(env.Account, metric.ErasuresOverdue)},
+		{"Bytes stored", functionLine(env.Projections, metric.TableBytes)},
 	}
 }
-
-func remindingFunctions() []env.Function { return []env.Function{env.Notify, env.Effects, env.Walk} }
 
 func (d *deployment) readerFunctions() []env.Function {
 	var out []env.Function
@@ -146,9 +127,10 @@ func (d *deployment) indexLines(names ...string) []line {
 	return out
 }
 
+// byOperation returns a metric of the operations that users wait for most: all of them would make the dashboard cost.
 func (d *deployment) byOperation(statistic, name string) []line {
 	var out []line
-	for _, operation := range alarm.TableOperations() {
+	for _, operation := range []string{"GetItem", "Query", "TransactWriteItems"} {
 		out = append(out, line{operation, alarm.DynamoDB, name, statistic, map[string]*string{
 			alarm.TableName: d.table.TableName(), alarm.Operation: jsii.String(operation),
 		}})
@@ -156,24 +138,11 @@ func (d *deployment) byOperation(statistic, name string) []line {
 	return out
 }
 
-func (d *deployment) byConsumer(statistic string, names ...string) []line {
+// lambdasTogether returns metrics of all functions of the account, which has one stage.
+func lambdasTogether(names ...string) []line {
 	var out []line
 	for _, name := range names {
-		for _, r := range d.readers() {
-			for _, consumer := range r.Consumers {
-				out = append(out, ours(metric.ByConsumer, consumer, name, statistic))
-			}
-		}
-	}
-	return out
-}
-
-func (d *deployment) byFunction(functions []env.Function, names ...string) []line {
-	var out []line
-	for _, name := range names {
-		for _, f := range functions {
-			out = append(out, ours(metric.ByFunction, string(f), name, alarm.Sum))
-		}
+		out = append(out, line{name, alarm.Lambda, name, alarm.Sum, nil})
 	}
 	return out
 }
@@ -187,16 +156,37 @@ func together(names ...string) []line {
 	return out
 }
 
-// linesOf returns metrics of one consumer or function.
-func linesOf(dimension, value, statistic string, names ...string) []line {
-	var out []line
-	for _, name := range names {
-		out = append(out, ours(dimension, value, name, statistic))
-	}
-	return out
+// functionLine returns a metric that one function emits.
+func functionLine(f env.Function, name string) []line {
+	return []line{{
+		string(f) + " " + name, metric.Namespace, name, alarm.Maximum,
+		map[string]*string{metric.ByFunction: jsii.String(string(f))},
+	}}
 }
 
-// ours is a metric that the functions emit.
-func ours(dimension, value, name, statistic string) line {
-	return line{value + " " + name, metric.Namespace, name, statistic, map[string]*string{dimension: jsii.String(value)}}
+// logQuery is a query of the functions' logs.
+type logQuery struct {
+	title string
+	view  awscloudwatch.LogQueryVisualizationType
+	lines []string
+}
+
+// logQueries returns the queries of the dashboard. Over time CloudWatch groups by the time alone.
+func logQueries() []logQuery {
+	return []logQuery{
+		{"Records and units, by consumer and function", awscloudwatch.LogQueryVisualizationType_TABLE, []string{
+			"filter ispresent(RecordsDone) or ispresent(ReadUnits) or ispresent(WriteUnits)",
+			"stats sum(RecordsDone) as done, sum(RecordsAlreadyDone) as again, sum(RecordsRetried) as failed, " +
+				"max(RecordAge) as seconds, sum(ReadUnits) as read, sum(WriteUnits) as written by Consumer, Function",
+			"sort Consumer, Function",
+		}},
+		{"Reminders", awscloudwatch.LogQueryVisualizationType_LINE, []string{
+			"filter ispresent(RemindersDelivered) or ispresent(RemindersDropped)",
+			"stats sum(RemindersDelivered) as delivered, sum(RemindersDropped) as dropped by bin(5m)",
+		}},
+		{"Entries of change logs, and live hints", awscloudwatch.LogQueryVisualizationType_LINE, []string{
+			"filter ispresent(ChangesAppended) or ispresent(HintsSent) or ispresent(HintsDropped)",
+			"stats sum(ChangesAppended) as entries, sum(HintsSent) as hints, sum(HintsDropped) as dropped by bin(5m)",
+		}},
+	}
 }

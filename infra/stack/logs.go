@@ -5,6 +5,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
+// logGroupPrefix begins the names of the functions' logs.
+const logGroupPrefix = "/aws/lambda/"
+
 // log makes a log group with the stage's retention.
 func (d *deployment) log(id, name string) awslogs.LogGroup {
 	return awslogs.NewLogGroup(d.Stack, jsii.String(id), &awslogs.LogGroupProps{

@@ -6,6 +6,7 @@ import (
 
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/deploy/size"
 	"nexus/pkg/product"
@@ -253,7 +254,7 @@ func (b biller) rest() []Line {
 		b.line("cold copies, storage", objectStorage, Counted, s.objectBytes*m.Times/gigabyte*float64(max(b.when.Month, 1))),
 		b.line("logs", logs, Modelled, logged),
 		b.line("logs, kept a month", logStorage, Modelled, logged),
-		b.line("metrics", metrics, Modelled, float64(len(m.Metrics)+m.Model.SpareMetrics)),
+		b.line("metrics", metrics, Counted, float64(len(metric.Names()))),
 		b.line("alarms, by the metrics they watch", alarms, Counted, watched()),
 		b.line("dashboard", dashboards, Counted, 1),
 		b.line("canary, requests", apiRequests, Modelled, m.canaryRuns()*m.Model.CanaryRequests),

@@ -10,8 +10,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-
-	"nexus/pkg/deploy/metric"
 )
 
 // request is a client's request.
@@ -41,7 +39,6 @@ func (w *world) send(ctx context.Context, in request, idMember string) (response
 		if err != nil {
 			return err
 		}
-		defer func() { w.count(metric.ByFunction, in.function, nil, w.meters[in.function].Drain()) }()
 		w.surfaces[in.function].ServeHTTP(&answered, r)
 		return nil
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"nexus/pkg/deploy/metric"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -56,7 +55,6 @@ func (w *world) fire(ctx context.Context, one schedule.Schedule) error {
 	w.tally.begin(Activity{"remind of " + nameOf(about.ItemType), LifeCycle})
 	w.tally.current.ScheduleCalls++
 	err := w.tally.invoke(notifyFunction, func() error {
-		defer func() { w.count(metric.ByFunction, notifyFunction, nil, w.meters[notifyFunction].Drain()) }()
 		return w.notifier.Handle(ctx, one.Payload)
 	})
 	if err != nil {

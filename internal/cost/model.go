@@ -30,8 +30,6 @@ type Model struct {
 	CanarySeconds  float64 `json:"canarySeconds"`
 	CanaryRequests float64 `json:"canaryRequests"`
 	CanaryUnits    float64 `json:"canaryUnits"`
-	// SpareMetrics are counted in addition to those of the replay, because a month without any failure is rare.
-	SpareMetrics int `json:"spareMetrics"`
 }
 
 // DefaultModel returns assumptions on the slow side of the usual range.
@@ -40,7 +38,7 @@ func DefaultModel() Model {
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30, HintMilliseconds: 20,
 		OwnMilliseconds: 2, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
-		HeaderBytes: 600, ConnectionOperations: 3, SpareMetrics: 5,
+		HeaderBytes: 600, ConnectionOperations: 3,
 		CanarySeconds: 105, CanaryRequests: 10, CanaryUnits: 30,
 	}
 }

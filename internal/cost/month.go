@@ -47,8 +47,6 @@ type Month struct {
 	Stored [][]memory.Stored `json:"stored"`
 	// Readers are the functions that read the stream, with their input.
 	Readers []Reader `json:"readers"`
-	// Metrics are those of the functions that had a value.
-	Metrics []string `json:"metrics"`
 }
 
 // Reader is a function that reads the stream, with its input.
@@ -108,10 +106,6 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 		})
 	}
 	month.Taken = w.tally.all()
-	for name := range w.tally.metrics {
-		month.Metrics = append(month.Metrics, name)
-	}
-	slices.Sort(month.Metrics)
 	return month, nil
 }
 

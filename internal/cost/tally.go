@@ -114,7 +114,6 @@ type tally struct {
 	taken   map[Activity]*Taken
 	current *Taken
 	running *invocation
-	metrics map[string]bool // by dimension, value and name
 }
 
 // invocation is a running invocation of a function.
@@ -124,7 +123,7 @@ type invocation struct {
 }
 
 func newTally(m Model) *tally {
-	return &tally{model: m, taken: map[Activity]*Taken{}, metrics: map[string]bool{}}
+	return &tally{model: m, taken: map[Activity]*Taken{}}
 }
 
 // begin assigns the following counts to the activity.
@@ -210,11 +209,4 @@ func (t *tally) all() []*Taken {
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-}
-
-// emits records that a metric has a value; 0 is not written.
-func (t *tally) emits(dimension, value, name string, n float64) {
-	if n != 0 {
-		t.metrics[dimension+" "+value+" "+name] = true
-	}
 }

@@ -15,9 +15,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/change"
-	"nexus/pkg/changes"
 	"nexus/pkg/consume"
-	"nexus/pkg/deploy/metric"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -53,7 +51,6 @@ type world struct {
 	tally     *tally
 	functions map[string]string       // by consumer: the function that runs it
 	logs      map[string]*slog.Logger // by function
-	meters    map[string]*table.Meter // by who uses the table
 	surfaces  map[string]http.Handler // by function
 	readers   []*reader
 	notifier  *reminders.Notifier
@@ -77,7 +74,7 @@ type reader struct {
 func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
 		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
-		logs: map[string]*slog.Logger{}, meters: map[string]*table.Meter{}, surfaces: map[string]http.Handler{},
+		logs: map[string]*slog.Logger{}, surfaces: map[string]http.Handler{},
 		ids: chacha(seed), luck: chacha(seed + 2), functions: map[string]string{},
 	}
 	for _, line := range readers.Table(w.registry) {
@@ -120,13 +117,7 @@ func (w *world) newID() string {
 
 // storeOf returns the table for one user of it: its use is counted, and reported as the functions report it.
 func (w *world) storeOf(who string) table.Store {
-	meter := cmp.Or(w.meters[who], &table.Meter{})
-	w.meters[who] = meter
-	count := w.tally.uses(who)
-	return w.store.Observed(func(u table.Consumption) {
-		count(u)
-		meter.Observe(u)
-	})
+	return w.store.Observed(w.tally.uses(who))
 }
 
 // logOf returns the log of a function, whose lines are as long as those of the deployed function.
@@ -155,16 +146,9 @@ func (w *world) assemble() error {
 	ports := system.Ports{
 		Store:  func(part string) table.Store { return w.storeOf(fenced(part, part)) },
 		Pepper: w.pepper, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
-		Pusher: newPusher(w.tally), Hinted: func(sent, dropped int) {
-			values := metric.Values{metric.HintsSent: float64(sent), metric.HintsDropped: float64(dropped)}
-			w.count(metric.ByConsumer, changes.Name, values, nil)
-		},
-		Hints:    push.Place{URL: "wss://realtime", Host: "http"},
-		Log:      func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
-		Reminded: w.reminded, Random: w.ids, Queue: w.walks, NewID: w.newID,
-		Appended: func(_ context.Context, of []changes.Appended) {
-			w.count(metric.ByConsumer, changes.Name, metric.Values{metric.ChangesAppended: float64(changes.Count(of))}, nil)
-		},
+		Pusher: newPusher(w.tally), Hints: push.Place{URL: "wss://realtime", Host: "http"},
+		Log:    func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
+		Random: w.ids, Queue: w.walks, NewID: w.newID,
 	}
 	deployed, err := system.New(w.registry, ports)
 	if err != nil {
@@ -174,7 +158,7 @@ func (w *world) assemble() error {
 	for _, r := range deployed.Readers {
 		loop, err := consume.New(consume.Config{
 			Registry: w.registry, Consumers: r.Consumers, Parking: w.copies, Log: w.logOf(r.Line.Name), Now: w.clock,
-			Wait: noWait, Spread: consume.InTurn, Observe: w.observe, Gone: w.newFence().Gone,
+			Wait: noWait, Spread: consume.InTurn, Gone: w.newFence().Gone,
 		})
 		if err != nil {
 			return fmt.Errorf("reader %s: %w", r.Line.Name, err)
@@ -223,41 +207,6 @@ func (w *world) functionOf(part string) string {
 	return cmp.Or(w.functions[part], part)
 }
 
-// reminded counts what a part did with reminders, as its function does.
-func (w *world) reminded(part string, o reminders.Observation) {
-	name := map[reminders.Outcome]string{
-		reminders.Delivered: metric.RemindersDelivered, reminders.Late: metric.RemindersLate,
-	}[o.Outcome]
-	if name != "" {
-		w.count(metric.ByFunction, w.functionOf(part), metric.Values{name: 1}, nil)
-	}
-}
-
-// observe counts as the functions do after each batch.
-func (w *world) observe(consumer string, n consume.Counts) {
-	w.count(metric.ByConsumer, consumer, metric.Values{
-		metric.RecordsDone: float64(n.Done), metric.RecordsAlreadyDone: float64(n.Already),
-		metric.RecordsParked:     float64(n.Parked + n.Newer),
-		metric.RecordsUnfinished: float64(n.Unfinished), metric.RecordsRetried: float64(n.Retried),
-		metric.RecordAge: 0.25, // virtual time does not advance during a batch
-	}, w.meters[consumer].Drain())
-}
-
-// count records which metrics there are: each is charged. Their lines do not depend on the load (pkg/deploy/metric).
-func (w *world) count(dimension, value string, values metric.Values, used table.TotalsByOperation) {
-	sum := used.Sum()
-	for name, n := range map[string]float64{metric.ReadUnits: sum.ReadUnits, metric.WriteUnits: sum.WriteUnits} {
-		w.tally.emits(dimension, value, name, n)
-	}
-	for name, n := range values {
-		if metric.Published(name, dimension) == metric.Together {
-			w.tally.emits(metric.Together, "", name, n)
-			continue
-		}
-		w.tally.emits(dimension, value, name, n)
-	}
-}
-
 // deliver delivers all undelivered stream records to the readers, one at a time, as the stream does when users are few
 // for its shards. It also delivers the records that follow from them.
 func (w *world) deliver(ctx context.Context) error {
@@ -288,7 +237,6 @@ func (w *world) deliver(ctx context.Context) error {
 func (w *world) walkAll(ctx context.Context) error {
 	w.walks.Work(func(m queue.Message) error {
 		return w.tally.invoke(walkFunction, func() error {
-			defer func() { w.count(metric.ByFunction, walkFunction, nil, w.meters[walkFunction].Drain()) }()
 			return w.walker.Handle(ctx, m.Body)
 		})
 	})

@@ -40,13 +40,6 @@ const (
 	Operation = "Operation"
 )
 
-// TableOperations are the operations of DynamoDB that the functions call: the values of [Operation].
-func TableOperations() []string {
-	return []string{
-		"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems",
-	}
-}
-
 // Queues.
 const (
 	// ScheduleQueue takes the calls that EventBridge Scheduler could not make (env.ScheduleDeadLetterARN).

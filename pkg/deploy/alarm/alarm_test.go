@@ -1,7 +1,6 @@
 package alarm_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
@@ -84,12 +82,7 @@ func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 			known := services
 			if m.Namespace == metric.Namespace {
 				known = values
-				dimension := metric.Together
-				if len(m.Of) > 0 {
-					dimension = m.Of[0].Dimension
-				}
-				require.Contains(t, metric.Names(dimension), m.Name, a.Name)
-				require.Equal(t, dimension, metric.Published(m.Name, dimension), a.Name)
+				require.Contains(t, metric.Names(), m.Name, a.Name)
 			} else {
 				require.True(t, strings.HasPrefix(m.Namespace, "AWS/"), a.Name)
 			}
@@ -100,28 +93,15 @@ func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 	}
 }
 
-func TestTableOperations_areThoseThatAFunctionMayCall(t *testing.T) {
+func TestAll_watchesEveryMetricOfOurs(t *testing.T) {
 	t.Parallel()
-	called := map[string]bool{"TransactWriteItems": true} // whose rights are those to its actions
-	for _, f := range env.Functions() {
-		for _, g := range access.Grants(f) {
-			for _, action := range g.Actions {
-				service, operation, _ := strings.Cut(action, ":")
-				if service == "dynamodb" && action != access.ConditionCheckItem && action != access.DescribeTable {
-					called[operation] = true
-				}
-			}
-		}
-	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(called)), alarm.TableOperations())
-}
-
-func TestAll_watchesEveryMetricThatHasNoDimension(t *testing.T) {
-	t.Parallel()
-	for _, name := range metric.Names(metric.Together) {
+	for _, name := range metric.Names() {
 		require.True(t, slices.ContainsFunc(all(), func(a alarm.Alarm) bool {
-			return slices.ContainsFunc(a.Of, func(m alarm.Metric) bool { return m.Name == name && len(m.Of) == 0 })
-		}), name)
+			return slices.ContainsFunc(a.Of, func(m alarm.Metric) bool {
+				dimensions := map[string]int{metric.TableBytes: 1, metric.ErasuresOverdue: 1}
+				return m.Name == name && len(m.Of) == dimensions[name]
+			})
+		}), "nothing watches %s, which is paid for", name)
 	}
 }
 
@@ -155,10 +135,8 @@ func TestMetric_isExplainedInTheOperatorsDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
 	require.NoError(t, err)
-	for _, dimension := range metric.Dimensions() {
-		for _, name := range metric.Names(dimension) {
-			require.Contains(t, string(text), "`"+name+"`")
-		}
+	for _, name := range metric.Names() {
+		require.Contains(t, string(text), "`"+name+"`")
 	}
 }
 

@@ -19,14 +19,9 @@ type gathered struct {
 	used    table.TotalsByOperation
 }
 
-// urgent reports whether an alarm is set on the metric (pkg/deploy/alarm).
-func urgent(name string) bool {
-	return name == TableBytes || name == ErasuresOverdue || slices.Contains(together(), name)
-}
-
 // Add gathers under one dimension what [Writer.Write] would write. It writes the sum once a minute, and at once the
 // first time in a process. Of RecordAge the greatest counts. It writes a figure with an alarm at once, with everything
-// gathered so far. If the process ends, the figures gathered since, at most a minute's, are lost: they are for graphs.
+// gathered so far. If the process ends, the figures gathered since, at most a minute's, are lost.
 func (w *Writer) Add(dimension, value string, values Values, used table.TotalsByOperation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +43,7 @@ func (w *Writer) Add(dimension, value string, values Values, used table.TotalsBy
 // wake reports whether an alarm may wait for one of the values.
 func (v Values) wake() bool {
 	for name, n := range v {
-		if n != 0 && urgent(name) {
+		if n != 0 && slices.Contains(Names(), name) {
 			return true
 		}
 	}

@@ -2,8 +2,8 @@
 // Guide, "Embedded metric format"). Alarms are set on the names given here (pkg/deploy/alarm).
 //
 // It promises one line a call, written whole. It must never put a user's id or another value of many into a dimension:
-// each combination of dimensions is a separate metric, and paid for. Finer detail is in the line beside the metrics,
-// where a query of the log finds it.
+// each combination of dimensions is a separate metric, and paid for. Numbers that no alarm watches are in the line
+// beside the metrics, where a query of the log finds them.
 package metric
 
 import (
@@ -21,19 +21,13 @@ import (
 // Namespace holds all metrics of Nexus.
 const Namespace = "Nexus"
 
-// Dimensions.
+// Who counted: a member of each line. The metrics that have a dimension have the same.
 const (
-	// ByConsumer names the consumer of the stream.
-	ByConsumer = "Consumer"
-	// ByFunction names the function.
+	ByConsumer = "Consumer" // of the stream
 	ByFunction = "Function"
-	// Together is the dimension of metrics that have none: one alarm watches all consumers or functions. The line names
-	// the one that counted.
-	Together = ""
 )
 
-// The outcome of a batch's records, by consumer; [Together] are those that an alarm watches. Their sum without the last
-// three is the number of records delivered.
+// The outcome of a batch's records, by consumer. Their sum without the last three is the number of records delivered.
 const (
 	RecordsDone       = "RecordsDone"
 	RecordsParked     = "RecordsParked"
@@ -46,7 +40,7 @@ const (
 	RecordAge = "RecordAge"
 )
 
-// Metrics of the consumer of changes: the entries that it appends to change logs, and the live hints that it sends and
+// Numbers of the consumer of changes: the entries that it appends to change logs, and the live hints that it sends and
 // that it could not send.
 const (
 	ChangesAppended = "ChangesAppended"
@@ -54,19 +48,19 @@ const (
 	HintsDropped    = "HintsDropped"
 )
 
-// Requests that were refused, by function, and requests that failed, [Together].
+// Requests that were refused, and requests that failed, by function.
 const (
 	ClientErrors = "ClientErrors"
 	ServerErrors = "ServerErrors"
-	// RequestsLimited is the part of ClientErrors that was answered with 429, [Together].
+	// RequestsLimited is the part of ClientErrors that was answered with 429.
 	RequestsLimited = "RequestsLimited"
 )
 
-// TableFailures is the number of answers 5xx of DynamoDB to the functions' requests, repeated ones included,
-// [Together]. DynamoDB's own metric exists for each operation.
+// TableFailures is the number of answers 5xx of DynamoDB to the functions' requests, repeated ones included. DynamoDB's
+// own metric exists for each operation.
 const TableFailures = "TableFailures"
 
-// The outcome of reminders, by function; [Together] are those that an alarm watches.
+// The outcome of reminders, by function.
 const (
 	RemindersDelivered = "RemindersDelivered"
 	RemindersLate      = "RemindersLate"
@@ -80,52 +74,31 @@ const ErasuresOverdue = "ErasuresOverdue"
 // TableBytes is the size of the table and its indexes, a metric of the function that reads it.
 const TableBytes = "TableBytes"
 
-// Metrics of the table's use: of stream functions by consumer, of the others by function.
+// The table's use: of stream functions by consumer, of the others by function.
 const (
 	ReadUnits  = "ReadUnits"
 	WriteUnits = "WriteUnits"
 )
 
-// Dimensions returns all dimensions.
-func Dimensions() []string { return []string{ByConsumer, ByFunction, Together} }
-
-// Names returns the metrics that a dimension has, sorted.
-func Names(dimension string) []string {
-	var names []string
-	switch dimension {
-	case ByConsumer:
-		names = []string{ReadUnits, WriteUnits, RecordsDone, RecordsAlreadyDone, RecordsRetried, RecordAge,
-			ChangesAppended, HintsSent, HintsDropped}
-	case ByFunction:
-		names = []string{ReadUnits, WriteUnits, ClientErrors, RemindersDelivered, RemindersDropped, TableBytes,
-			ErasuresOverdue}
-	case Together:
-		names = together()
-	}
+// Names returns the numbers that are metrics, sorted: those that an alarm watches. Each metric is paid for by the
+// month; the other numbers are in the lines alone, where queries of the log find them.
+func Names() []string {
+	names := append(together(), ErasuresOverdue, TableBytes)
 	slices.Sort(names)
 	return names
 }
 
+// together returns the metrics without a dimension: one alarm watches all consumers or functions. The line names the
+// one that counted.
 func together() []string {
 	return []string{
 		RecordsParked, RecordsUnfinished, RemindersMissed, RemindersLate, ServerErrors, RequestsLimited, TableFailures,
 	}
 }
 
-// Published returns the dimension under which a metric that was counted under one is published.
-func Published(name, dimension string) string {
-	if slices.Contains(together(), name) {
-		return Together
-	}
-	return dimension
-}
-
 // unit returns the CloudWatch unit of a metric.
 func unit(name string) string {
-	switch name {
-	case RecordAge:
-		return "Seconds"
-	case TableBytes:
+	if name == TableBytes {
 		return "Bytes"
 	}
 	return "Count"
@@ -170,8 +143,8 @@ type directive struct {
 
 type definition struct{ Name, Unit string }
 
-// Write writes metrics under one dimension, including those of the table's use; those that have none are published
-// without. The line also holds the use by operation. It omits values of 0, and writes no line without values.
+// Write writes the numbers of one consumer or function, including those of the table's use, by operation, too. It omits
+// values of 0, and writes no line without values.
 func (w *Writer) Write(dimension, value string, values Values, used table.TotalsByOperation) {
 	all := Values{}
 	maps.Copy(all, values)
@@ -186,25 +159,23 @@ func (w *Writer) Write(dimension, value string, values Values, used table.Totals
 			continue
 		}
 		line[name] = all[name]
-		of := &own
-		if Published(name, dimension) == Together {
-			of = &shared
-		}
-		of.Metrics = append(of.Metrics, definition{name, unit(name)})
-	}
-	var directives []directive
-	for _, d := range []directive{own, shared} {
-		if len(d.Metrics) > 0 {
-			directives = append(directives, d)
+		switch of := (definition{name, unit(name)}); {
+		case slices.Contains(together(), name):
+			shared.Metrics = append(shared.Metrics, of)
+		case slices.Contains(Names(), name):
+			own.Metrics = append(own.Metrics, of)
 		}
 	}
-	if len(directives) == 0 {
+	if len(line) == 1 {
 		return
 	}
 	if len(used) > 0 {
 		line[operations] = used
 	}
-	line["_aws"] = map[string]any{"Timestamp": w.now().UnixMilli(), "CloudWatchMetrics": directives}
+	directives := slices.DeleteFunc([]directive{own, shared}, func(d directive) bool { return len(d.Metrics) == 0 })
+	if len(directives) > 0 {
+		line["_aws"] = map[string]any{"Timestamp": w.now().UnixMilli(), "CloudWatchMetrics": directives}
+	}
 	text, err := json.Marshal(line)
 	if err != nil {
 		panic(fmt.Sprintf("metric: %v", err)) // texts and numbers always have a JSON form

@@ -20,7 +20,6 @@ func TestWrite_isOneObjectInTheEmbeddedFormat(t *testing.T) {
 	})
 	require.JSONEq(t, `{
 		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [
-			{"Namespace": "Nexus", "Dimensions": [["Consumer"]], "Metrics": [{"Name": "RecordsDone", "Unit": "Count"}]},
 			{"Namespace": "Nexus", "Dimensions": [[]], "Metrics": [{"Name": "RecordsParked", "Unit": "Count"}]}]},
 		"Consumer": "stats", "RecordsDone": 3, "RecordsParked": 1}`, out.String())
 	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
@@ -35,6 +34,17 @@ func TestWrite_namesWhoCountedWhatIsPublishedTogether(t *testing.T) {
 		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [[]],
 			"Metrics": [{"Name": "RemindersLate", "Unit": "Count"}]}]},
 		"Function": "notify", "RemindersLate": 1}`, out.String())
+}
+
+func TestWrite_givesADimensionToWhatOneFunctionHas(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
+	w.Count(metric.ByFunction, "projections", map[string]int{metric.TableBytes: 7})
+	require.JSONEq(t, `{
+		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [["Function"]],
+			"Metrics": [{"Name": "TableBytes", "Unit": "Bytes"}]}]},
+		"Function": "projections", "TableBytes": 7}`, out.String())
 }
 
 func TestWrite_isNoLineIfNothingWasCounted(t *testing.T) {
@@ -56,9 +66,6 @@ func TestWrite_countsTheTableWithItsOperations(t *testing.T) {
 	w := metric.NewWriter(&out, func() time.Time { return time.UnixMilli(1772442000123) })
 	w.Write(metric.ByConsumer, "links", metric.Values{metric.RecordAge: 2.5}, used)
 	require.JSONEq(t, `{
-		"_aws": {"Timestamp": 1772442000123, "CloudWatchMetrics": [{"Namespace": "Nexus", "Dimensions": [["Consumer"]],
-			"Metrics": [{"Name": "ReadUnits", "Unit": "Count"}, {"Name": "RecordAge", "Unit": "Seconds"},
-				{"Name": "WriteUnits", "Unit": "Count"}]}]},
 		"Consumer": "links", "ReadUnits": 2, "RecordAge": 2.5, "WriteUnits": 5,
 		"operations": {"Put": {"calls": 1}, "Query": {"calls": 2, "rows": 3, "readUnits": 2}, "Transact": {"calls": 1, `+
 		`"rows": 2, "writeUnits": 5, "indexWriteUnits": 3}}}`, out.String())
