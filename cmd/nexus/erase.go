@@ -102,15 +102,16 @@ func (c *eraseCommand) Run(ctx context.Context, out outputs) error {
 			return err
 		}
 		return json.NewEncoder(out.results).Encode(found)
-	case !c.Now:
+	}
+	if err := s.Eraser.CheckKnown(ctx, c.User); err != nil {
+		return err
+	}
+	if !c.Now {
 		eraseAt, err := s.Accounts.Leave(ctx, c.User)
 		if err != nil {
 			return err
 		}
 		return printErased(out, local.Erased{State: account.Leaving, EraseAt: &eraseAt})
-	}
-	if err := s.Eraser.CheckKnown(ctx, c.User); err != nil {
-		return err
 	}
 	if err := s.Eraser.CheckForm(ctx); err != nil {
 		return fmt.Errorf("%w: run nexus verify --repair without --user first", err)
@@ -135,7 +136,7 @@ func (c *eraseCommand) again(ctx context.Context, s *system.System, walker table
 	return printAgain(out, again)
 }
 
-// printAgain prints a line for each account, and the counts as JSON.
+// printAgain prints a line for each account, and the counts as JSON. It fails if the table must not be used.
 func printAgain(out outputs, again account.Again) error {
 	for _, one := range again.Accounts {
 		if _, err := fmt.Fprintln(out.results, one); err != nil {
@@ -143,7 +144,7 @@ func printAgain(out outputs, again account.Again) error {
 		}
 	}
 	again.Accounts = nil
-	return json.NewEncoder(out.results).Encode(again)
+	return errors.Join(json.NewEncoder(out.results).Encode(again), again.Check())
 }
 
 // printErased prints what an erasure has done, or else what state the account has.
@@ -215,6 +216,7 @@ func (c *eraseCommand) inDirectory(ctx context.Context, out outputs) (err error)
 	}
 	p, err := local.Start(ctx, local.Options{
 		DataDir: c.Data, Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+		EraseAgain: c.Again, Despite: c.User != "",
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,13 +17,24 @@ func TestEraseCommand_erasesInARunningSystem(t *testing.T) {
 	t.Parallel()
 	base := runningSystem(t, local.Memory)
 	load(t, base, 2, 3)
-	code, results, messages := nexus(t, "erase", "--dev", base, "--user", "user1")
+	code, results, messages := nexus(t, "erase", "--dev", base, "--user", "stranger")
+	require.Equal(t, exitFailed, code, results+messages)
+	require.Empty(t, results)
+	require.Contains(t, messages, "there is nothing of this user")
+	code, results, messages = nexus(t, "erase", "--dev", base, "--user", "user1")
 	require.Equal(t, exitDone, code, results+messages)
 	require.Contains(t, results, "the account is to be erased at ")
+	code, survey, messages := nexus(t, "erase", "--dev", base, "--user", "user0", "--dry-run")
+	require.Equal(t, exitDone, code, messages)
 	code, results, messages = nexus(t, "erase", "--dev", base, "--user", "user0", "--now")
 	require.Equal(t, exitDone, code, results+messages)
-	require.Regexp(t, `^account erased account=[0-9a-f]{64} removed=[1-9]\d* passes=2 requestedAt=\S+Z begunAt=\S+Z\n$`,
-		results)
+	require.Regexp(t, `^account erased account=[0-9a-f]{64} removed=[1-9]\d* passes=2 schedules=\d+ repositories=0 `+
+		`objects=\d+ parked=0 rows=[1-9]\d* (events=\d+ expired=\d+ )?requestedAt=\S+Z begunAt=\S+Z\n$`, results)
+	counted := regexp.MustCompile(`"(\w+)":(\d+)`).FindAllStringSubmatch(survey, -1)
+	require.GreaterOrEqual(t, len(counted), 5, survey)
+	for _, one := range counted {
+		require.Contains(t, results, " "+one[1]+"="+one[2]+" ", "the line has what the dry run counted")
+	}
 	code, results, _ = nexus(t, "erase", "--dev", base, "--user", "user0", "--now")
 	require.Equal(t, exitDone, code)
 	require.Equal(t, "the account is ERASED\n", results, "it was before")
@@ -35,7 +47,7 @@ func TestEraseCommand_erasesInARunningSystem(t *testing.T) {
 	require.Regexp(t, `^\{"schedules":\d+,"repositories":0,"objects":\d+,"parked":0,"rows":[1-9]\d*\}\n$`, results)
 	code, results, messages = nexus(t, "erase", "--dev", base, "--again")
 	require.Equal(t, exitDone, code, messages)
-	require.Regexp(t, `^\{"rows":\d+,"erased":0,"waits":1,"put":1,"undone":0\}\n$`, results)
+	require.Regexp(t, `^\{"rows":\d+,"erased":0,"waits":1,"put":0,"undone":0,"newest":"\S+Z"\}\n$`, results)
 	c := newClient(base)
 	defer c.close()
 	info, err := c.call(t.Context(), http.MethodGet, "/dev/info", nil, -1)

@@ -15,8 +15,9 @@ import (
 	"nexus/pkg/table"
 )
 
-// notedFor is the age from which an object of the list of erased accounts counts as none: the instant decides and not
-// the presence, for S3 ends objects late. A user who came back after [Remembered] is a stranger.
+// notedFor is the age up to which an object of the list of erased accounts is used: the instant decides and not the
+// presence, for S3 ends objects late. A user who came back after [Remembered] is a stranger. What is between leaves two
+// days for the erasure.
 const notedFor = 38 * 24 * time.Hour
 
 // Again is the summary of [Eraser.Again].
@@ -24,8 +25,14 @@ type Again struct {
 	Rows   int64 `json:"rows"`   // read
 	Erased int   `json:"erased"` // accounts
 	Waits  int   `json:"waits"`  // accounts that are in the table, and whose erasure is not due
-	Put    int   `json:"put"`    // rows of accounts, by the lists
+	Put    int   `json:"put"`    // rows of accounts that the table lacked, by the lists
 	Undone int   `json:"undone"` // requests that were taken back since, and whose rows the table had again
+	// Newest is the latest instant at which a user's row was written, as far as rows say so.
+	Newest time.Time `json:"newest,omitzero"`
+	// TooOld are accounts of which the table has rows from before their erasure, for which their objects are too old.
+	TooOld []string `json:"tooOld,omitempty"`
+	// IsOld says that the table itself may be older than the list reaches back.
+	IsOld bool `json:"isOld,omitempty"`
 	// Accounts are those that it erased.
 	Accounts []Erasure `json:"accounts,omitempty"`
 }
@@ -37,7 +44,10 @@ type Again struct {
 // row of its day, or a snapshot has no log. It may be repeated, and finds stray rows in a table that was never
 // restored.
 func (e *Eraser) Again(ctx context.Context, walker table.Walker) (Again, error) {
-	a := &again{Eraser: e, lists: map[string]listed{}, users: map[string]string{}, strays: map[string][]string{}}
+	a := &again{
+		Eraser: e, lists: map[string]listed{}, past: map[string]*past{},
+		users: map[string]string{}, strays: map[string][]string{},
+	}
 	if err := e.service.checkPepper(ctx); err != nil {
 		return a.Again, err
 	}
@@ -46,7 +56,7 @@ func (e *Eraser) Again(ctx context.Context, walker table.Walker) (Again, error) 
 		func(ctx context.Context) error { return a.list(ctx, LeavingPrefix, attrEraseAt) },
 		a.putPepper, a.putRows, a.undo,
 		func(ctx context.Context) error { return a.walk(ctx, walker) },
-		a.objects, a.schedules, a.eraseAll,
+		a.objects, a.schedules, a.eraseAll, a.judge,
 	} {
 		if err := step(ctx); err != nil {
 			return a.Again, err
@@ -63,6 +73,8 @@ type again struct {
 	users map[string]string // found, by the account's name
 	// strays are the partitions of plans and of snapshots that the table has, by the account's name.
 	strays map[string][]string
+	// past are the accounts whose objects are too old, by name.
+	past map[string]*past
 }
 
 // listed holds what the lists say of an account.
@@ -95,6 +107,7 @@ func (a *again) list(ctx context.Context, prefix, what string) error {
 func (a *again) enter(name, prefix string, of listed) {
 	if prefix == ErasedPrefix {
 		if of.state = Erased; a.Now().Sub(of.at) >= notedFor {
+			a.past[name] = &past{erasedAt: of.at}
 			return
 		}
 	}
@@ -128,7 +141,8 @@ func (a *again) putRows(ctx context.Context) error {
 		case is.state == Erasing:
 			a.users[name] = is.user // also one of whom nothing else is left
 			continue
-		case of.state == Leaving && (is.state == Erased || is.eraseAt.Equal(of.at)):
+		case of.state == Leaving && (is.state == Erased || is.eraseAt.Equal(of.at)),
+			of.state == Erased && is.state == Erased && is.erasedAt.Equal(of.at):
 			continue
 		case of.state == Leaving:
 			put = requested(name, is.user, of.asked, of.at)

@@ -67,8 +67,9 @@ type EraserConfig struct {
 	InCalls bool
 	// WaitForOthers, if set, returns when everything has ended that had begun before the call.
 	WaitForOthers func(context.Context) error
-	// Forget, if set, removes what only the local platform keeps of a user, and returns how much it removed.
-	Forget func(ctx context.Context, user string) (int, error)
+	// Forget, if set, removes what only the local platform keeps of a user, and returns how much it removed; if it
+	// counts, how much there is.
+	Forget func(ctx context.Context, user string, counts bool) (Survey, error)
 }
 
 // Eraser erases accounts. It is safe for concurrent use, and beside others of the same table.

@@ -17,25 +17,35 @@ import (
 
 // walk finds the users whose rows are in the table, and the partitions of their plans and snapshots.
 func (a *again) walk(ctx context.Context, walker table.Walker) error {
-	last := ""
+	last, isUsers, old := "", false, (*past)(nil)
 	return walker.Walk(ctx, 0, 1, func(it item.Item) error {
 		a.Rows++
 		if pk := it.Str(item.AttrPK); pk != last {
 			last = pk
-			a.findPartition(pk)
+			isUsers, old = a.findPartition(pk)
+		}
+		if isUsers {
+			a.see(it, old)
 		}
 		return nil
 	})
 }
 
-func (a *again) findPartition(pk string) {
+// findPartition notes the partition of a user whom one of the lists has. It reports whether it is a user's, and what
+// is known of one whose object is too old.
+func (a *again) findPartition(pk string) (isUsers bool, old *past) {
 	user, ok := OwnerOf(pk)
 	if !ok {
-		return
+		return false, nil
 	}
-	if name := a.find(user); name != "" && pk != entity.UserPK(user) && pk != repository.UserPK(user) {
+	name := a.find(user)
+	if name == "" {
+		return true, a.past[a.Pepper.Erasure(user)]
+	}
+	if pk != entity.UserPK(user) && pk != repository.UserPK(user) {
 		a.strays[name] = append(a.strays[name], pk)
 	}
+	return true, nil
 }
 
 // find notes a user that one of the lists has, and returns the account's name; empty for any other user.

@@ -20,19 +20,11 @@ func (e *Eraser) endRequests(ctx context.Context) error {
 // EndNotes removes the objects of accounts that were erased [Remembered] ago, and returns their number. It is for a
 // store of objects without rules that end them.
 func (e *Eraser) EndNotes(ctx context.Context) (removed int, err error) {
-	err = eachObject(ctx, e.Archive, ErasedPrefix, func(object string) error {
-		body, err := e.Archive.Get(ctx, object)
-		if errors.Is(err, blob.ErrNotFound) {
+	err = e.eachErased(ctx, func(name string, at time.Time) error {
+		if e.Now().Before(at.Add(Remembered)) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		erasedAt, err := readNote(body, attrErasedAt)
-		if err != nil || e.Now().Before(erasedAt.Add(Remembered)) {
-			return nil //nolint:nilerr // an object that no program has put is left to the operator
-		}
-		n, err := e.Archive.Purge(ctx, object)
+		n, err := e.Archive.Purge(ctx, ErasedPrefix+name)
 		removed += n
 		return err
 	})

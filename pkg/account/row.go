@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -50,6 +51,7 @@ const (
 	attrStep      = "step"
 	attrFound     = "found"   // in this pass
 	attrRemoved   = "removed" // in all passes
+	attrCounts    = "counts"  // likewise, by kind: a [Survey]
 	attrCheck     = "check"   // of the pepper
 	attrForm      = "form"    // of the register
 	rowsAreOfForm = 1
@@ -63,9 +65,11 @@ type row struct {
 	asked time.Time
 	// eraseAt is when the erasure may begin, begunAt when it did, movedAt when its cursor moved last.
 	eraseAt, begunAt, movedAt time.Time
+	erasedAt                  time.Time
 	revision                  int64
 	pass, step                int
 	found, removed            int64
+	counts                    Survey
 }
 
 // readRow reads a row. One past its ttl counts as none.
@@ -79,8 +83,10 @@ func readRow(name string, it item.Item, now time.Time) row {
 	r.eraseAt, _ = it.Time(attrEraseAt)
 	r.begunAt, _ = it.Time(attrBegunAt)
 	r.movedAt, _ = it.Time(attrMovedAt)
+	r.erasedAt, _ = it.Time(attrErasedAt)
 	r.revision, r.pass, r.step = it.Int(attrRevision), int(it.Int(attrPass)), int(it.Int(attrStep))
 	r.found, r.removed = it.Int(attrFound), it.Int(attrRemoved)
+	_ = json.Unmarshal([]byte(it.Str(attrCounts)), &r.counts) // the row of a former release has none
 	return r
 }
 

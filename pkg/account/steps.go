@@ -16,20 +16,27 @@ import (
 )
 
 // do carries a step out and returns how much it removed.
-func (w *worker) do(ctx context.Context, step int) (removed int, err error) {
+func (w *worker) do(ctx context.Context, step int) (removed Survey, err error) {
 	switch step {
 	case 1:
-		return w.outward(ctx)
+		removed.Rows, err = w.outward(ctx)
 	case 2:
-		return w.schedules(ctx)
+		removed.Schedules, err = w.schedules(ctx)
 	case 3:
-		return w.repositories(ctx)
+		removed.Repositories, err = w.repositories(ctx)
 	case 4:
-		return w.objects(ctx)
+		removed.Objects, err = w.objects(ctx)
 	case 5:
-		return w.parked(ctx)
+		removed.Parked, err = w.parked(ctx)
+	default:
+		if w.Forget != nil {
+			if removed, err = w.Forget(ctx, w.user, w.isSurvey); err != nil {
+				return removed, err
+			}
+		}
+		removed.Rows, err = w.partition(ctx)
 	}
-	return w.partition(ctx)
+	return removed, err
 }
 
 // outward ends what reaches outward: the calendar address.
@@ -150,11 +157,7 @@ func (w *worker) parked(ctx context.Context) (int, error) {
 		return removed, err
 	}
 	unowned, err := w.unowned(ctx)
-	if removed += unowned; err != nil || w.Forget == nil || w.isSurvey {
-		return removed, err
-	}
-	forgotten, err := w.Forget(ctx, w.user)
-	return removed + forgotten, err
+	return removed + unowned, err
 }
 
 func (w *worker) purge(ctx context.Context, from blob.Purger, folders []string) (int, error) {

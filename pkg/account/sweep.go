@@ -10,8 +10,8 @@ func (w *worker) again(ctx context.Context) error {
 	for w.found = 1; w.found > 0; {
 		w.found, w.pass = 0, w.pass+1
 		for step := 1; step <= lastStep; step++ {
-			n, err := w.do(ctx, step)
-			w.found, w.removed = w.found+int64(n), w.removed+int64(n)
+			found, err := w.do(ctx, step)
+			w.count(found)
 			if err != nil {
 				return fmt.Errorf("step %d of the erasure: %w", step, err)
 			}

@@ -45,8 +45,13 @@ func (w *worker) put(ctx context.Context, set item.Item, condition table.Conditi
 	set[attrRevision], set[attrWorker] = item.Int(w.revision+1), item.String(w.id)
 	set[attrPass], set[attrStep] = item.Int(int64(w.pass)), item.Int(int64(w.step))
 	set[attrFound], set[attrRemoved] = item.Int(w.found), item.Int(w.removed)
+	counts, err := json.Marshal(w.counts)
+	if err != nil {
+		return err
+	}
+	set[attrCounts] = item.String(string(counts))
 	set[attrMovedAt] = item.String(item.FormatInstant(now))
-	_, err := w.Store.Update(ctx, table.Update{Key: departure.StateKey(w.name), Set: set, If: condition})
+	_, err = w.Store.Update(ctx, table.Update{Key: departure.StateKey(w.name), Set: set, If: condition})
 	var failed *table.ConditionError
 	if errors.As(err, &failed) {
 		old := failed.Failures[0].Old
@@ -60,6 +65,12 @@ func (w *worker) put(ctx context.Context, set item.Item, condition table.Conditi
 	}
 	w.revision, w.movedAt = w.revision+1, now
 	return nil
+}
+
+// count adds what a step has removed.
+func (w *worker) count(removed Survey) {
+	n := int64(removed.total())
+	w.found, w.removed, w.counts = w.found+n, w.removed+n, w.counts.plus(removed)
 }
 
 // stay moves the worker's place once a minute, so that no other takes the erasure over.
@@ -88,7 +99,7 @@ func (w *worker) run(ctx context.Context) error {
 			w.pass, w.step, w.found = w.pass+1, 1, 0
 		}
 		found, err := w.do(ctx, w.step)
-		w.found, w.removed = w.found+int64(found), w.removed+int64(found)
+		w.count(found)
 		if err != nil {
 			return fmt.Errorf("step %d of the erasure: %w", w.step, err)
 		}

@@ -102,6 +102,20 @@ func (w *window) kept(after string, limit int) (change.Slice, bool) {
 	return change.Slice{Records: slices.Clone(rest[:cut]), End: w.end && cut == len(rest)}, true
 }
 
+// Forget drops all records that are kept, so that each is read again. It waits for reads under way.
+func (s *Shared) Forget() {
+	s.mu.Lock()
+	windows := slices.Collect(maps.Values(s.shards))
+	s.mu.Unlock()
+	for _, w := range windows {
+		<-w.turn
+		w.mu.Lock()
+		w.isSet, w.after, w.records, w.bytes = false, "", nil, 0
+		w.mu.Unlock()
+		w.turn <- struct{}{}
+	}
+}
+
 // find returns the place of the first record after a position, if the window has it.
 func (w *window) find(after string) (int, bool) {
 	if !w.isSet || change.CompareSequence(after, w.after) < 0 {

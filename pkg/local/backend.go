@@ -28,8 +28,12 @@ type backend struct {
 	// sweep removes the rows that have expired at the instant and returns their number. Nil if the service does that
 	// itself, by the real clock.
 	sweep func(ctx context.Context, at time.Time) (int, error)
-	// forget removes what is kept of rows that have expired, and returns of how many. Nil if nothing is kept.
-	forget func(are func(item.Key) bool) (int, error)
+	// forget removes what is kept of rows that have expired, and returns of how many; if it counts, of how many there is
+	// something. Nil if nothing is kept.
+	forget func(are func(item.Key) bool, counts bool) (int, error)
+	// mask replaces the records of the stream that have rows of the partitions for which insteadOf returns a key. Nil if
+	// the service ends its records itself.
+	mask func(ctx context.Context, insteadOf func(partition string) (item.Key, bool)) (int, error)
 
 	// done is closed when the store has ended by itself, and err says why. Nil if it cannot end by itself.
 	done <-chan struct{}

@@ -115,13 +115,13 @@ func (c *checkpoints) parse(path string, content []byte) (map[string]eventsource
 // validate loads the checkpoints of a mapping, before it runs, and compares them with the end of the stream; nil heads
 // are unknown. A checkpoint that is ahead belongs to records that are gone, because the table was set back or lost the
 // end of its log. With it the mapping would skip as many new records. So judge drops it, on disk, too: the mapping
-// begins at the oldest record available, which consumers handle like any repetition.
-func (c *checkpoints) validate(mapping string, heads map[string]string) error {
+// begins at the oldest record available, which consumers handle like any repetition. It reports whether it did so.
+func (c *checkpoints) validate(mapping string, heads map[string]string) (wasSetBack bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shards, err := c.load(mapping)
 	if err != nil || heads == nil {
-		return err
+		return false, err
 	}
 	for shard, at := range shards {
 		head := heads[shard]
@@ -136,10 +136,10 @@ func (c *checkpoints) validate(mapping string, heads map[string]string) error {
 		c.dirty[mapping] = true
 	}
 	if !c.dirty[mapping] {
-		return nil
+		return false, nil
 	}
 	files := c.unwritten()
-	return durable.WriteFile(c.file(mapping), files[mapping])
+	return true, durable.WriteFile(c.file(mapping), files[mapping])
 }
 
 // Save implements [eventsource.Checkpoints]. It fails if the last write did, and then writes again.

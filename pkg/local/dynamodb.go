@@ -126,7 +126,15 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 		}
 		return count, err
 	}
-	b.forget = sweeper.Forget
+	b.forget = func(are func(item.Key) bool, counts bool) (int, error) {
+		if counts {
+			return sweeper.Count(are), nil
+		}
+		return sweeper.Forget(are)
+	}
+	b.mask = func(ctx context.Context, insteadOf func(string) (item.Key, bool)) (int, error) {
+		return running.Mask(ctx, b.tableName, insteadOf)
+	}
 	b.endpoint = running.Endpoint()
 	b.done, b.err, b.stop = running.Done(), running.Err, stop
 	return b, nil

@@ -30,18 +30,23 @@ func (p *Platform) erasing() *system.Erasing {
 }
 
 // forget removes what only this platform keeps of a user: events, and what it knows of rows that expire.
-func (p *Platform) forget(_ context.Context, user string) (int, error) {
-	forgotten, err := p.bus.Forget(user)
-	if err != nil || p.backend.forget == nil {
-		return forgotten, err
+func (p *Platform) forget(_ context.Context, user string, counts bool) (found account.Survey, err error) {
+	count := p.bus.Forget
+	if counts {
+		count = p.bus.Count
+	}
+	if found.Events, err = count(user); err != nil || p.backend.forget == nil {
+		return found, err
 	}
 	areOf := func(key item.Key) bool {
 		owner, ok := account.OwnerOf(key.PK)
 		return ok && owner == user
 	}
-	p.rows.forget(areOf)
-	swept, err := p.backend.forget(areOf)
-	return forgotten + swept, err
+	if !counts {
+		p.rows.forget(areOf)
+	}
+	found.Expired, err = p.backend.forget(areOf, counts)
+	return found, err
 }
 
 // shownBus shows events and keeps none: the event of an erasure names its user.
@@ -109,7 +114,7 @@ func (p *Platform) prune(ctx context.Context) error {
 
 func (p *Platform) runEraser(ctx context.Context) error {
 	_, err := p.system.Eraser.Run(ctx)
-	return err
+	return errors.Join(err, p.maskErased(ctx))
 }
 
 // erase carries out the erasures that are due. A table that is not known to have the present form is repaired first.
@@ -121,12 +126,17 @@ func (p *Platform) erase(ctx context.Context, erase func(context.Context) error)
 		return err
 	}
 	if p.system.Eraser.CheckForm(ctx) != nil {
-		options := verify.Options{Repair: true}
-		if _, err := p.system.Verifier.Run(ctx, options, func(verify.Difference) error { return nil }); err != nil {
+		if err := p.repair(ctx); err != nil {
 			return err
 		}
 	}
 	return erase(ctx)
+}
+
+// repair repairs the whole table, so that it has the present form.
+func (p *Platform) repair(ctx context.Context) error {
+	_, err := p.system.Verifier.Run(ctx, verify.Options{Repair: true}, func(verify.Difference) error { return nil })
+	return err
 }
 
 // Erased is the answer to POST /dev/erase.
@@ -154,7 +164,7 @@ func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 			return refusal(http.StatusUnprocessableEntity, "again: stands alone")
 		}
 		goOn(w)
-		return p.eraseAgain(w, r)
+		return p.postAgain(w, r)
 	}
 	if err := entity.CheckUserID(body.User); err != nil {
 		return refusal(http.StatusUnprocessableEntity, "user: %v", err)
@@ -188,27 +198,17 @@ func (p *Platform) postErase(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, out)
 }
 
-func (p *Platform) eraseAgain(w http.ResponseWriter, r *http.Request) error {
-	p.erasures.Lock() // one at a time
-	defer p.erasures.Unlock()
-	again, err := p.system.Eraser.Again(r.Context(), p.backend.walker)
-	if err != nil {
-		return err
-	}
-	return answer(w, again)
-}
-
 func (p *Platform) leave(ctx context.Context, user string, now bool) (done account.Erasure, err error) {
+	if err := p.system.Eraser.CheckKnown(ctx, user); err != nil {
+		if errors.Is(err, account.ErrNothing) {
+			err = refusal(http.StatusNotFound, "user: %v", err)
+		}
+		return done, err
+	}
 	if !now {
 		_, err := p.system.Accounts.Leave(ctx, user)
 		if errors.Is(err, account.ErrErased) {
 			err = refusal(http.StatusConflict, "user: %v", err)
-		}
-		return done, err
-	}
-	if err := p.system.Eraser.CheckKnown(ctx, user); err != nil {
-		if errors.Is(err, account.ErrNothing) {
-			err = refusal(http.StatusNotFound, "user: %v", err)
 		}
 		return done, err
 	}
@@ -217,8 +217,10 @@ func (p *Platform) leave(ctx context.Context, user string, now bool) (done accou
 		return done, err
 	}
 	err = p.erase(ctx, func(ctx context.Context) error {
-		done, err = p.system.Eraser.Erase(ctx, user)
-		return err
+		if done, err = p.system.Eraser.Erase(ctx, user); err != nil {
+			return err
+		}
+		return p.maskErased(ctx)
 	})
 	return done, err
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -99,12 +98,11 @@ func (s *system) everythingAgain(parked []object) {
 func (s *system) requireNothingOf(user, dir string, log *logged) {
 	s.t.Helper()
 	texts := []string{"of " + user, user, base64.StdEncoding.EncodeToString([]byte("USER#" + user))[:54]}
-	for _, place := range []string{"events", "schedules", "blobs", "checkpoints", "walks", "queue"} {
+	for _, place := range []string{"events", "schedules", "blobs", "checkpoints", "walks", "queue", "engine"} {
 		if _, err := os.Stat(filepath.Join(dir, place)); err == nil {
 			require.Empty(s.t, found(s.t, filepath.Join(dir, place), texts...))
 		}
 	}
-	require.Empty(s.t, found(s.t, withoutStream(s.t, dir), texts...))
 	for _, text := range append(texts, "plover-") {
 		require.NotContains(s.t, log.String(), text)
 	}
@@ -178,6 +176,4 @@ func TestPlatform_leavesNothingOfAYear(t *testing.T) {
 	require.Equal(t, before, s.derived(other), "law E3")
 	s.stop()
 	s.requireNothingOf(user, dir, log)
-	require.Contains(t, strings.Join(found(t, filepath.Join(dir, "engine"), user), " "), "dynamodb.sqlite",
-		"the engine keeps its stream, as docs/privacy.md says")
 }

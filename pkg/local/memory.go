@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nexus/pkg/eventsource"
+	"nexus/pkg/item"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -37,6 +38,12 @@ func startMemory(rows *expiries) *backend {
 			rows.take(at)
 			// The store removes rows that expired before the instant; here an item leaves in the second of its ttl.
 			return len(store.Sweep(at.Add(time.Second), 0)), nil
+		},
+		mask: func(_ context.Context, insteadOf func(string) (item.Key, bool)) (int, error) {
+			return feed.Mask(func(key item.Key) (item.Key, bool) {
+				instead, masks := insteadOf(key.PK)
+				return instead, masks && instead != key
+			}), nil
 		},
 		stop: func(context.Context) error { return nil },
 	}

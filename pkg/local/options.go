@@ -70,6 +70,9 @@ type Options struct {
 	// Machine is the clock under the platform's; nil means this machine's. One in another year plays the past: the
 	// platform's own can only be moved forward. The stream's records have the time of the store that writes them.
 	Machine func() time.Time
+	// EraseAgain lets the start look for users whom an older copy of the table has brought back, also if nothing says that
+	// it is older. Despite lets it start though the table has users whom it can no longer erase again.
+	EraseAgain, Despite bool
 	// Types are entity types of another product, beside Nexus's own.
 	Types []*entity.Type
 	// Projections are projections of another product; they run in the reader of Nexus's own.

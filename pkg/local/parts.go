@@ -254,9 +254,11 @@ func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints
 		}
 	}
 	for _, reader := range p.system.Readers {
-		if err := kept.validate(reader.Line.Name, heads); err != nil {
+		wasSetBack, err := kept.validate(reader.Line.Name, heads)
+		if err != nil {
 			return nil, fmt.Errorf("checkpoints of reader %s: %w", reader.Line.Name, err)
 		}
+		p.wasSetBack = p.wasSetBack || wasSetBack
 	}
 	p.writeBehind = kept.run
 	p.onStop(kept.flush)

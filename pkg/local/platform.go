@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/blob"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
@@ -44,7 +45,7 @@ type Platform struct {
 	pepper    pepper.Pepper
 	clock     *clock
 	backend   *backend
-	stream    eventsource.Source // of all readers
+	stream    *eventsource.Shared // of all readers
 	rows      *expiries
 	bus       *buslocal.Bus
 	blobs     blob.Streamer
@@ -72,8 +73,10 @@ type Platform struct {
 	token  string
 	moving sync.Mutex // one move of the clock at a time
 	// erasures is held while accounts are erased.
-	erasures sync.Mutex
-	walked   chan struct{} // closed when the walk for rows that will expire is done
+	erasures   sync.Mutex
+	wasSetBack bool           // the table, to an earlier state, before this start
+	atStart    *account.Again // what the start erased again, until POST /dev/erase has told it
+	walked     chan struct{}  // closed when the walk for rows that will expire is done
 
 	closers []func(context.Context) error // run from the last to the first
 	cancel  context.CancelFunc
@@ -133,6 +136,9 @@ func (p *Platform) start(ctx context.Context) error {
 	}
 	handler, err := p.assemble(ctx)
 	if err != nil {
+		return err
+	}
+	if err := p.eraseBroughtBack(ctx); err != nil {
 		return err
 	}
 	p.server = &http.Server{

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
 	"nexus/pkg/changes"
@@ -126,6 +127,6 @@ type Erasing struct {
 	// See [account.EraserConfig].
 	Patience, EdgeTime time.Duration
 	Rate               int
-	WaitForOthers      func(context.Context) error                         // optional
-	Forget             func(ctx context.Context, user string) (int, error) // optional
+	WaitForOthers      func(context.Context) error                                                 // optional
+	Forget             func(ctx context.Context, user string, counts bool) (account.Survey, error) // optional
 }

@@ -151,17 +151,38 @@ func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {
 	return events, first, nil
 }
 
+// Count returns how many events name the user as their detail's userId.
+func (b *Bus) Count(user string) (n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.tail
+	if b.log != nil {
+		if all, err = b.log.all(); err != nil {
+			return 0, err
+		}
+	}
+	for _, e := range all {
+		if names(e, user) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// names reports whether the event's detail names the user.
+func names(e bus.Event, user string) bool {
+	var detail struct {
+		UserID string `json:"userId"`
+	}
+	return json.Unmarshal(e.Detail, &detail) == nil && detail.UserID == user
+}
+
 // Forget removes the events whose detail names the user as its userId, and returns how many they were. The events after
 // them get other numbers. The file is replaced in one step.
 func (b *Bus) Forget(user string) (removed int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	keeps := func(e bus.Event) bool {
-		var detail struct {
-			UserID string `json:"userId"`
-		}
-		return json.Unmarshal(e.Detail, &detail) != nil || detail.UserID != user
-	}
+	keeps := func(e bus.Event) bool { return !names(e, user) }
 	if b.log != nil {
 		if removed, err = b.log.filter(keeps); err != nil || removed == 0 {
 			return 0, err

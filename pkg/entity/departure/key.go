@@ -30,6 +30,10 @@ func StateKey(name string) item.Key {
 	return item.Key{PK: statePK + separator + name, SK: stateSK}
 }
 
+// RecordKey returns the key that a local stream gives the records of an erased account in the place of their own. No
+// table has such a row.
+func RecordKey(name string) item.Key { return item.Key{PK: StateKey(name).PK, SK: "RECORD"} }
+
 // Name returns the name in the key of an account's row; not ok for another key.
 func Name(key item.Key) (name string, ok bool) {
 	name, ok = strings.CutPrefix(key.PK, statePK+separator)

@@ -22,6 +22,8 @@ const (
 	portAttempts = 8
 
 	dataFile = "dynamodb.sqlite"
+	// compactBound bounds how long a start or a stop works on a file that has free pages. A later one does it again.
+	compactBound = time.Minute
 )
 
 // Config says which engine to start and on what.
@@ -44,6 +46,7 @@ type Engine struct {
 	dir       string
 	ephemeral string // the directory to remove at the end; empty if the data stay
 	direct    *http.Transport
+	log       *slog.Logger
 	heads     struct {
 		sync.Mutex
 		seen map[string]headSeen // by stream
@@ -61,7 +64,7 @@ func Start(ctx context.Context, config Config) (*Engine, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{}
+	e := &Engine{log: log}
 	dir := config.DataDir
 	if dir == "" {
 		temporary, err := os.MkdirTemp("", "nexus-engine-")
@@ -90,6 +93,10 @@ func (e *Engine) start(ctx context.Context, binary, dir string, log *slog.Logger
 	e.dir = dir
 	file := filepath.Join(dir, dataFile)
 	if err := checkFile(ctx, file); err != nil {
+		return err
+	}
+	e.compact(ctx)
+	if err := hideFile(file); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startBound)
@@ -168,9 +175,38 @@ func (e *Engine) Stop(ctx context.Context) error {
 			bound = min(bound, time.Until(deadline))
 		}
 		e.direct.CloseIdleConnections()
-		e.stopped = errors.Join(e.child.end(bound), e.release())
+		ended := e.child.end(bound)
+		if ended == nil && e.ephemeral == "" {
+			e.compact(ctx)
+		}
+		e.stopped = errors.Join(ended, e.release())
 	})
 	return e.stopped
+}
+
+// hideFile lets no other user of the machine read the engine's file, which the engine would make for all to read. The
+// files beside it get its mode.
+func hideFile(file string) error {
+	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	err = made.Close()
+	for _, name := range []string{file, file + "-wal", file + "-shm"} {
+		if errMode := os.Chmod(name, 0o600); !errors.Is(errMode, os.ErrNotExist) {
+			err = errors.Join(err, errMode)
+		}
+	}
+	return err
+}
+
+// compact compacts the file if an erasure has left something in its free pages.
+func (e *Engine) compact(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, compactBound)
+	defer cancel()
+	if err := compact(ctx, e.dir); err != nil {
+		e.log.Warn("the engine's file keeps its free pages until a later start", "error", err)
+	}
 }
 
 func (e *Engine) release() error {

@@ -197,6 +197,18 @@ func (s *Sweeper) whoRemoved(ctx context.Context, key item.Key) (fate, error) {
 	return "", err
 }
 
+// Count returns of how many removals of such rows the journal tells.
+func (s *Sweeper) Count(are func(item.Key) bool) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for r := range s.fates {
+		if are(r.Key) {
+			n++
+		}
+	}
+	return n
+}
+
 // Forget removes from the journal what it says of the rows, and returns of how many removals. It is for rows of an
 // erased user: their records in the stream concern no consumer any more, whatever removed the rows.
 func (s *Sweeper) Forget(are func(item.Key) bool) (int, error) {

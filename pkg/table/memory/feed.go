@@ -7,6 +7,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"nexus/pkg/item"
 )
 
 // Errors on which a reader of the feed decides. They are matched with errors.Is.
@@ -75,6 +77,24 @@ func (f *Feed) append(c edit, expired bool) {
 	to.records = append(to.records, logged{number: f.last, at: f.now().Unix(), old: c.old, new: c.new, expired: expired})
 	to.head = f.last
 	f.signal()
+}
+
+// Mask replaces the records of the rows for which insteadOf returns another key, by inserts of that key alone. So the
+// feed keeps its order and no word of the rows. It returns how many it replaced.
+func (f *Feed) Mask(insteadOf func(item.Key) (item.Key, bool)) (masked int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.shards {
+		for i, r := range s.records {
+			key, masks := insteadOf(r.record("").Key)
+			if !masks {
+				continue
+			}
+			s.records[i] = logged{number: r.number, at: r.at, new: &row{item: key.Item(), size: item.Size(key.Item())}}
+			masked++
+		}
+	}
+	return masked
 }
 
 // signal wakes all readers that wait for the present channel.
