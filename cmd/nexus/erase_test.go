@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -80,6 +81,45 @@ func TestEraseCommand_erasesInADataDirectory(t *testing.T) {
 	code, _, messages = nexus(t, "erase", "--data", filepath.Join(dir, "none"), "--user", "user0", "--now")
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, messages, "no data directory")
+}
+
+// The table is set back to before an erasure, and the command is asked to erase again.
+func TestEraseCommand_erasesAgainForAsLongAsItCan(t *testing.T) {
+	t.Parallel()
+	for since, works := range map[string]bool{"1h": true, "888h": true, "936h": false} {
+		dir, copied := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "engine")
+		run := func(what func(base string)) {
+			p, err := local.Start(t.Context(), local.Options{DataDir: dir, Addr: "127.0.0.1:0"})
+			require.NoError(t, err)
+			what(p.URL())
+			require.NoError(t, p.Stop(context.WithoutCancel(t.Context())))
+		}
+		run(func(base string) { load(t, base, 2, 3) })
+		require.NoError(t, os.CopyFS(copied, os.DirFS(filepath.Join(dir, "engine"))))
+		run(func(base string) {
+			code, _, messages := nexus(t, "erase", "--dev", base, "--user", "user0", "--now")
+			require.Equal(t, exitDone, code, messages)
+			c := newClient(base)
+			defer c.close()
+			moved, err := c.call(t.Context(), http.MethodPost, "/dev/clock", map[string]string{"advance": since}, -1)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, moved.Status)
+		})
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "engine")))
+		require.NoError(t, os.CopyFS(filepath.Join(dir, "engine"), os.DirFS(copied)))
+		code, results, messages := nexus(t, "erase", "--data", dir, "--again")
+		if works {
+			require.Equal(t, exitDone, code, messages)
+			require.Regexp(t, `^account erased account=\S+ .*\n\{"rows":\d+,"erased":1,"waits":0,"put":1,"undone":0,`, results)
+		} else {
+			require.Equal(t, exitFailed, code, results)
+			require.Contains(t, messages, "the table is too old, and must not be used")
+			code, _, messages = nexus(t, "erase", "--data", dir, "--user", "user0", "--now")
+			require.Equal(t, exitDone, code, messages)
+		}
+		_, results, _ = nexus(t, "erase", "--data", dir, "--user", "user0", "--dry-run")
+		require.Equal(t, `{"schedules":0,"repositories":0,"objects":0,"parked":0,"rows":0}`+"\n", results, since)
+	}
 }
 
 func TestEraseCommand_namesWrongUsage(t *testing.T) {

@@ -56,7 +56,7 @@ func (e *Eraser) Again(ctx context.Context, walker table.Walker) (Again, error) 
 		func(ctx context.Context) error { return a.list(ctx, LeavingPrefix, attrEraseAt) },
 		a.putPepper, a.putRows, a.undo,
 		func(ctx context.Context) error { return a.walk(ctx, walker) },
-		a.objects, a.schedules, a.eraseAll, a.judge,
+		a.objects, a.schedules, a.eraseAll, a.checkAge,
 	} {
 		if err := step(ctx); err != nil {
 			return a.Again, err

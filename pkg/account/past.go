@@ -17,7 +17,7 @@ import (
 // ErrTooOld says that a table has, or may have, users whom nothing erases again any more.
 var ErrTooOld = errors.New("the table is too old, and must not be used")
 
-// past is what is known of an account whose object in the list is too old to erase by it.
+// past holds the knowledge of an account whose object in the list is too old to erase by it.
 type past struct {
 	erasedAt time.Time
 	// isThere says that there are rows, isBack that one was written after the erasure, by a stranger with the id.
@@ -40,8 +40,8 @@ func (a *again) see(row item.Item, of *past) {
 	}
 }
 
-// judge says what the table may have that nothing erases again.
-func (a *again) judge(context.Context) error {
+// checkAge says what the table may have that nothing erases again.
+func (a *again) checkAge(context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.past)) {
 		if of := a.past[name]; of.isThere && !of.isBack {
 			a.TooOld = append(a.TooOld, name)
@@ -59,8 +59,8 @@ func (a Again) Check() error {
 		return fmt.Errorf("%w: it has rows of %d accounts that were erased more than %d days ago (the first is %s), for "+
 			"which their entries of the list erased/ are too old", ErrTooOld, len(a.TooOld), days, a.TooOld[0])
 	case a.IsOld:
-		return fmt.Errorf("%w: no row was written after %s, and the list erased/ reaches back %d days alone. The table may "+
-			"have users whose erasure nothing tells any more. A table that was never restored, and had rested, has none",
+		return fmt.Errorf("%w: no row was written after %s, and the list erased/ reaches back %d days alone. The table "+
+			"may have users whose erasure nothing tells any more. A table that was never restored, and had rested, has none",
 			ErrTooOld, item.FormatInstant(a.Newest), days)
 	}
 	return nil

@@ -15,11 +15,14 @@ func TestPeriods_areThoseOfTheDocument(t *testing.T) {
 	text, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	_, section, _ := strings.Cut(string(text), "\n### What remains, and until when\n")
-	_, rows, _ := strings.Cut(section, "| --- | --- |\n")
-	rows, _, _ = strings.Cut(rows, "\n\n")
-	var want []string
-	for _, p := range account.Periods() {
-		want = append(want, "| "+p.What+" | "+p.Until+" |")
+	for _, periods := range [][]account.Period{account.Periods(), account.LocalPeriods()} {
+		var rows string
+		_, section, _ = strings.Cut(section, "| --- | --- |\n")
+		rows, section, _ = strings.Cut(section, "\n\n")
+		var want []string
+		for _, p := range periods {
+			want = append(want, "| "+p.What+" | "+p.Until+" |")
+		}
+		require.Equal(t, want, strings.Split(rows, "\n"))
 	}
-	require.Equal(t, want, strings.Split(rows, "\n"))
 }

@@ -92,7 +92,7 @@ func accountOperations() []*operation {
 				if replayed && eraseAt.IsZero() {
 					return answer{status: http.StatusNoContent, replayed: true}, err
 				}
-				return answer{status: http.StatusAccepted, body: leaveBody(eraseAt), replayed: replayed}, err
+				return answer{status: http.StatusAccepted, body: leaveBody(eraseAt, s.Remains), replayed: replayed}, err
 			},
 		},
 		{
@@ -166,10 +166,13 @@ func leavingSchema() member {
 	}}
 }
 
-func leaveBody(eraseAt time.Time) []byte {
+func leaveBody(eraseAt time.Time, remains []account.Period) []byte {
+	if remains == nil {
+		remains = account.Periods()
+	}
 	out := appendText([]byte(`{"`+memberEraseAt+`":`), item.FormatInstant(eraseAt))
 	out = append(out, `,"`+memberRemains+`":[`...)
-	for i, p := range account.Periods() {
+	for i, p := range remains {
 		if i > 0 {
 			out = append(out, ',')
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
@@ -68,6 +69,8 @@ type Config struct {
 	Fence Fence
 	// Accounts lets accounts leave and return; nil for a system without.
 	Accounts Accounts
+	// Remains says what remains of an erased account; nil for [account.Periods].
+	Remains []account.Period
 	// Exports are those that users ask for; nil for a system without.
 	Exports Exports
 	// SignedInAt returns when the user who sent the request signed in, zero if the token does not say; nil for never.

@@ -88,7 +88,7 @@ func (p *Platform) tendAccounts(ctx context.Context) {
 func (p *Platform) endObjects(ctx context.Context) error {
 	_, errNotes := p.system.Eraser.EndNotes(ctx)
 	_, errFiles := p.system.Exporter.EndFiles(ctx)
-	return errors.Join(errNotes, errFiles)
+	return errors.Join(errNotes, errFiles, p.endFailures(ctx))
 }
 
 // retention is up to when histories were pruned.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,9 @@ import (
 
 // failurePrefix begins the names of given-up batches, as Lambda names them (eventsource.Failure.ObjectKey).
 const failurePrefix = "aws/lambda/"
+
+// failureInstant is the form of the instant at the beginning of the last part of such a name.
+const failureInstant = "2006-01-02T15.04.05"
 
 // reader is one line of the deployment table at run time: a mapping and the loop of its consumers.
 type reader struct {
@@ -79,6 +83,30 @@ func keepFailure(blobs blob.Store, log *slog.Logger) eventsource.Destination {
 		log.Error("records given up", "reader", f.Mapping, "records", len(f.Records), "object", f.ObjectKey(),
 			"error", f.Cause)
 		return nil
+	}
+}
+
+// failureKept is how long a batch that was given up is kept, as by the rule of the bucket in AWS.
+const failureKept = 35 * 24 * time.Hour
+
+// endFailures removes the batches that were given up too long ago, by the instants in their names.
+func (p *Platform) endFailures(ctx context.Context) error {
+	for after := ""; ; {
+		names, err := p.blobs.List(ctx, failurePrefix, blob.MaxList, after)
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		for _, name := range names {
+			after = name
+			last := path.Base(name)
+			at, err := time.Parse(failureInstant, last[:min(len(failureInstant), len(last))])
+			if err != nil || p.clock.Now().Before(at.Add(failureKept)) {
+				continue // an object that no reader has put is left to the operator
+			}
+			if err := p.blobs.Delete(ctx, name); err != nil {
+				return err
+			}
+		}
 	}
 }
 

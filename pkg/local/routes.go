@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
 	pushlocal "nexus/pkg/push/local"
@@ -17,7 +18,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	}
 	surface := p.system.API(api.Config{
 		Authenticate: p.authenticate(), Origins: p.options.Origins, Docs: page, Now: time.Now,
-		FeedOrigin: p.feedOrigin(),
+		FeedOrigin: p.feedOrigin(), Remains: account.LocalPeriods(),
 		SignedInAt: func(*http.Request) time.Time { return time.Now() }, // each token here is of a user who is there
 	})
 	mux := http.NewServeMux()

@@ -204,8 +204,8 @@ func TestLines_areThoseOfTheDataModel(t *testing.T) {
 func TestLines_areShownInTheDocument(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
-	table.WriteString("| where | key or name | what | owner by | export | erasure | made by |\n" +
-		"| --- | --- | --- | --- | --- | --- | --- |\n")
+	table.WriteString("| where | key or name | what | owner by | kept | export | erasure | made by |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	code := func(text string) string {
 		if text == "" {
 			return ""
@@ -221,11 +221,27 @@ func TestLines_areShownInTheDocument(t *testing.T) {
 		if line.Until != "" {
 			erasure += ": " + line.Until
 		}
-		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %s |\n", place, code(line.Shape), line.Holds, line.Owner,
-			line.Export, erasure, line.Suite)
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", place, code(line.Shape), line.Holds,
+			line.Owner, line.Kept(), line.Export, erasure, line.Suite)
 	}
 	_, section, _ := strings.Cut(read(t, "privacy.md"), "\n## The register of owners\n")
 	_, shown, _ := strings.Cut(section, "\n| where")
 	shown, _, _ = strings.Cut("| where"+shown, "\n\n")
 	require.Equal(t, table.String(), shown+"\n", "docs/privacy.md should have:\n%s", &table)
+}
+
+// The days in the column are those of the code's own document of rows.
+func TestLine_saysHowLongARowIsKept(t *testing.T) {
+	t.Parallel()
+	model := read(t, "data-model.md")
+	for _, line := range register.Lines() {
+		days := regexp.MustCompile(`\d+ (days|h\b)`).FindString(line.Kept())
+		if line.Place != register.Items || days == "" {
+			continue
+		}
+		_, row, found := strings.Cut(model, "| `"+strings.Split(line.Shape, "<")[0])
+		require.True(t, found, line)
+		row, _, _ = strings.Cut(row, "\n")
+		require.Contains(t, row, days, line)
+	}
 }

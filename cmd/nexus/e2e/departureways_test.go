@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -210,5 +212,35 @@ func (l *life) requireCounted() {
 		s.dev(http.MethodGet, "/dev/blobs?limit=1000&prefix="+prefix+l.user+"/", nil, &objects)
 		want["objects"] += len(objects.Items)
 	}
+	for _, line := range s.lines("events", "events.ndjson") {
+		var detail struct{ UserID string }
+		if require.NoError(s.t, json.Unmarshal(line["detail"], &detail)); detail.UserID == l.user {
+			want["events"]++
+		}
+	}
+	expired := map[string]bool{} // a row has a line for each step of its end
+	for _, line := range s.lines("engine", "sweeps.ndjson") {
+		var pk string
+		require.NoError(s.t, json.Unmarshal(line["pk"], &pk))
+		if pk == "USER#"+l.user || pk == "U#"+l.user || strings.HasPrefix(pk, "U#"+l.user+"#") {
+			expired[fmt.Sprintf("%s %s %s %s", pk, line["sk"], line["ttl"], line["version"])] = true
+		}
+	}
+	if len(expired) > 0 {
+		want["expired"] = len(expired)
+	}
 	require.Equal(s.t, want, counted, "what there is of %s", l.user)
+}
+
+// lines are those of a file of the system, each an object of JSON.
+func (s *system) lines(path ...string) (all []map[string]json.RawMessage) {
+	s.t.Helper()
+	content, err := os.ReadFile(filepath.Join(append([]string{s.data}, path...)...))
+	require.NoError(s.t, err)
+	for line := range strings.Lines(string(content)) {
+		var one map[string]json.RawMessage
+		require.NoError(s.t, json.Unmarshal([]byte(line), &one))
+		all = append(all, one)
+	}
+	return all
 }
