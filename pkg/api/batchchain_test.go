@@ -320,3 +320,27 @@ func TestResolve_followsARestoration(t *testing.T) {
 		b.Equal("200@4 200@5", shown(b.chain(queue...)))
 	}
 }
+
+// TestBatch_refusesATextThatWasCutInACharacterAlone: JSON.stringify writes half of an emoji as an escape.
+func TestBatch_refusesATextThatWasCutInACharacterAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	got := b.chain(
+		cmd("1", "CreateTask", `"title":"\ud83d"`, ""),
+		cmd("2", "CreateTask", `"title":"whole \ud83d\ude00"`, ""),
+		cmd("3", "CreateTask", `"title":"a","tags":["\ude00"]`, ""),
+		cmd("4", "CommitPlan", `"date":"2026-03-02","reason":"morning_plan","todos":[],`+
+			`"blocks":[{"blockType":"BREAK","startTimeIso":"2026-03-02T12:00:00Z","endTimeIso":"2026-03-02T13:00:00Z",`+
+			`"title":"\ud83d"}]`, ""),
+		cmd("5", "CreateTask", `"title":"b","\ud83d":1`, ""),
+		cmd("6", "CreateTask", `"title":"\ufffd"`, ""),
+	)
+	b.Equal("422 201@1 422 422 422 201@1", shown(got))
+	b.Equal("whole \U0001F600", got[1].Entity["title"])
+	b.Equal("/data/title", got[0].Problem.Errors[0].Pointer)
+	b.Equal("must not have half of a surrogate pair", got[0].Problem.Errors[0].Detail)
+	b.Equal("/data/tags", got[2].Problem.Errors[0].Pointer)
+	b.Equal("/data/blocks/0/title", got[3].Problem.Errors[0].Pointer)
+	res := b.want(200, post("/v1/commands", `{"commands":[{"id":"\ud83d","type":"CreateTask","data":{"title":"c"}}]}`))
+	b.Contains(res.Body.String(), `"status":422`)
+}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"nexus/pkg/changes/changelog"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 )
 
@@ -192,9 +194,18 @@ func changesSchemas(r *entity.Registry) object {
 	var variants []variant
 	for _, t := range r.Types() {
 		name := entityNoun(t)
-		if t.Name == entity.TypeInstance { // as it is stored: without the fields that it takes from its series
+		if t.Name == entity.TypeInstance { // without what it takes from its series
 			name = changedPrefix + name
-			out = append(out, withNamedParts(name, storedSchema(r, t))...)
+			stored := storedSchema(r, t)
+			stored.change("properties", func(v any) any {
+				return slices.DeleteFunc(v.(object), func(p member) bool { return p.name == product.AttrRecurrenceID })
+			})
+			stored.change("required", func(v any) any {
+				return slices.DeleteFunc(v.([]string), func(name string) bool {
+					return name == product.AttrRecurrenceID || name == product.AttrIsAllDay
+				})
+			})
+			out = append(out, withNamedParts(name, stored)...)
 		}
 		variants = append(variants, variant{t.Name, name})
 	}
@@ -213,8 +224,8 @@ func changesSchemas(r *entity.Registry) object {
 		{"revTs", instantSchema("When that revision was made.")},
 	})
 	return append(out, member{changeSchema, change}, member{changedItem, union(
-		"The entity as its own GET answers it, with two differences: an INSTANCE is as it is stored, with its times and "+
-			"what modifiedFields names; the rest is its series'. What changes without a version is left out.",
+		"The entity as its own GET answers it, with two differences. An INSTANCE has what modifiedFields names, and all "+
+			"times if that names one of them; the rest is its series'. What changes without a version is left out.",
 		entity.AttrType, variants...)})
 }
 
@@ -231,7 +242,9 @@ func problemOfFeed(err error) *Problem {
 		return p
 	case errors.As(err, &busy):
 		seconds := max(1, int(math.Ceil(busy.RetryAfter.Seconds())))
-		return refuse(tooMany, "Ask again in %d s.", seconds).with("Retry-After", strconv.Itoa(seconds))
+		p := refuse(tooMany, "Ask again in %d s.", seconds).with("Retry-After", strconv.Itoa(seconds))
+		p.RetryAfter = seconds
+		return p
 	case errors.Is(err, query.ErrToken):
 		return refuse(malformed, "since is no token of this API.")
 	case errors.Is(err, query.ErrTypes):

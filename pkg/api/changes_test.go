@@ -15,6 +15,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -118,6 +119,34 @@ func TestGetChanges_showsWhenAnItemLeaves(t *testing.T) {
 		`{"expiresAt":"2026-03-02T13:00:00Z","id":"`+note+`","item":"NOTE","type":"NOTE","version":1}`)
 }
 
+// TestGetChanges_showsOfAnExceptionItsOwnAlone: a change of the series moves times without a version of the exception.
+func TestGetChanges_showsOfAnExceptionItsOwnAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.newSeries(`"rrule":"FREQ=WEEKLY;COUNT=4"`)
+	instances := "/v1/series/" + id + "/instances/"
+	b.want(200, put(instances+"20260309", `{"title":"named"}`, 1))
+	b.want(200, put(instances+"20260316", `{"startUtc":"2026-03-17T20:00:00Z"}`, 1))
+	read := func() (out []map[string]any) {
+		for _, e := range b.want(200, get("/v1/changes?types=INSTANCE")).doc["items"].([]any) {
+			if change := e.(map[string]any); change["type"] == "INSTANCE" {
+				out = append(out, change["item"].(map[string]any))
+			}
+		}
+		b.Len(out, 2)
+		return out
+	}
+	before := read()
+	b.Equal("named", before[0]["title"])
+	b.Equal("2026-03-17T20:00:00Z", before[1]["startUtc"])
+	for _, name := range append(product.SpanFields(), "recurrenceId") {
+		b.NotContains(before[0], name)
+	}
+	b.NotContains(before[1], "recurrenceId")
+	b.want(200, patch("/v1/series/"+id, `{"startUtc":"2026-03-02T13:00:00Z","endUtc":"2026-03-02T14:00:00Z"}`, 1))
+	b.Equal(before, read())
+}
+
 func TestGetChanges_refusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -166,6 +195,7 @@ func TestGetChanges_brakesSnapshotsAndChecks(t *testing.T) {
 	res := b.want(429, get("/v1/changes"))
 	b.Equal("too-many-requests", res.problem())
 	b.Equal("50", res.Header().Get("Retry-After"))
+	b.EqualValues(50, res.doc["retryAfter"])
 	b.want(200, get("/v1/changes/check"))
 	b.want(429, get("/v1/changes/check"))
 	b.want(200, get("/v1/changes/check").by("bob"))

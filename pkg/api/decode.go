@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,11 +26,14 @@ const (
 
 // decodeObject reads a body that is exactly one JSON object: UTF-8, no member twice. Values are string, bool,
 // json.Number (so that nothing is rounded), nil, []any and map[string]any; a member that is null is present, with nil.
+// A text with half of a surrogate pair is an [entity.Halved]: the JSON is well formed, and one such text must not
+// refuse the other commands of a batch.
 func decodeObject(body []byte) (map[string]any, *Problem) {
-	d := &decoding{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body))}
-	v, err := decodeValue(d)
-	if err == nil {
-		err = expectEnd(d)
+	v, err := decode(body)
+	if err != nil && utf8.Valid(body) {
+		if lenient, still := decode(body, jsontext.AllowInvalidUTF8(true)); still == nil {
+			v, err = lenient, nil
+		}
 	}
 	if err != nil {
 		return nil, problemOfJSON(err)
@@ -41,6 +45,15 @@ func decodeObject(body []byte) (map[string]any, *Problem) {
 	return doc, nil
 }
 
+func decode(body []byte, lenient ...jsontext.Options) (any, error) {
+	d := &decoding{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body), lenient...), lenient: len(lenient) > 0}
+	v, err := decodeValue(d)
+	if err == nil {
+		err = expectEnd(d)
+	}
+	return v, err
+}
+
 var (
 	errTooDeep  = errors.New("the nesting is too deep")
 	errTooMany  = errors.New("there are too many values")
@@ -50,7 +63,8 @@ var (
 // decoding is the state of decoding a body.
 type decoding struct {
 	*jsontext.Decoder
-	values int
+	values  int
+	lenient bool // of halves of surrogate pairs
 }
 
 // depthError is a nesting beyond the bound, with its place.
@@ -64,6 +78,9 @@ func decodeValue(d *decoding) (any, error) {
 	}
 	if d.StackDepth() > maxDepth {
 		return nil, &depthError{d.StackPointer()}
+	}
+	if d.lenient && d.PeekKind() == '"' {
+		return decodeText(d)
 	}
 	t, err := d.ReadToken()
 	if err != nil {
@@ -82,6 +99,18 @@ func decodeValue(d *decoding) (any, error) {
 		return t.Bool(), nil
 	}
 	return nil, nil
+}
+
+func decodeText(d *decoding) (any, error) {
+	raw, err := d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return entity.Halved(text), nil
+	}
+	return string(text), nil
 }
 
 func decodeMembers(d *decoding) (map[string]any, error) {

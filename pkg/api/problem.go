@@ -133,7 +133,7 @@ var (
 	}
 	tooMany = problemKind{
 		"too-many-requests", http.StatusTooManyRequests, "Too many requests",
-		"The user has asked for something costly too often. Retry-After says when to ask again.",
+		"The user has asked for something costly too often. Wait for the seconds of Retry-After.",
 	}
 	rateLimited = problemKind{
 		"rate-limited", http.StatusTooManyRequests, "Rate limit reached", "The user has used up a rate: RateLimit-Policy " +

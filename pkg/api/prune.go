@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -27,6 +29,8 @@ const (
 	maxKept = 1_000_000
 	// maxSwept is how many rows of earlier prunings a request removes, before it leaves the rest to the next one.
 	maxSwept = 2000
+	// maxWait bounds the seconds after which a deletion is to be repeated.
+	maxWait = 60
 )
 
 const pruneDetail = "Revisions below the line leave the history, oldest first, at most 1,000 in a request: more says " +
@@ -66,8 +70,8 @@ func deletePlanOperation() *operation {
 	return &operation{
 		id: "deletePlan", method: http.MethodDelete, path: plansPath, tag: "plans", writes: true, alone: true,
 		summary: "Delete the plan of a day",
-		detail: "With its whole history. The next commit begins a new one. In the second of its last revision, or if the " +
-			"history has more than 1,000 revisions, the answer is 503: repeat the request.",
+		detail: "With its whole history. The next commit begins a new one. Until the second of its last revision is past, " +
+			"or if the history has more than 1,000 revisions, the answer is 503: repeat the request after Retry-After.",
 		finds: true, conflicts: "The next day's plan was rolled over from a revision of this one.",
 		answers: []documented{{status: http.StatusNoContent, doc: "The day has no plan any more."}},
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
@@ -144,6 +148,7 @@ func problemOfPruning(err error) *Problem {
 	var (
 		gone  *revision.PrunedError
 		named *revision.NamedError
+		early *revision.EarlyError
 	)
 	switch {
 	case errors.As(err, &gone):
@@ -154,6 +159,10 @@ func problemOfPruning(err error) *Problem {
 		return p
 	case errors.As(err, &named):
 		return refuse(stateConflict, "The plan of %s was rolled over from a revision of this one.", named.By.Date)
+	case errors.As(err, &early):
+		seconds := min(max(1, int(math.Ceil(early.Wait.Seconds()))), maxWait)
+		return refuse(unavailable, "The plan can be deleted once its last revision is past.").
+			with("Retry-After", strconv.Itoa(seconds)).because(err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,22 @@ func TestDeletePlanOperation_removesItUnlessTheNextDayNamesIt(t *testing.T) {
 	b.want(404, get(planOfDay+"/revisions/"+first))
 	b.Empty(b.want(200, get(planOfDay+"/revisions")).items())
 	b.Empty(b.want(201, post(planOfDay+"/revisions", planned(""))).doc["parentRevId"])
+}
+
+// TestDeletePlanOperation_saysHowLongABurstIsAhead: each commit of a second is a second later than the one before.
+func TestDeletePlanOperation_saysHowLongABurstIsAhead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	follows := ""
+	for n := 1; n <= 70; n++ {
+		made := b.want(201, post(planOfDay+"/revisions", `{"reason":"morning_plan","todos":[],"blocks":[]`+follows+`}`))
+		follows = `,"parentRevId":"` + made.text("revId") + `"`
+		b.Equal(strconv.Itoa(min(n, 60)), b.want(503, deletion(planOfDay)).Header().Get("Retry-After"))
+	}
+	b.advance(69500 * time.Millisecond)
+	b.Equal("1", b.want(503, deletion(planOfDay)).Header().Get("Retry-After"))
+	b.advance(500 * time.Millisecond)
+	b.want(204, deletion(planOfDay))
 }
 
 func TestPruneBody_saysWhichLineIsMeant(t *testing.T) {

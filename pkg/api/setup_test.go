@@ -272,7 +272,7 @@ func (b *fixture) want(status int, r request) response {
 			slices.DeleteFunc(slices.Sorted(maps.Keys(res.doc)), func(name string) bool {
 				return slices.Contains([]string{
 					"errors", "currentVersion", "current", "currentOmitted", "currentRevId", "reason", "prunedUntil",
-					"eraseAt"},
+					"eraseAt", "retryAfter"},
 					name)
 			}))
 	}

@@ -11,6 +11,10 @@ import (
 	"nexus/pkg/text"
 )
 
+// Halved is a JSON text with half of a surrogate pair, as a program sends that has cut a character in two. It is no
+// string, so it is refused wherever a text is read.
+type Halved string
+
 // Parse turns a decoded JSON object (values string, bool, json.Number, nil, []any and map[string]any) into a patch:
 // attributes in neutral form, [item.Null] where the document says null. Names that clients may not send, and values of
 // another JSON type than the field's, become errors; bounds are checked later, on the whole item. The patch holds
@@ -167,6 +171,10 @@ func (f *Field) parse(errs *Faults, pointer string, raw any, takes Origin) item.
 		return item.Map(parseObject(errs, pointer, f.Fields, doc, takes))
 	default:
 		s, ok := raw.(string)
+		if _, isHalved := raw.(Halved); isHalved {
+			errs.At(pointer, "must not have half of a surrogate pair")
+			return nil
+		}
 		if !ok {
 			errs.At(pointer, "must be a text")
 			return nil

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
 
@@ -37,8 +38,8 @@ type Change struct {
 	Gone bool
 	// Omitted says that there is one for which the answer had no room: Item is nil.
 	Omitted bool
-	// Entity and Item are the entity as its own GET answers it, with two differences: an exception is as it is stored, and
-	// what moves without a version is left out (statistics, hasExceptions).
+	// Entity and Item are the entity as its own GET answers it, with two differences: of an exception there is only what
+	// is its own, and what moves without a version is left out (statistics, hasExceptions).
 	Entity *entity.Type
 	Item   item.Item
 	// RevID and RevTs are the revision of a head and its time.
@@ -212,12 +213,28 @@ func (s *Service) show(user string, of thing, row item.Item) (Change, bool, erro
 	if row.Has(entity.AttrTTL) {
 		c.ExpiresAt = time.Unix(row.Int(entity.AttrTTL), 0).UTC()
 	}
-	if t.Name == entity.TypeMaster && seen.Has(product.AttrHasExceptions) {
+	if names := withoutVersion(t, row); names != nil {
 		seen = seen.Clone()
-		delete(seen, product.AttrHasExceptions)
+		for _, name := range names {
+			delete(seen, name)
+		}
 	}
 	c.Entity, c.Item = t, seen
 	return c, true, nil
+}
+
+// withoutVersion returns the attributes of a row that move without a version of it. Of an exception they are those that
+// its series gives: the start that it replaces, and its times, unless they are its own.
+func withoutVersion(t *entity.Type, row item.Item) []string {
+	switch {
+	case t.Name == entity.TypeMaster:
+		return []string{product.AttrHasExceptions}
+	case t.Name != entity.TypeInstance:
+		return nil
+	case series.HasOwnTimes(row):
+		return []string{product.AttrRecurrenceID}
+	}
+	return append(product.SpanFields(), product.AttrRecurrenceID)
 }
 
 // heads returns the settings and the heads that a feed of the types begins with: all that no range of rows holds.

@@ -120,9 +120,12 @@ func TestDelete_waitsForTheClock(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	last := b.burst("", 3)
-	for range 3 {
+	for _, seconds := range []time.Duration{3, 2, 1} {
 		_, err := b.notes.Delete(b.ctx, today, repository.Address{}, revision.Receipt{})
 		b.ErrorIs(err, table.ErrConflict)
+		var early *revision.EarlyError
+		b.ErrorAs(err, &early)
+		b.Equal(seconds*time.Second, early.Wait)
 		b.now = b.now.Add(time.Second)
 	}
 	b.Equal(last.RevTs.Add(time.Second), b.now)

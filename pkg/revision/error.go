@@ -68,3 +68,16 @@ type NamedError struct{ Repository, By repository.Address }
 func (e *NamedError) Error() string {
 	return fmt.Sprintf("%s: the head of %s names a revision of it", e.Repository, e.By)
 }
+
+// EarlyError says that a repository cannot be deleted for so long, because a new history must be later than its head
+// (503). It is a [table.ErrConflict].
+type EarlyError struct {
+	Repository repository.Address
+	Wait       time.Duration
+}
+
+func (e *EarlyError) Error() string {
+	return fmt.Sprintf("%s: the head is not past for %s", e.Repository, e.Wait)
+}
+
+func (e *EarlyError) Unwrap() error { return table.ErrConflict }

@@ -132,9 +132,9 @@ func (r *Repository[S]) removeOnce(
 // one of its revisions. The last transaction removes the head together with its log entry and the row of the day, if
 // the head is as it was read. So a commit in between keeps the repository, and one after it begins a new history.
 //
-// It removes at most [MaxPruned] older revisions. If there are more, it returns [table.ErrConflict], and so it does in
-// the second of the head, and while the head is ahead of the clock: a new history must be later. Repeating it goes on
-// from there. The last transaction also puts the receipt: a repetition after it never removes the new history.
+// It removes at most [MaxPruned] older revisions. If there are more, it returns [table.ErrConflict]. In the second of
+// the head, and while the head is ahead of the clock, it returns an [*EarlyError]. Repeating it goes on from there. The
+// last transaction also puts the receipt: a repetition after it never removes the new history.
 func (r *Repository[S]) Delete(
 	ctx context.Context, at, follower repository.Address, receipt Receipt,
 ) (Pruned, error) {
@@ -144,7 +144,9 @@ func (r *Repository[S]) Delete(
 			switch {
 			case line.names():
 				return &NamedError{at, follower}
-			case done.Revisions+len(older) > MaxPruned, !r.When(Head{}).After(line.head.RevTs):
+			case !r.When(Head{}).After(line.head.RevTs):
+				return &EarlyError{at, line.head.RevTs.Add(time.Second).Sub(r.now())}
+			case done.Revisions+len(older) > MaxPruned:
 				return table.ErrConflict
 			}
 			if err := r.takeOut(ctx, line, done, older, nil); err != nil {
@@ -185,7 +187,10 @@ func (r *Repository[S]) shorten(
 		}
 		tried = line
 		var failed *table.ConditionError
+		var early *EarlyError
 		switch {
+		case errors.As(err, &early):
+			return err
 		case errors.Is(err, table.ErrUnavailable):
 		case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
 			tried.batch = nil

@@ -33,9 +33,11 @@ export const occurrenceId = (master, date) => `inst_${date}_${master.slice("mst_
 
 /** What an exception has whatever of it differs from its series. */
 const ofEveryInstance = [
-  "entityType", "eventId", "masterId", "recurrenceId", "startUtc", "endUtc", "startDate", "endDate", "startTzid", "endTzid",
-  "isAllDay", "modifiedFields", "sequence", "version", "createdAt", "updatedAt", "ttl",
+  "entityType", "eventId", "masterId", "modifiedFields", "sequence", "version", "createdAt", "updatedAt", "ttl",
 ];
+
+/** The times of an event: an exception has all of them of its own, or none. */
+const times = ["startUtc", "endUtc", "startDate", "endDate", "startTzid", "endTzid", "isAllDay"];
 
 /** @param {Item} item @param {string[]} names @returns {Item} */
 export const pick = (item, names) =>
@@ -52,7 +54,8 @@ export function changeOf(entity) {
   if (type !== "INSTANCE") return { type, id, version, item };
   const own = entity.modifiedFields ?? [];
   if (!own.length) return { type, id, version, gone: true };
-  return { type, id, version, item: pick(item, [...ofEveryInstance, ...own]) };
+  const isMoved = own.some((/** @type {string} */ name) => times.includes(name));
+  return { type, id, version, item: pick(item, [...ofEveryInstance, ...own, ...(isMoved ? times : [])]) };
 }
 
 /**

@@ -341,7 +341,7 @@ const instance = (version, more = {}) => ({
   location: "of the series", status: "CONFIRMED", version, ...more,
 });
 
-test("of an occurrence the copy has its times and what is its own; undone, it has none", async () => {
+test("of an occurrence the copy has what is its own, and all times with one of them; undone, it has none", async () => {
   let answer = instance(1, { title: "own", modifiedFields: ["title"] });
   const { client, asked, store } = await holding([master], { "POST /v1/commands": results(() => ({ status: 200, version: answer.version, entity: answer })) });
   await client.sync();
@@ -349,11 +349,16 @@ test("of an occurrence the copy has its times and what is its own; undone, it ha
   await client.sync();
   assert.deepEqual(commands(asked)[0], [{ id: "k1", type: "PutInstance", data: { masterId: "mst_1", date: "20261201", title: "own" }, expectedVersion: 2, ofSeries: true }]);
   const held = (await client.items("INSTANCE"))[0].item;
-  assert.deepEqual([held.title, held.startUtc, "location" in held], ["own", "s", false]);
+  assert.deepEqual([held.title, held.startUtc, "location" in held, "recurrenceId" in held], ["own", undefined, false, false]);
+  answer = instance(4, { title: "own", endUtc: "e", modifiedFields: ["title", "endUtc"] });
+  await client.occurrence("mst_1", "20261201", { title: "own", endUtc: "e" });
+  await client.sync();
+  const moved = (await client.items("INSTANCE"))[0].item;
+  assert.deepEqual([moved.title, moved.startUtc, moved.endUtc, moved.isAllDay, "location" in moved], ["own", "s", "e", false, false]);
   answer = instance(5);
   await client.occurrence("mst_1", "20261201", {});
   await client.sync();
-  assert.deepEqual(commands(asked)[1], [{ id: "k2", type: "PutInstance", data: { masterId: "mst_1", date: "20261201" }, expectedVersion: 1 }]);
+  assert.deepEqual(commands(asked)[2], [{ id: "k3", type: "PutInstance", data: { masterId: "mst_1", date: "20261201" }, expectedVersion: 4 }]);
   assert.deepEqual(await client.items("INSTANCE"), []);
   const kept = (await store.read((tx) => tx.all("items"))).find(({ type }) => type === "INSTANCE");
   assert.deepEqual([kept.gone, kept.item, kept.version], [true, undefined, 5]);
