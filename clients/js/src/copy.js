@@ -1,4 +1,5 @@
 // A device's copy of its user's data: what stands in it, what a change does to it, and what is shown of it.
+import { times } from "./merge.js";
 
 /** @typedef {import("./merge.js").Item} Item */
 /**
@@ -31,14 +32,6 @@ export const keyOf = (change) => change.id ?? [change.type, change.date].join(" 
 /** @param {string} master @param {string} date YYYYMMDD @returns {string} the id of an occurrence's exception */
 export const occurrenceId = (master, date) => `inst_${date}_${master.slice("mst_".length)}`;
 
-/** What an exception has whatever of it differs from its series. */
-const ofEveryInstance = [
-  "entityType", "eventId", "masterId", "modifiedFields", "sequence", "version", "createdAt", "updatedAt", "ttl",
-];
-
-/** The times of an event: an exception has all of them of its own, or none. */
-const times = ["startUtc", "endUtc", "startDate", "endDate", "startTzid", "endTzid", "isAllDay"];
-
 /** @param {Item} item @param {string[]} names @returns {Item} */
 export const pick = (item, names) =>
   Object.fromEntries(names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]]));
@@ -52,10 +45,10 @@ export function changeOf(entity) {
   const type = entity.entityType, id = entity[types[type].id], version = entity.version;
   const { hasExceptions, stats, ...item } = entity;
   if (type !== "INSTANCE") return { type, id, version, item };
-  const own = entity.modifiedFields ?? [];
-  if (!own.length) return { type, id, version, gone: true };
-  const isMoved = own.some((/** @type {string} */ name) => times.includes(name));
-  return { type, id, version, item: pick(item, [...ofEveryInstance, ...own, ...(isMoved ? times : [])]) };
+  const own = entity.modifiedFields;
+  if (!own) return { type, id, version, gone: true };
+  return { type, id, version, item: pick(item, ["entityType", "eventId", "masterId", "modifiedFields", "version", "createdAt",
+    "updatedAt", ...own, ...(times.some((name) => own.includes(name)) ? times : [])]) };
 }
 
 /**

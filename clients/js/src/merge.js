@@ -5,9 +5,14 @@
 /** @typedef {{patch: Item, base: Item}} Edit A patch, and what its user saw of the fields that it names. */
 /** @typedef {{patch: Item, base: Item, refused: Item}} Merged What is left of an edit, and what is refused of it. */
 
+/** The times of an item. Of an occurrence all are its own, or none. */
+export const times = [
+  "startUtc", "endUtc", "startDate", "endDate", "startTzid", "endTzid", "isAllDay", "dueUtc", "dueDate", "dueTzid",
+];
+
 /** Members that mean something only together are one field. */
 const groups = [
-  ["startUtc", "endUtc", "startDate", "endDate", "startTzid", "endTzid", "isAllDay", "dueUtc", "dueDate", "dueTzid"],
+  times,
   ["rrule", "exdate", "rdate", "rruleUntil"],
   ["triggerUtc", "tzid"],
 ];
