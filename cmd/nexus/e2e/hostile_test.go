@@ -57,7 +57,7 @@ func attacks(task string) []attack {
 		jsonAttack("4 MB of commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 4<<20/3-10)+`{}]}`, 413),
 		jsonAttack("101 commands", post, "/v1/commands", `{"commands":[`+strings.Repeat("{},", 100)+`{}]}`, 422),
 		jsonAttack("invalid UTF-8", post, tasks, "{\"title\":\"\xff\xfe\"}", 400),
-		jsonAttack("half a surrogate pair", post, tasks, `{"title":"\ud800"}`, 400),
+		jsonAttack("half a surrogate pair", post, tasks, `{"title":"\ud800"}`, 422),
 		jsonAttack("a member twice", post, tasks, `{"title":"a","title":"b"}`, 400),
 		jsonAttack("broken off", post, tasks, `{"title":"a"`, 400),
 		jsonAttack("something behind it", post, tasks, `{"title":"a"} {}`, 400),
