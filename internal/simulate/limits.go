@@ -53,7 +53,7 @@ func (h *history) openLimits() {
 		name        string
 		least, most int
 	}{
-		{limit.Content, 2, 8}, {limit.Notes, 1, 3}, {limit.Exceptions, 1, 2}, {limit.Gone, 3, 10}, {limit.Series, 1, 3},
+		{limit.Content, 2, 8}, {limit.Notes, 1, 3}, {limit.Exceptions, 1, 2}, {limit.Gone, 1, 3}, {limit.Series, 1, 3},
 		{limit.Plans, 1, 3}, {limit.TreeRevisions, 2, 6}, {limit.PlanRevisions, 1, 3}, {limit.Schedules, 2, 6},
 		{limit.Feed, 2, 4},
 	} {
