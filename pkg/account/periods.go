@@ -14,6 +14,7 @@ func Periods() []Period {
 		{"recovery to a point in time", "35 days; only a restore reads it, and it erases again"},
 		{"a table that a restore replaced", "until it is deleted: after 7 days; its system backup 35 more"},
 		{"a backup on demand", "until it is deleted: within 35 days"},
+		{"a daily copy in another region", "the days that the stage sets, up to 35"},
 		{"the person at the issuer of the tokens", "until its operator deletes the person"},
 		{"the row `ERASE#<h>`, the object `erased/<h>`: an HMAC and two times", "40 days"},
 		{"events that subscribers of the bus got", "theirs: `UserErased` tells them to forget"},
