@@ -106,11 +106,11 @@ func decodeText(d *decoding) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
-		return entity.Halved(text), nil //nolint:nilerr // only half of a surrogate pair: its field is refused later
+	if !raw.IsValid() {
+		return entity.Halved(raw), nil
 	}
-	return string(text), nil
+	text, err := jsontext.AppendUnquote(nil, raw)
+	return string(text), err
 }
 
 func decodeMembers(d *decoding) (map[string]any, error) {
