@@ -26,10 +26,6 @@ const (
 func (e *Engine) Mask(
 	ctx context.Context, table string, insteadOf func(partition string) (item.Key, bool),
 ) (masked int, err error) {
-	// Rows that were deleted since the last start are in free pages, also if nothing is left to mask.
-	if err := os.WriteFile(filepath.Join(e.dir, compactFile), nil, 0o600); err != nil {
-		return 0, err
-	}
 	db, err := openFile(filepath.Join(e.dir, dataFile))
 	if err != nil {
 		return 0, err
@@ -52,6 +48,9 @@ func (e *Engine) Mask(
 	}
 	if len(instead) == 0 {
 		return 0, nil
+	}
+	if err := os.WriteFile(filepath.Join(e.dir, compactFile), nil, 0o600); err != nil {
+		return 0, err
 	}
 	for partition, key := range instead {
 		n, err := mask(ctx, db, table, partition, key)
