@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"nexus/pkg/blob"
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
@@ -85,14 +84,7 @@ type listed struct {
 
 // list reads one of the lists.
 func (a *again) list(ctx context.Context, prefix, what string) error {
-	return eachObject(ctx, a.Archive, prefix, func(object string) error {
-		body, err := a.Archive.Get(ctx, object)
-		if errors.Is(err, blob.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return a.eachNote(ctx, prefix, func(object string, body []byte) error {
 		at, err := readNote(body, what)
 		if err != nil {
 			return fmt.Errorf("object %s: %w", object, err)

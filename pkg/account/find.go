@@ -112,6 +112,20 @@ func (a *again) schedules(ctx context.Context) error {
 	return nil
 }
 
+// eachNote calls visit for each object of one of the lists, with its content. One that ended since is left out.
+func (e *Eraser) eachNote(ctx context.Context, list string, visit func(object string, body []byte) error) error {
+	return eachObject(ctx, e.Archive, list, func(object string) error {
+		body, err := e.Archive.Get(ctx, object)
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return visit(object, body)
+	})
+}
+
 // eachObject calls visit for the name of each object that begins with the prefix.
 func eachObject(ctx context.Context, from blob.Store, prefix string, visit func(name string) error) error {
 	for after := ""; ; {

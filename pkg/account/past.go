@@ -103,14 +103,7 @@ func (e *Eraser) NeedsAgain(ctx context.Context, wasSetBack bool) (bool, error) 
 // eachErased calls visit for each account of the list of erased ones. An object that no program has put is left to the
 // operator.
 func (e *Eraser) eachErased(ctx context.Context, visit func(name string, at time.Time) error) error {
-	return eachObject(ctx, e.Archive, ErasedPrefix, func(object string) error {
-		body, err := e.Archive.Get(ctx, object)
-		if errors.Is(err, blob.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return e.eachNote(ctx, ErasedPrefix, func(object string, body []byte) error {
 		at, err := readNote(body, attrErasedAt)
 		if err != nil {
 			return nil //nolint:nilerr // see above

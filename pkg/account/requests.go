@@ -2,11 +2,9 @@ package account
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
-	"nexus/pkg/blob"
 	"nexus/pkg/entity/departure"
 	"nexus/pkg/table"
 )
@@ -14,7 +12,9 @@ import (
 // endRequests deletes the objects of requests whose rows a crash kept from being put, or took away alone. One of
 // less than an hour ago may be that of a request under way.
 func (e *Eraser) endRequests(ctx context.Context) error {
-	return eachObject(ctx, e.Archive, LeavingPrefix, func(object string) error { return e.endRequest(ctx, object) })
+	return e.eachNote(ctx, LeavingPrefix, func(object string, body []byte) error {
+		return e.endRequest(ctx, object, body)
+	})
 }
 
 // EndNotes removes the objects of accounts that were erased [Remembered] ago, and returns their number. It is for a
@@ -31,14 +31,7 @@ func (e *Eraser) EndNotes(ctx context.Context) (removed int, err error) {
 	return removed, err
 }
 
-func (e *Eraser) endRequest(ctx context.Context, object string) error {
-	body, err := e.Archive.Get(ctx, object)
-	if errors.Is(err, blob.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
+func (e *Eraser) endRequest(ctx context.Context, object string, body []byte) error {
 	name := strings.TrimPrefix(object, LeavingPrefix)
 	asked, err := readNote(body, attrAskedAt)
 	if err != nil || e.Now().Before(asked.Add(time.Hour)) {

@@ -54,6 +54,9 @@ func (s *system) search(l *life, others []*life, running bool) (files int, found
 	find := func(where string, content []byte) {
 		for _, other := range others {
 			if strings.Contains(other.user, l.user) {
+				if where == engineFile {
+					content = withoutSplit(content, other.user, l.user)
+				}
 				content = bytes.ReplaceAll(content, []byte(other.user), nil)
 			}
 		}

@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"slices"
 	"time"
 
 	"nexus/pkg/table"
@@ -43,7 +42,7 @@ func (w *Writer) Add(dimension, value string, values Values, used table.TotalsBy
 // wake reports whether an alarm may wait for one of the values.
 func (v Values) wake() bool {
 	for name, n := range v {
-		if n != 0 && slices.Contains(Names(), name) {
+		if n != 0 && isMetric(name) {
 			return true
 		}
 	}

@@ -80,20 +80,21 @@ const (
 	WriteUnits = "WriteUnits"
 )
 
-// Names returns the numbers that are metrics, sorted: those that an alarm watches. Each metric is paid for by the
-// month; the other numbers are in the lines alone, where queries of the log find them.
-func Names() []string {
-	names := append(together(), ErasuresOverdue, TableBytes)
-	slices.Sort(names)
-	return names
+// Metrics without a dimension: one alarm watches all consumers or functions. The line names the one that counted.
+var together = []string{
+	RecordsParked, RecordsUnfinished, RemindersLate, RemindersMissed, RequestsLimited, ServerErrors, TableFailures,
 }
 
-// together returns the metrics without a dimension: one alarm watches all consumers or functions. The line names the
-// one that counted.
-func together() []string {
-	return []string{
-		RecordsParked, RecordsUnfinished, RemindersMissed, RemindersLate, ServerErrors, RequestsLimited, TableFailures,
-	}
+// Metrics that one function has.
+var byFunction = []string{ErasuresOverdue, TableBytes}
+
+// Names returns the numbers that are metrics: those that an alarm watches. Each metric is paid for by the month; the
+// other numbers are in the lines alone, where queries of the log find them.
+func Names() []string { return slices.Concat(together, byFunction) }
+
+// isMetric reports whether a number is a metric.
+func isMetric(name string) bool {
+	return slices.Contains(together, name) || slices.Contains(byFunction, name)
 }
 
 // unit returns the CloudWatch unit of a metric.
@@ -160,9 +161,9 @@ func (w *Writer) Write(dimension, value string, values Values, used table.Totals
 		}
 		line[name] = all[name]
 		switch of := (definition{name, unit(name)}); {
-		case slices.Contains(together(), name):
+		case slices.Contains(together, name):
 			shared.Metrics = append(shared.Metrics, of)
-		case slices.Contains(Names(), name):
+		case slices.Contains(byFunction, name):
 			own.Metrics = append(own.Metrics, of)
 		}
 	}
