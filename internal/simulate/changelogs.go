@@ -23,6 +23,7 @@ import (
 type changeLog struct {
 	rows   map[int64]logRow
 	newest int64 // the highest number that ever was
+	swept  int64 // the highest number of a row that TTL removed
 	// announced has the greatest entry of each thing, required the one that its row asks for, and asked when a record
 	// last did, by the text of the entry.
 	announced, required map[entity.Ref]progress
@@ -33,6 +34,7 @@ type logRow struct {
 	bits    string
 	at      time.Time
 	first   bool
+	again   bool // TTL has removed a row of its number, which another writer may have read before
 	entries map[entity.Ref]progress
 }
 
@@ -219,7 +221,9 @@ type head struct {
 }
 
 // takeLogRow checks the write of a row of a log: its number follows, it is put where there was none, and it says first
-// where rows may be missing before it. It repeats nothing that a late record must find.
+// where rows may be missing before it. It repeats nothing that a late record must find. If its writer read a row that
+// TTL has removed since, and another writer has begun the log again, it says first and repeats needlessly: that is
+// harmless, and allowed.
 func (h *history) takeLogRow(s *userState, r *record, n int64) {
 	l := h.fleet.logs[s.user]
 	where := r.Key.SK
@@ -227,6 +231,7 @@ func (h *history) takeLogRow(s *userState, r *record, n int64) {
 	case change.Remove:
 		delete(l.rows, n)
 		if r.Expired {
+			l.swept = max(l.swept, n)
 			h.happened["row of a log swept"]++
 			for m := range l.rows {
 				if m < n {
@@ -239,7 +244,7 @@ func (h *history) takeLogRow(s *userState, r *record, n int64) {
 	case change.Modify:
 		h.violate("I12", s.user, where, "was put over another row")
 	}
-	row := logRow{bits: r.New.Str("x"), first: r.New.Bool("first"), entries: map[entity.Ref]progress{}}
+	row := logRow{bits: r.New.Str("x"), first: r.New.Bool("first"), again: n <= l.swept, entries: map[entity.Ref]progress{}}
 	row.at, _ = r.New.Time("at")
 	h.happened["row of a log appended"]++
 	if ttl := r.New.Int(entity.AttrTTL); ttl != row.at.Add(logLife).Unix() {
@@ -251,7 +256,7 @@ func (h *history) takeLogRow(s *userState, r *record, n int64) {
 		h.violate("I12", s.user, where, "follows no row and is not first")
 	case isThere && row.at.Sub(before.at) >= trusted+2*apart && !row.first:
 		h.violate("I12", s.user, where, "follows a row of %s and is not first", item.FormatInstant(before.at))
-	case isThere && row.first && row.at.Sub(before.at) < trusted-2*apart:
+	case isThere && row.first && row.at.Sub(before.at) < trusted-2*apart && !before.again:
 		h.violate("I12", s.user, where, "follows a row of %s and is first", item.FormatInstant(before.at))
 	case row.first && n > 1:
 		h.happened["row of a log that is first again"]++
@@ -302,7 +307,7 @@ func (h *history) checkRepeated(s *userState, r *record, text string, ref entity
 	}
 	h.happened["late record announced"]++
 	for n, row := range l.rows {
-		if has, isThere := row.entries[ref]; isThere && !has.less(p) && row.at.After(asked) {
+		if has, isThere := row.entries[ref]; isThere && !row.again && !has.less(p) && row.at.After(asked) {
 			h.violate("I12", s.user, r.Key.SK, "announces %s again, which row %d has since %s", text, n,
 				item.FormatInstant(row.at))
 		}
