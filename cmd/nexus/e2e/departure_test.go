@@ -52,7 +52,11 @@ func departs(t *testing.T, of uint64) {
 	s.noon(1)
 	id := fmt.Sprintf("k%012x", chance.Uint64()>>16)
 	leaver := s.life(id, chance)
-	others := []*life{s.life(id+"-2", chance), s.life(id[:len(id)-1], chance), s.life("neighbour", chance)}
+	longer := id + "-2"
+	if chance.IntN(2) == 0 { // then the engine's file is searched for the id, too
+		longer = id[:len(id)-1] + "-2"
+	}
+	others := []*life{s.life(longer, chance), s.life(id[:len(id)-1], chance), s.life("neighbour", chance)}
 	all := append([]*life{leaver}, others...)
 	for _, l := range all {
 		l.begin()
