@@ -244,7 +244,9 @@ func (h *history) takeLogRow(s *userState, r *record, n int64) {
 	case change.Modify:
 		h.violate("I12", s.user, where, "was put over another row")
 	}
-	row := logRow{bits: r.New.Str("x"), first: r.New.Bool("first"), again: n <= l.swept, entries: map[entity.Ref]progress{}}
+	row := logRow{
+		bits: r.New.Str("x"), first: r.New.Bool("first"), again: n <= l.swept, entries: map[entity.Ref]progress{},
+	}
 	row.at, _ = r.New.Time("at")
 	h.happened["row of a log appended"]++
 	if ttl := r.New.Int(entity.AttrTTL); ttl != row.at.Add(logLife).Unix() {

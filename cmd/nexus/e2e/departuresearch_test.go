@@ -48,8 +48,8 @@ func (s *system) requireNoTrace(l *life, others []*life, running bool) (files in
 
 // search looks for the id and the word of a user in every file of the system, in the names of files and in the log. If
 // the system runs, it also looks in each row of the table and its indexes, and in all that /dev/ shows. Ids of other
-// users that contain this one's are no trace. The engine's file splits ids over pages, and overwrites them in part: beside
-// such a user it is searched for the word alone.
+// users that contain this one's are no trace. The engine's file splits ids over pages, and overwrites them in part:
+// beside such a user it is searched for the word alone.
 func (s *system) search(l *life, others []*life, running bool) (files int, found []string) {
 	s.t.Helper()
 	find := func(where string, content []byte) {
