@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
-	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
 	"nexus/pkg/idempotency"
@@ -68,20 +66,17 @@ func (s *Service) export(ctx context.Context, user string, part int, as Feed) (E
 	}
 	now := s.Now().UTC().Truncate(time.Second)
 	e := &exporter{
-		uids: map[string]bool{}, calendar: ical.Calendar{Name: name, Refresh: refresh}, modified: as.changed,
+		uids: map[string]named{}, calendar: ical.Calendar{Name: name, Refresh: refresh}, modified: as.changed,
 	}
 	for _, read := range []func(context.Context, string) iter.Seq2[group, error]{
 		s.events, s.series, s.reminders, s.tasks,
 	} {
 		for g, err := range read(ctx, user) {
-			if err == nil {
-				if as.PrivateAs != PrivateAsFull {
-					g.drafts = ical.Busy(g.drafts)
-				}
-				err = s.nameLaterLife(ctx, user, g.drafts)
-			}
 			if err != nil {
 				return Export{}, err
+			}
+			if as.PrivateAs != PrivateAsFull {
+				g.drafts = ical.Busy(g.drafts)
 			}
 			e.add(g)
 		}
@@ -104,49 +99,19 @@ func (s *Service) export(ctx context.Context, user string, part int, as Feed) (E
 	return out, nil
 }
 
-// nameLaterLife replaces the UID of an item if another item was imported under it before and is there again. An import
-// finds that one by the UID.
-func (s *Service) nameLaterLife(ctx context.Context, user string, drafts []ical.Draft) error {
-	if len(drafts) == 0 || drafts[0].UID == product.ICalUID(drafts[0].ID) {
-		return nil
-	}
-	d := drafts[0]
-	var earlier []item.Key
-	for k := 0; ; k++ {
-		id := ical.ID(s.Registry.ByName(d.Kind).IDPrefix, user, d.UID, k)
-		if id == d.ID {
-			break
-		}
-		if k == command.MaxLives {
-			return nil // its id was not made of its UID
-		}
-		earlier = append(earlier, entity.ItemKey(user, entity.Ref{Type: d.Kind, ID: id}))
-	}
-	if len(earlier) == 0 {
-		return nil
-	}
-	rows, err := s.Store.BatchGet(ctx, earlier)
-	if err != nil {
-		return fmt.Errorf("read the earlier lives of %s: %w", d.ID, err)
-	}
-	if slices.ContainsFunc(rows, func(it item.Item) bool { return !entity.Expired(it, s.Now()) }) {
-		rename(drafts, product.ICalUID(d.ID))
-	}
-	return nil
-}
-
-func rename(drafts []ical.Draft, uid string) {
-	for i := range drafts {
-		drafts[i].UID = uid
-	}
-}
-
 // exporter collects the items as text: as items they take several times the memory.
 type exporter struct {
 	calendar ical.Calendar
 	pieces   []piece
 	modified time.Time
-	uids     map[string]bool // of what was written
+	uids     map[string]named // what was written, by its UID
+}
+
+// named is what has a UID in the text: an item, or a series with its occurrences.
+type named struct {
+	kind, id     string
+	created      time.Time
+	first, after int // its pieces
 }
 
 type piece struct {
@@ -162,7 +127,14 @@ func (e *exporter) add(g group) {
 	if len(g.drafts) == 0 {
 		return
 	}
-	e.nameApart(g.drafts)
+	it := named{kind: g.drafts[0].Kind, id: g.drafts[0].ID, created: g.created, first: len(e.pieces)}
+	uid := e.name(it, g.drafts)
+	e.write(g)
+	it.after = len(e.pieces)
+	e.uids[uid] = it
+}
+
+func (e *exporter) write(g group) {
 	if written, err := e.calendar.Piece(g.drafts...); err == nil {
 		if weight := weigh(written.Text()); weight <= maxTogether || len(g.drafts) == 1 {
 			e.pieces = append(e.pieces, piece{written, g.until, weight})
@@ -178,19 +150,42 @@ func (e *exporter) add(g group) {
 	}
 }
 
-// nameApart replaces a UID that an earlier item has by one made from the item's id. To other programs two components
-// of one UID are one thing, unless they are a series and its occurrences.
-func (e *exporter) nameApart(drafts []ical.Draft) {
+// name gives the drafts a UID that nothing else has, and returns it. To other programs two components of one UID are one
+// thing, unless they are a series and its occurrences. Of two items of a type the one that was created first has the
+// UID: an import finds that one by it, if the archive has brought it back. The other is named after its id.
+func (e *exporter) name(it named, drafts []ical.Draft) string {
 	uid := drafts[0].UID
-	for e.uids[uid] {
-		own := product.ICalUID(drafts[0].ID)
-		if uid == own || e.uids[own] {
-			own = uid + "-" + drafts[0].ID
+	held, isTaken := e.uids[uid]
+	switch {
+	case isTaken && held.kind == it.kind && it.created.Before(held.created):
+		other := e.free(held, uid)
+		e.uids[other] = held
+		for i := held.first; i < held.after; i++ {
+			p := &e.pieces[i]
+			p.Piece = p.Renamed(uid, other)
+			p.weight = weigh(p.Text())
+		}
+	case isTaken:
+		uid = e.free(it, uid)
+		for i := range drafts {
+			drafts[i].UID = uid
+		}
+	}
+	return uid
+}
+
+// free returns a UID for the item whose own is taken.
+func (e *exporter) free(it named, uid string) string {
+	for {
+		if _, isTaken := e.uids[uid]; !isTaken {
+			return uid
+		}
+		own := product.ICalUID(it.id)
+		if _, isTaken := e.uids[own]; isTaken {
+			own = uid + "-" + it.id
 		}
 		uid = own
 	}
-	e.uids[uid] = true
-	rename(drafts, uid)
 }
 
 // weigh returns the length of a text as a JSON string.

@@ -250,3 +250,32 @@ func TestExport_leavesDamagedItemsOut(t *testing.T) {
 	b.Contains(string(out.Text), "SUMMARY:Whole\r\n")
 	b.Equal(1, strings.Count(string(out.Text), "BEGIN:VEVENT"))
 }
+
+// The ids of an account that moved here were made from its former user, so they do not say which life was the first.
+func TestExport_givesAUIDToTheSeriesThatWasCreatedFirst(t *testing.T) {
+	t.Parallel()
+	uid := strings.Repeat("a, long one ", 12) + "@example.com" // its line is escaped and folded
+	for _, firstID := range []string{"1", "3"} {
+		b := setup(t)
+		for _, n := range []string{firstID, "2"} {
+			row := b.master(ann, n, item.Item{
+				product.AttrICalUID: item.String(uid), "title": item.String("Series " + n), "rrule": item.String("FREQ=DAILY"),
+			})
+			b.put(row)
+			b.put(instance(row, "20251211", item.Item{"title": item.String("Changed " + n)}))
+			b.advance(time.Hour)
+		}
+		whole, err := ical.Decode(b.export(ann).Text, ical.RequestLimits())
+		b.NoError(err)
+		uids := map[string]string{}
+		for _, c := range whole.Calendars[0].Children {
+			if c.Name == "VEVENT" {
+				uids[c.Text("SUMMARY")] = c.Text("UID")
+			}
+		}
+		b.Equal(map[string]string{
+			"Series " + firstID: uid, "Changed " + firstID: uid,
+			"Series 2": product.ICalUID("mst_2"), "Changed 2": product.ICalUID("mst_2"),
+		}, uids)
+	}
+}

@@ -20,6 +20,12 @@ type group struct {
 	drafts   []ical.Draft
 	until    time.Time // when the last of it ends
 	modified time.Time
+	created  time.Time
+}
+
+func createdAt(it item.Item) time.Time {
+	at, _ := it.Time(entity.AttrCreatedAt)
+	return at
 }
 
 func modifiedAt(it item.Item) time.Time {
@@ -54,7 +60,7 @@ func (s *Service) single(
 			if err != nil {
 				continue // its row is damaged
 			}
-			if !yield(group{[]ical.Draft{draft}, end, modifiedAt(it)}, nil) {
+			if !yield(group{[]ical.Draft{draft}, end, modifiedAt(it), createdAt(it)}, nil) {
 				return
 			}
 		}
@@ -137,7 +143,7 @@ func (s *Service) series(ctx context.Context, user string) iter.Seq2[group, erro
 
 func seriesGroup(master item.Item, beside ical.Beside, instances []item.Item) (group, error) {
 	drafts, err := ical.FromSeries(master, beside, instances...)
-	g := group{drafts, forever, modifiedAt(master)}
+	g := group{drafts, forever, modifiedAt(master), createdAt(master)}
 	if last, ok := master.Time(product.AttrLastStartUtc); ok {
 		span := product.EventSpan(master)
 		g.until = last.Add(span.End.Sub(span.Start))

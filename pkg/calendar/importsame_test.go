@@ -3,6 +3,7 @@ package calendar_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/ical"
@@ -101,6 +102,7 @@ func TestImporter_changesNothingByAnExportOfTwoLivesOfOneUID(t *testing.T) {
 		cold := entity.ColdKey(ann, first.Str(product.AttrEventID))
 		b.put(cold.Item())
 		b.NoError(b.store.Delete(t.Context(), table.Delete{Key: first.Key()}))
+		b.advance(time.Hour)
 		b.imports(ann, text(vevent(uid, starts, "SUMMARY:B", "SEQUENCE:1")))
 		b.Contains(string(b.export(ann).Text), "UID:"+uid+"\r\n", "it is the only one")
 		b.NoError(b.store.Delete(t.Context(), table.Delete{Key: cold}))

@@ -87,15 +87,15 @@ var (
 	// ErrManyDates says that occurrences of the series were changed on the maximum of dates.
 	ErrManyDates = fmt.Errorf("its series would have had changes on more than %d dates", MaxInstances)
 	// ErrManyLives says that it was imported and deleted too often.
-	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", MaxLives)
+	ErrManyLives = fmt.Errorf("it was imported and deleted more than %d times", maxLives)
 	// ErrUnstorable says that the store refuses its rows for good.
 	ErrUnstorable = errors.New("it cannot be stored")
 	// ErrDamaged says that the stored series cannot be read.
 	ErrDamaged = errors.New("its series here is damaged")
 )
 
-// MaxLives bounds how often a thing of one UID is imported and deleted again: each time costs another read.
-const MaxLives = 200
+// maxLives bounds how often a thing of one UID is imported and deleted again: each time costs another read.
+const maxLives = 200
 
 // Import creates and changes the items of another calendar, each UID and type once, and returns the outcome of each.
 // If two of them name one item, the second finds it as the first left it.

@@ -157,7 +157,7 @@ func (r *importing) locate(ctx context.Context, things []Imported) ([]place, err
 	var others []search
 	var of []int
 	for i, s := range searches {
-		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= MaxLives}
+		places[i] = place{ref: entity.Ref{Type: s.typ.Name, ID: s.id}, stored: s.stored, dead: s.k >= maxLives}
 		other := r.registry.ByName(counterparts[s.typ.Name])
 		isReplacement := s.stored != nil && s.k >= 0 && s.typ.Name == product.TypeEvent
 		if other != nil && (s.stored == nil || isReplacement) {
@@ -308,7 +308,7 @@ func (s *search) next() bool {
 	default:
 		s.k++
 	}
-	if s.k >= MaxLives {
+	if s.k >= maxLives {
 		s.finish()
 		return false
 	}

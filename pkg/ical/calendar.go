@@ -100,6 +100,18 @@ func (k Calendar) Piece(drafts ...Draft) (Piece, error) {
 // Text returns the text of the piece.
 func (p Piece) Text() []byte { return p.text }
 
+// Renamed returns the piece with another UID in place of the one given.
+func (p Piece) Renamed(from, to string) Piece {
+	line := func(uid string) []byte {
+		var c Component
+		c.AddText("UID", uid)
+		e := encoder{out: []byte("\n")} // of the line before
+		e.property(&c.Properties[0])
+		return e.out
+	}
+	return Piece{bytes.ReplaceAll(p.text, line(from), line(to)), p.used}
+}
+
 // Join combines pieces to the text of one calendar, in their order.
 func (k Calendar) Join(pieces []Piece) ([]byte, error) {
 	used := map[string]yearSpan{}
