@@ -104,10 +104,10 @@ type exporter struct {
 	calendar ical.Calendar
 	pieces   []piece
 	modified time.Time
-	uids     map[string]named // what was written, by its UID
+	uids     map[string]named // the owners of the UIDs that were written
 }
 
-// named is what has a UID in the text: an item, or a series with its occurrences.
+// named holds the owner of a UID in the text: an item, or a series with its occurrences.
 type named struct {
 	kind, id     string
 	created      time.Time

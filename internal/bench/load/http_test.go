@@ -67,8 +67,15 @@ func benchmarkHTTP(b *testing.B, store local.Store, users, items, series, client
 		path    func(*rand.Rand) (user, path string)
 		clients int
 	}{{"week-views", s.week, clients}, {"week-views", s.week, 1}, {"the-board", s.board, 1}, {"one-item", s.item, 1}} {
-		b.Run(fmt.Sprintf("%s/clients=%d", kind.name, kind.clients), func(b *testing.B) { s.ask(b, kind.path, kind.clients) })
+		b.Run(fmt.Sprintf("%s/clients=%d", kind.name, kind.clients), func(b *testing.B) {
+			measure(b, kind.clients, func(ctx context.Context, chance *rand.Rand) error {
+				user, path := kind.path(chance)
+				_, err := s.do(ctx, user, http.MethodGet, path, nil)
+				return err
+			})
+		})
 	}
+	b.Run("events-of-a-week-by-CalDAV/clients=1", func(b *testing.B) { measure(b, 1, startRadicale(b, s).week) })
 }
 
 // mondayAfter is a Monday eight weeks on: far from the notes, which belong to the time they were written.
@@ -120,9 +127,10 @@ func weekView(monday time.Time, limit int) string {
 	}.Encode()
 }
 
-// ask has clients send requests, each one after the other. It reports how many the system answers a second, the
-// processor time of one, and how long it took.
-func (s *subject) ask(b *testing.B, path func(*rand.Rand) (user, path string), clients int) {
+// measure has clients send requests, each one after the other. It reports how many are answered a second, the processor
+// time that one takes of this process, and how long it took.
+func measure(b *testing.B, clients int, send func(context.Context, *rand.Rand) error) {
+	b.Helper()
 	took, wrong := make([][]time.Duration, clients), make([]error, clients)
 	var sent atomic.Int64
 	var work sync.WaitGroup
@@ -132,9 +140,8 @@ func (s *subject) ask(b *testing.B, path func(*rand.Rand) (user, path string), c
 		work.Go(func() {
 			chance := rand.New(rand.NewPCG(1, uint64(n)))
 			for sent.Add(1) <= int64(b.N) && wrong[n] == nil {
-				user, path := path(chance)
 				began := time.Now()
-				_, wrong[n] = s.do(b.Context(), user, http.MethodGet, path, nil)
+				wrong[n] = send(b.Context(), chance)
 				took[n] = append(took[n], time.Since(began))
 			}
 		})
