@@ -150,9 +150,9 @@ func (e *exporter) write(g group) {
 	}
 }
 
-// name gives the drafts a UID that nothing else has, and returns it. To other programs two components of one UID are one
-// thing, unless they are a series and its occurrences. Of two items of a type the one that was created first has the
-// UID: an import finds that one by it, if the archive has brought it back. The other is named after its id.
+// name gives the drafts a UID that nothing else has, and returns it. To other programs two components of one UID are
+// one thing, unless they are a series and its occurrences. Of two items of a type the one that was created first has
+// the UID: an import finds that one by it, if the archive has brought it back. The other is named after its id.
 func (e *exporter) name(it named, drafts []ical.Draft) string {
 	uid := drafts[0].UID
 	held, isTaken := e.uids[uid]
