@@ -62,17 +62,23 @@ func startRadicale(b *testing.B, s *subject) radicale {
 		require.NoError(b, err)
 		_, err = r.call(b.Context(), user, http.MethodPut, "text/calendar", calendar, http.StatusCreated)
 		require.NoError(b, err, "%s", said.String())
+		answer, err := r.weekOf(b.Context(), user)
+		require.NoError(b, err)
+		require.Contains(b, string(answer), "BEGIN:VEVENT")
 	}
 	return r
 }
 
-// week asks for the measured week of one user.
+// week asks for the measured week of some user.
 func (r radicale) week(ctx context.Context, chance *rand.Rand) error {
+	_, err := r.weekOf(ctx, r.users[chance.IntN(len(r.users))])
+	return err
+}
+
+func (r radicale) weekOf(ctx context.Context, user string) ([]byte, error) {
 	const form = "20060102T150405Z"
 	report := fmt.Sprintf(weekReport, r.monday.Format(form), r.monday.Add(week).Format(form))
-	user := r.users[chance.IntN(len(r.users))]
-	_, err := r.call(ctx, user, "REPORT", "application/xml", []byte(report), http.StatusMultiStatus)
-	return err
+	return r.call(ctx, user, "REPORT", "application/xml", []byte(report), http.StatusMultiStatus)
 }
 
 // call sends a request to a user's calendar and returns the whole answer, which must have the status.
