@@ -71,7 +71,7 @@ func (p *Platform) tendAccounts(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		moved := p.clock.Moved()
-		if err := p.erase(ctx, p.runEraser); err != nil && ctx.Err() == nil {
+		if err := p.erase(ctx); err != nil && ctx.Err() == nil {
 			p.log.Warn("an erasure is not finished; it goes on later", "error", err)
 		}
 		if err := p.prune(ctx); err != nil && ctx.Err() == nil {
@@ -112,15 +112,19 @@ func (p *Platform) prune(ctx context.Context) error {
 	return nil
 }
 
-func (p *Platform) runEraser(ctx context.Context) error {
-	_, err := p.system.Eraser.Run(ctx)
-	return errors.Join(err, p.maskErased(ctx))
+// erase carries out the erasures that are due, one at a time.
+func (p *Platform) erase(ctx context.Context) error {
+	p.erasures.Lock()
+	defer p.erasures.Unlock()
+	return p.eraseDue(ctx, func(ctx context.Context) error {
+		_, err := p.system.Eraser.Run(ctx)
+		return errors.Join(err, p.maskErased(ctx))
+	})
 }
 
-// erase carries out the erasures that are due. A table that is not known to have the present form is repaired first.
-func (p *Platform) erase(ctx context.Context, erase func(context.Context) error) error {
-	p.erasures.Lock() // one at a time
-	defer p.erasures.Unlock()
+// eraseDue is [Platform.erase] for a caller that holds the lock. A table that is not known to have the present form is
+// repaired first.
+func (p *Platform) eraseDue(ctx context.Context, erase func(context.Context) error) error {
 	due, err := p.system.Eraser.IsAnyDue(ctx)
 	if err != nil || !due {
 		return err
@@ -212,11 +216,13 @@ func (p *Platform) leave(ctx context.Context, user string, now bool) (done accou
 		}
 		return done, err
 	}
+	p.erasures.Lock() // or the erasure that looks for what is due would take this one, and tell its log alone
+	defer p.erasures.Unlock()
 	// One that is being erased goes on, and one that was stays so.
 	if err := p.system.Accounts.LeaveNow(ctx, user); err != nil && !errors.Is(err, account.ErrErased) {
 		return done, err
 	}
-	err = p.erase(ctx, func(ctx context.Context) error {
+	err = p.eraseDue(ctx, func(ctx context.Context) error {
 		if done, err = p.system.Eraser.Erase(ctx, user); err != nil {
 			return err
 		}

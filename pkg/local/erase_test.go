@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -214,4 +216,37 @@ func TestPlatform_refusesTransfersOfAnAccountThatLeavesOrIsErased(t *testing.T) 
 	s.must("POST", "/v1/me/restore", nil)
 	status, report := s.ask("POST", "/dev/import?user=goer", media, file)
 	require.Equal(t, http.StatusOK, status, "%s", report)
+}
+
+// What the platform erases by itself, as it looks for what is due whenever its clock moves, it tells only its log.
+func TestErase_tellsWhoeverAskedWhatItDid(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	ctx, stop := context.WithCancel(t.Context())
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		for ctx.Err() == nil {
+			post(ctx, s.URL()+"/dev/clock", `{"advance":"1s"}`)
+		}
+	})
+	for n := range 100 {
+		s.user = fmt.Sprint("leaver-", n)
+		s.must("POST", "/v1/notes", object{"title": "t", "body": "b"})
+		answer := s.must("POST", "/dev/erase", object{"user": s.user, "now": true})
+		require.NotNil(t, answer["erasure"], "%v", answer)
+	}
+	stop()
+	looks.Wait()
+}
+
+// post sends a request whose answer does not matter.
+func post(ctx context.Context, url, body string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if answer, err := http.DefaultClient.Do(r); err == nil {
+		answer.Body.Close()
+	}
 }

@@ -86,7 +86,7 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 	}
 	_, errFire := p.schedules.fire(ctx)
 	_, errSweep := p.sweeps.sweep(ctx)
-	errErase, errExport, errPrune := p.erase(ctx, p.runEraser), p.export(ctx), p.prune(ctx)
+	errErase, errExport, errPrune := p.erase(ctx), p.export(ctx), p.prune(ctx)
 	errEnd := p.endObjects(ctx)
 	// The drivers may have worked as well.
 	return head, p.carriedOut() != before, errors.Join(errFire, errSweep, errErase, errExport, errPrune, errEnd)
