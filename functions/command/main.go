@@ -45,6 +45,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	observe := endpoint.Observe(s.Function, metrics)
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	commands := api.New(api.Config{
@@ -59,15 +60,15 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Watches:    watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
 		Fence:      fence.New(tables, s),
 		Accounts:   account.New(account.Config{Store: store, Objects: copies, Pepper: s.Pepper(), Now: time.Now}),
-		SignedInAt: api.SignedInAt, Scopes: s.ScopeList(), FeedOrigin: s.FeedOrigin,
+		SignedInAt: api.SignedInAt, Scopes: s.ScopeList(), FeedOrigin: s.FeedOrigin, Edge: len(s.EdgeSecrets()) > 0,
 		Exports: transfer.NewJobs(transfer.JobsConfig{
 			Store: store, Now: time.Now, NewID: uuid.NewString, Limits: s.Numbers(), Objects: copies,
 		}),
-		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
+		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: observe,
 		LogOneReadIn: api.ReadsALine,
 		Limits:       limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:          log, Now: time.Now, NewID: uuid.NewString,
 	})
-	handler := boot.Answering(endpoint.Commands(commands))
+	handler := boot.Answering(endpoint.Commands(commands, endpoint.Front(s, observe, commands)))
 	return boot.Metered(handler, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

@@ -80,7 +80,7 @@ func setup(t *testing.T) *fixture {
 			env.Announce:     "TaskArchived,ItemExpired,ItemRestored",
 			env.Limits:       limit.Format(limit.Default()),
 			env.WalkQueueURL: walksURL,
-			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin,
+			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin, env.EdgeSecrets: env.EdgeNone,
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

@@ -42,6 +42,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	observe := endpoint.Observe(s.Function, metrics)
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
 	queries := api.New(api.Config{
@@ -54,15 +55,15 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
 		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
-		Fence: fence.New(tables, s), Scopes: s.ScopeList(),
+		Fence: fence.New(tables, s), Scopes: s.ScopeList(), Edge: len(s.EdgeSecrets()) > 0,
 		Exports: transfer.NewJobs(transfer.JobsConfig{
 			Store: store, Now: time.Now, Limits: s.Numbers(), Links: files,
 		}),
-		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: endpoint.Observe(s.Function, metrics),
+		Authenticate: api.SubjectForm(s.Subjects()).Authenticate, Observe: observe,
 		LogOneReadIn: api.ReadsALine,
 		Limits:       limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:          log, Now: time.Now, NewID: uuid.NewString,
 	})
-	handler := boot.Answering(httpapi.New(queries).Handle)
+	handler := boot.Answering(httpapi.New(endpoint.Front(s, observe, queries)).Handle)
 	return boot.Metered(handler, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

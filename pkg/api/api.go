@@ -52,6 +52,8 @@ type Config struct {
 	// FeedOrigin is the origin of the addresses of calendars: https://, and the name by which the service is reached for
 	// years. Empty for a service that does not know it.
 	FeedOrigin string
+	// Edge says that a cache in front of the service answers with calendars at their secret addresses for [FeedCached].
+	Edge bool
 	// Document writes the OpenAPI document: [Document]. A handler of commands alone needs none, and then the binary does
 	// not contain the writer of the document.
 	Document func(*entity.Registry) []byte

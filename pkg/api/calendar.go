@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
@@ -15,14 +17,25 @@ import (
 
 const (
 	calendarType = "text/calendar"
-	feedPath     = "/feed/"
 	feedSuffix   = ".ics"
-	paramPart    = "part"
 	paramAddress = "address"
 
 	getCalendarID = "getCalendar"
 	getFeedTextID = "getFeedCalendar"
 )
+
+// What a cache in front of the service has to know of the secret addresses of calendars.
+const (
+	// FeedPath begins their paths, and FeedPart is the only parameter that they take.
+	FeedPath = "/feed/"
+	FeedPart = "part"
+	// FeedCached is how long the cache answers with a calendar, if [Config.Edge] says that there is one.
+	FeedCached = 5 * time.Minute
+)
+
+// feedCaching lets that cache alone keep a calendar, and not for longer while the service answers with errors (RFC 5861
+// §4). Other caches ask each time.
+var feedCaching = fmt.Sprintf("max-age=0, s-maxage=%d, stale-if-error=0", int(FeedCached.Seconds()))
 
 // calendarOperations returns the operations that exchange the user's calendar with other programs.
 func calendarOperations() []*operation {
@@ -35,7 +48,7 @@ func calendarOperations() []*operation {
 	choice, chosen := form(privateAsField), form(privateAsField)
 	chosen.Fields[0].Default = nil
 	part := entity.Field{
-		Name: paramPart, Kind: entity.Integer, Min: 1, Max: 10_000,
+		Name: FeedPart, Kind: entity.Integer, Min: 1, Max: 10_000,
 		Doc: "Which part of the whole calendar, instead of one text.",
 	}
 	return []*operation{
@@ -44,13 +57,13 @@ func calendarOperations() []*operation {
 			summary: "Read the calendar as iCalendar", detail: whole, query: []entity.Field{part},
 			answers: []documented{{status: http.StatusOK, doc: "The calendar.", schema: text, media: calendarType}}, finds: true,
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
-				out, err := s.Calendar.Export(ctx, c.user, int(c.query.Int(paramPart)))
+				out, err := s.Calendar.Export(ctx, c.user, int(c.query.Int(FeedPart)))
 				return answerExport(out, err)
 			},
 		},
 		importOperation(text),
 		{
-			id: getFeedTextID, method: http.MethodGet, path: feedPath + "{" + paramAddress + "}", tag: "calendar", open: true,
+			id: getFeedTextID, method: http.MethodGet, path: FeedPath + "{" + paramAddress + "}", tag: "calendar", open: true,
 			summary: "Read the calendar at its secret address", detail: "For calendar programs, which cannot send a token: " +
 				"whoever knows the address can read the calendar. What is private is shown as the address says, only as busy " +
 				"unless its owner chose otherwise. " + whole,
@@ -66,7 +79,7 @@ func calendarOperations() []*operation {
 		},
 		{
 			id: "makeFeed", method: http.MethodPut, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
-			forgets: true,
+			forgets: true, lags: true,
 			summary: "Make a secret address of the calendar, or a new one",
 			detail: "The address before ceases to work. It is told this once: only a digest of it is kept, so a repetition " +
 				"makes a new one, also under an idempotency key.",
@@ -84,6 +97,7 @@ func calendarOperations() []*operation {
 		},
 		{
 			id: "changeFeed", method: http.MethodPatch, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
+			lags:    true,
 			summary: "Say how the secret address shows what is private", detail: "The address stays as it is.",
 			body: &body{
 				form: chosen, schema: formSchema(chosen), patch: true, required: true,
@@ -104,8 +118,10 @@ func calendarOperations() []*operation {
 		},
 		{
 			id: "revokeFeed", method: http.MethodDelete, path: "/v1/me/feed", tag: "calendar", writes: true, alone: true,
-			whileLeaving: true,
-			summary:      "Revoke the secret address of the calendar", detail: "One that is not there is revoked already.",
+			whileLeaving: true, lags: true,
+			summary: "Revoke the secret address of the calendar",
+			detail: "One that is not there is revoked already. Behind a cache it is revoked for everybody after the seconds " +
+				"of " + headerEffective + ".",
 			answers: []documented{{status: http.StatusNoContent, doc: "There is no such address any more."}},
 			run: func(ctx context.Context, s *Config, c call) (answer, error) {
 				replayed, err := s.Calendar.RevokeFeed(ctx, c.user, c.key)
@@ -163,7 +179,7 @@ func importOperation(text object) *operation {
 
 // answerExport answers with the calendar, or a part of it.
 func answerExport(out calendar.Export, err error) (answer, error) {
-	pointer := "/" + paramPart
+	pointer := "/" + FeedPart
 	switch {
 	case errors.Is(err, calendar.ErrTooLarge):
 		return answer{}, refuseFields(entity.FieldError{
@@ -187,10 +203,10 @@ func feedBody(origin, address string, f calendar.Feed) []byte {
 	out := appendText([]byte(`{"createdAt":`), item.FormatInstant(f.CreatedAt))
 	out = appendText(append(out, `,"`+calendar.AttrPrivateAs+`":`...), f.PrivateAs)
 	if address != "" {
-		out = appendText(append(out, `,"path":`...), feedPath+address+feedSuffix)
+		out = appendText(append(out, `,"path":`...), FeedPath+address+feedSuffix)
 	}
 	if address != "" && origin != "" {
-		out = appendText(append(out, `,"url":`...), origin+feedPath+address+feedSuffix)
+		out = appendText(append(out, `,"url":`...), origin+FeedPath+address+feedSuffix)
 	}
 	return append(out, '}')
 }

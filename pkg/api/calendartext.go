@@ -64,6 +64,9 @@ func (b *body) checkText(h http.Header) *Problem {
 func (x *exchange) answerCalendar(r *http.Request, e *calendar.Export) {
 	h := x.Header()
 	h.Set("Cache-Control", "private, no-cache") // a cache may store it if it asks again
+	if x.operation == getFeedTextID && x.api.cfg.Edge {
+		h.Set("Cache-Control", feedCaching)
+	}
 	h.Add("Vary", "Accept-Encoding, Authorization")
 	h.Set(headerParts, strconv.Itoa(e.Parts))
 	if !e.Since.IsZero() {

@@ -58,6 +58,9 @@ func answerHeaders() object {
 			header("The date before which the text leaves out what has ended, because the calendar is too large for one answer.",
 				object{{"type", "string"}, {"format", "date"}})},
 		{"Location", header("The path of what was created.", text)},
+		{headerEffective, header("The seconds after which the answer holds everywhere, of a service behind a cache: until "+
+			"then the secret address may answer with what it had before. Absent if it holds at once.",
+			object{{"type", "integer"}, {"minimum", 0}})},
 		{headerReplayed, header("true if the request had been carried out before under its idempotency key.",
 			object{{"type", "string"}, {"enum", []string{"true"}}})},
 		{headerRequestID, header("The request's id in the log: the client's own if it sent one.", text)},

@@ -26,7 +26,7 @@ func CORSRequestHeaders() []string {
 func CORSExposedHeaders() []string {
 	return []string{
 		"ETag", "Location", "Retry-After", headerReplayed, headerRequestID, headerTraceID, "Date", headerParts, headerSince,
-		headerPolicy, headerRate,
+		headerPolicy, headerRate, headerEffective,
 	}
 }
 

@@ -30,7 +30,7 @@ func TestAllowOrigin_letsAPageReadEveryAnswer(t *testing.T) {
 		b.Equal(appOrigin, res.Header().Get("Access-Control-Allow-Origin"))
 		b.Contains(strings.Join(res.Header().Values("Vary"), ", "), "Origin")
 		b.Equal("ETag, Location, Retry-After, Idempotency-Replayed, X-Request-Id, X-Trace-Id, Date, Nexus-Calendar-Parts, "+
-			"Nexus-Calendar-Since, RateLimit-Policy, RateLimit",
+			"Nexus-Calendar-Since, RateLimit-Policy, RateLimit, Nexus-Effective-After",
 			res.Header().Get("Access-Control-Expose-Headers"))
 		b.Empty(res.Header().Get("Access-Control-Allow-Credentials"))
 	}

@@ -238,6 +238,9 @@ func (o *operation) responses() object {
 			if !o.forgets {
 				headers = append(headers, headerRef(headerReplayed))
 			}
+			if o.lags {
+				headers = append(headers, headerRef(headerEffective))
+			}
 			if d.entity || d.traced || d.status == http.StatusNoContent || d.status == http.StatusCreated {
 				headers = append(headers, headerRef(headerTraceID))
 			}

@@ -24,6 +24,8 @@ const (
 	headerReplayed  = "Idempotency-Replayed"
 	headerRequestID = "X-Request-Id"
 	headerTraceID   = "X-Trace-Id"
+	// headerEffective says for how many seconds a cache may still answer with what was before.
+	headerEffective = "Nexus-Effective-After"
 )
 
 // checkHeaders refuses headers that no operation accepts.

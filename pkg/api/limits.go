@@ -187,7 +187,7 @@ func updateMe(ctx context.Context, s *Config, c call) (answer, error) {
 // exportFeed answers at the secret address, so often in an hour.
 func exportFeed(ctx context.Context, s *Config, c call, address string) (answer, error) {
 	var state *limit.State
-	out, err := s.Calendar.ExportFeed(ctx, address, int(c.query.Int(paramPart)), func(user string) error {
+	out, err := s.Calendar.ExportFeed(ctx, address, int(c.query.Int(FeedPart)), func(user string) error {
 		if gone, err := s.isGone(ctx, user); gone || err != nil {
 			return cmp.Or(err, calendar.ErrNoFeed)
 		}

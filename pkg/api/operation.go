@@ -54,6 +54,8 @@ type operation struct {
 	asksSignIn bool
 	// forgets says that a repetition under an idempotency key counts like any other request.
 	forgets bool
+	// lags says that a cache may answer with what was before the operation for [FeedCached].
+	lags bool
 	// alone says that no batch carries the operation.
 	alone bool
 }

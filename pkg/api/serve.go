@@ -264,6 +264,9 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 	if out.replayed {
 		h.Set(headerReplayed, "true")
 	}
+	if o.lags && x.api.cfg.Edge {
+		h.Set(headerEffective, strconv.Itoa(int(FeedCached.Seconds())))
+	}
 	if out.rate != nil {
 		setRate(h, *out.rate)
 	}

@@ -30,10 +30,10 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 	}
 }
 
-// Commands answers requests of the HTTP API. It answers everything else as a direct invocation:
+// Commands answers requests of the HTTP API by the front. It answers everything else as a direct invocation:
 // {"userId": …, "commands": […]}.
-func Commands(a *api.API) boot.Handler {
-	requests := httpapi.New(a)
+func Commands(a *api.API, front http.Handler) boot.Handler {
+	requests := httpapi.New(front)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		out, err := requests.Handle(ctx, payload)
 		if !errors.Is(err, httpapi.ErrNoEvent) {

@@ -81,6 +81,7 @@ func environment() []string {
 		env.Scopes + "=nexus/all", env.FeedOrigin + "=https://nexus.example.net",
 		env.APIAddress + "=https://a.example", env.TokenEndpoint + "=https://i.example/token", env.TokenScope + "=r w",
 		env.ClientID + "=c", env.ClientSecret + "=s", env.Announce + "=" + env.AnnounceNone,
+		env.EdgeSecrets + "=" + env.EdgeNone,
 	}
 }
 

@@ -66,6 +66,9 @@ const (
 	Scopes = "SCOPES"
 	// FeedOrigin is the origin of the addresses of calendars: the stage's domain, which outlives all else.
 	FeedOrigin = "FEED_ORIGIN"
+	// EdgeSecrets are the values of the header that CloudFront adds, with a comma between: a request with none of them is
+	// refused. [EdgeNone] in a stage without an edge, where no request has the header.
+	EdgeSecrets = "EDGE_SECRETS"
 	// APIAddress is where users reach the HTTP API: https://host, without a path.
 	APIAddress = "API_ADDRESS"
 	// TokenEndpoint is where the issuer gives tokens for the credentials ClientID and ClientSecret, with the scopes
@@ -78,8 +81,11 @@ const (
 	Pepper = "PEPPER"
 )
 
-// AnnounceNone is the value of [Announce] for no event: a variable is never empty.
-const AnnounceNone = "none"
+// AnnounceNone is the value of [Announce] for no event: a variable is never empty. So is EdgeNone of [EdgeSecrets].
+const (
+	AnnounceNone = "none"
+	EdgeNone     = "none"
+)
 
 // The parameter that holds the deployment's pepper (AWS Systems Manager Parameter Store), and its version. An operator
 // makes it once; a version other than the first would be another pepper.
@@ -124,10 +130,11 @@ func (f Function) Variables() []string {
 	case Canary: // it is a user, and has no way to the table
 		names = []string{APIAddress, TokenEndpoint, TokenScope, ClientID, ClientSecret}
 	case Query:
-		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes)
+		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes,
+			EdgeSecrets)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
-			Scopes, FeedOrigin)
+			Scopes, FeedOrigin, EdgeSecrets)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:

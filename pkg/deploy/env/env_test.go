@@ -31,6 +31,7 @@ func values() map[string]string {
 		env.Limits:                limit.Format(limit.Default()),
 		env.Scopes:                "nexus/read nexus/all",
 		env.FeedOrigin:            "https://nexus.example.net",
+		env.EdgeSecrets:           strings.Repeat("0f", 32) + "," + strings.Repeat("a1", 32),
 		env.APIAddress:            "https://nexus.example",
 		env.TokenEndpoint:         "https://id.nexus.example/oauth2/token",
 		env.TokenScope:            "nexus/read nexus/write",
@@ -73,6 +74,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.WalkQueueURL:          s.WalkQueueURL,
 			env.Scopes:                s.Scopes,
 			env.FeedOrigin:            s.FeedOrigin,
+			env.EdgeSecrets:           s.EdgeSecretList,
 			env.Announce:              s.Announce,
 		} {
 			want := ""
@@ -172,6 +174,23 @@ func TestSettings_haveThePepperAndTheFormOfSubjects(t *testing.T) {
 	require.Equal(t, 2, s.Subjects())
 }
 
+func TestSettings_haveTheSecretsOfAnEdgeAlone(t *testing.T) {
+	t.Parallel()
+	one, two := strings.Repeat("0", 64), strings.Repeat("f", 64)
+	for text, want := range map[string][]string{env.EdgeNone: nil, one: {one}, one + "," + two: {one, two}} {
+		changed := values()
+		changed[env.EdgeSecrets] = text
+		s, err := read(env.Query, changed)
+		require.NoError(t, err)
+		require.Equal(t, want, s.EdgeSecrets())
+	}
+	bad := values()
+	bad[env.EdgeSecrets] = strings.Repeat("F", 64)
+	_, err := read(env.Command, bad)
+	require.ErrorContains(t, err, env.EdgeSecrets)
+	require.NotContains(t, err.Error(), "FFF", "an error shows no secret")
+}
+
 // forms are the patterns as the services' API references give them.
 var forms = map[string]string{
 	"AWS_REGION":              `^[a-z]{2}(-[a-z]+)+-[0-9]+$`,
@@ -187,6 +206,7 @@ var forms = map[string]string{
 	env.Pepper:                `^[0-9a-f]{64}$`,
 	env.Scopes:                `^[!#-\[\]-~]+( [!#-\[\]-~]+)*$`,
 	env.FeedOrigin:            `^https://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`,
+	env.EdgeSecrets:           `^none$|^[0-9a-f]{64}(,[0-9a-f]{64})?$`,
 	env.WalkQueueURL:          `^https://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[0-9]{12}/[A-Za-z0-9_-]{1,75}\.fifo$`,
 	env.ScheduleDeadLetterARN: `^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$`,
 }

@@ -150,6 +150,15 @@ func pepperForm(s string) bool {
 	return err == nil
 }
 
+// edgeForm accepts one or two secrets with a comma between, or that there are none.
+func edgeForm(s string) bool {
+	first, second, isTwo := strings.Cut(s, ",")
+	return s == EdgeNone || secretForm(first) && (!isTwo || secretForm(second))
+}
+
+// secretForm accepts what `openssl rand -hex 32` prints.
+func secretForm(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+
 // limitsForm accepts all limits with their numbers, as they are formatted: nothing is filled in here.
 func limitsForm(s string) bool {
 	n, err := limit.Parse(s)

@@ -33,6 +33,7 @@ type Settings struct {
 	Limits                string
 	Scopes                string
 	FeedOrigin            string
+	EdgeSecretList        string
 	APIAddress            string
 	TokenEndpoint         string
 	TokenScope            string
@@ -70,6 +71,14 @@ func (s Settings) Pepper() pepper.Pepper {
 
 // ScopeList returns the scopes one of which a token needs.
 func (s Settings) ScopeList() []string { return strings.Fields(s.Scopes) }
+
+// EdgeSecrets returns the values of the header that CloudFront adds; none in a stage without an edge.
+func (s Settings) EdgeSecrets() []string {
+	if s.EdgeSecretList == EdgeNone {
+		return nil
+	}
+	return strings.Split(s.EdgeSecretList, ",")
+}
 
 // Numbers returns the limits of each user.
 func (s Settings) Numbers() limit.Numbers {
@@ -206,6 +215,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.Scopes }},
 		{name: FeedOrigin, what: "https:// and a host's name", form: originForm,
 			field: func(s *Settings) *string { return &s.FeedOrigin }},
+		{name: EdgeSecrets, what: "none, or one or two secrets of 64 hexadecimal digits in lower case", form: edgeForm,
+			field: func(s *Settings) *string { return &s.EdgeSecretList }},
 		{name: APIAddress, what: "an https address without a path", form: apiForm,
 			field: func(s *Settings) *string { return &s.APIAddress }},
 		{name: TokenEndpoint, what: "an https address", form: addressForm,
