@@ -19,6 +19,8 @@ type costCommand struct {
 	// TableClass is the stage's setting of that name.
 	TableClass string `default:"standard" enum:"standard,infrequent" help:"Class of the table: standard or infrequent."`
 
+	Edge bool `help:"With the stage's setting of that name: CloudFront and AWS WAF stand before the API."`
+
 	JSON bool `name:"json" help:"Answer in JSON, with all counts."`
 
 	ShowPrices bool `help:"Print the price list that is built in, and nothing else."`
@@ -53,7 +55,9 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 	if err != nil {
 		return err
 	}
-	bill := cost.NewBill(month, prices, cost.When{Month: c.Month, Infrequent: c.TableClass == infrequentAccess})
+	bill := cost.NewBill(month, prices, cost.When{
+		Month: c.Month, Infrequent: c.TableClass == infrequentAccess, Edge: c.Edge,
+	})
 	if !c.JSON {
 		return bill.Print(out.results, month)
 	}

@@ -34,7 +34,12 @@ func (b biller) elsewhere(t *Taken) float64 {
 	for _, n := range s.invocations {
 		invocations += n
 	}
-	return b.whole(functionRequests, invocations) + b.whole(functionTime, s.gbSeconds) + b.whole(apiRequests, s.requests) +
-		b.whole(scheduleCalls, s.calls) + b.whole(busEvents, s.events) + b.whole(objectPuts, s.objects) +
-		b.whole(logs, s.logged/gigabyte) + b.whole(dataOut, s.sent/gigabyte) + b.whole(hintOperations, published*s.hints)
+	cost := b.whole(functionRequests, invocations) + b.whole(functionTime, s.gbSeconds) +
+		b.whole(apiRequests, s.requests) + b.whole(scheduleCalls, s.calls) + b.whole(busEvents, s.events) +
+		b.whole(objectPuts, s.objects) + b.whole(logs, s.logged/gigabyte) + b.whole(b.way(), s.sent/gigabyte) +
+		b.whole(hintOperations, published*s.hints)
+	if b.when.Edge {
+		cost += b.whole(edgeRequests, s.requests) + b.whole(webRequests, s.requests)
+	}
+	return cost
 }

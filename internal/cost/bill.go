@@ -73,13 +73,19 @@ type Bill struct {
 	Accounts  Part `json:"accounts"`
 	Limits    Part `json:"limits"`
 	Rest      Part `json:"rest"`
+	// Edge has what stands before the API, if anything does.
+	Edge *Part `json:"edge,omitempty"`
 	// ByActivity is the table cost of one of each, and of all of them.
 	ByActivity []ActivityCost `json:"byActivity"`
 }
 
 // Parts returns the parts of the bill.
 func (b Bill) Parts() []Part {
-	return []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Rest}
+	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Rest}
+	if b.Edge != nil {
+		parts = append(parts, *b.Edge)
+	}
+	return parts
 }
 
 // Cost sums the whole bill; whole is the sum if nothing were free of charge.
@@ -102,6 +108,8 @@ type When struct {
 	Month int `json:"month"`
 	// Infrequent says that the table is of the class for infrequent access: storage costs less, and units more.
 	Infrequent bool `json:"infrequent"`
+	// Edge says that CloudFront and AWS WAF stand before the API.
+	Edge bool `json:"edge,omitempty"`
 }
 
 // biller makes lines.
@@ -148,6 +156,7 @@ func (b biller) bill() Bill {
 		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
 		Limits:    Part{"the table, limits of users", b.limits(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
+		Edge:      b.edge(),
 	}
 }
 
@@ -260,7 +269,7 @@ func (b biller) rest() []Line {
 		b.line("canary, requests", apiRequests, Modelled, m.canaryRuns()*m.Model.CanaryRequests),
 		b.line("canary, what its requests change", tableWrites, Modelled, m.canaryRuns()*m.Model.CanaryUnits),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
-		b.line("answers to clients", dataOut, Modelled, s.sent*m.Times/gigabyte),
+		b.line("answers to clients", b.way(), Modelled, s.sent*m.Times/gigabyte),
 		b.line("live hints, published and delivered", hintOperations, Modelled, published*s.hints*m.Times),
 		b.line("live hints, apps that connect", hintOperations, Modelled, sessions*m.Model.ConnectionOperations),
 		b.line("live hints, time connected", hintMinutes, Modelled, sessions*float64(m.Load.SessionMinutes)),

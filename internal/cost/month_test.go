@@ -3,6 +3,7 @@ package cost_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -206,5 +207,45 @@ func TestBill_saysWhatWouldLowerItAndWhatThatCosts(t *testing.T) {
 		require.Positive(t, f.Saves, f.What)
 		require.Less(t, f.Saves, whole/3, f.What)
 		require.NotEmpty(t, f.Costs)
+	}
+}
+
+// The edge is a part of its own, and all else of the bill is as without it but for the way of the answers.
+func TestBill_hasTheEdgeWhereItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	month := replayed(t, 1, 3, 7)
+	without := cost.NewBill(month, cost.DefaultPrices(), cost.When{})
+	with := cost.NewBill(month, cost.DefaultPrices(), cost.When{Edge: true})
+	require.Nil(t, without.Edge)
+	requests, isThere := 0.0, false
+	for i, l := range without.Rest.Lines {
+		switch l.What {
+		case "requests to the HTTP API", "canary, requests":
+			requests += l.Quantity
+		case "answers to clients":
+			isThere = true
+			require.Equal(t, l.Quantity, with.Rest.Lines[i].Quantity)
+			require.Less(t, with.Rest.Lines[i].Whole, l.Whole)
+			l = with.Rest.Lines[i]
+		}
+		require.Equal(t, l, with.Rest.Lines[i])
+	}
+	require.True(t, isThere)
+	quantities := map[string]float64{}
+	for _, l := range with.Edge.Lines {
+		quantities[l.Price] = l.Quantity
+	}
+	require.Equal(t, map[string]float64{
+		"edgeRequests": requests, "webACLs": 1, "webRules": 3, "webRequests": requests,
+	}, quantities)
+	_, edge := with.Edge.Cost()
+	require.InEpsilon(t, 5+3+requests*1.6/1e6, edge, 1e-9)
+	require.Len(t, with.Parts(), len(without.Parts())+1)
+	_, whole := with.Cost()
+	require.InEpsilon(t, whole, with.Growth[0].Whole, 1e-9)
+	for i, a := range with.ByActivity {
+		require.Equal(t, without.ByActivity[i].Table, a.Table, a.Name)
+		isAsked := a.Name != "archive a task" && !strings.HasPrefix(a.Name, "let a") && !strings.HasPrefix(a.Name, "remind")
+		require.Equal(t, isAsked, a.Cost > without.ByActivity[i].Cost, "%s: users ask for it, so it passes", a.Name)
 	}
 }

@@ -36,6 +36,11 @@ const (
 	hintOperations   = "hintOperations"
 	hintMinutes      = "hintMinutes"
 	dashboards       = "dashboards"
+	edgeRequests     = "edgeRequests"
+	edgeDataOut      = "edgeDataOut"
+	webACLs          = "webACLs"
+	webRules         = "webRules"
+	webRequests      = "webRequests"
 	// Of a unit of capacity each second, by the hour: so many units at full use.
 	provisionedWrites = "provisionedWrites"
 	provisionedReads  = "provisionedReads"
@@ -47,7 +52,7 @@ func billed() []string {
 	return []string{
 		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests,
 		scheduleCalls, busEvents, queueRequests, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
-		hintOperations, hintMinutes, dashboards,
+		hintOperations, hintMinutes, dashboards, edgeRequests, edgeDataOut, webACLs, webRules, webRequests,
 		tableWrites + infrequent, tableReads + infrequent, tableStorage + infrequent, provisionedWrites, provisionedReads,
 	}
 }

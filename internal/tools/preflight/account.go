@@ -18,6 +18,9 @@ import (
 // "Configuring reserved concurrency").
 const unreserved = 100
 
+// certificateParts is the number of parts of a certificate's ARN, of which the fourth is the region.
+const certificateParts = 6
+
 // checkConcurrency compares the account's concurrency with what a protected stage reserves.
 func (f flight) checkConcurrency(ctx context.Context) (string, error) {
 	if !f.settings.Protected {
@@ -44,13 +47,29 @@ func (f flight) checkConcurrency(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the account's concurrency is %d, of which the stage needs %d", has, needs), nil
 }
 
-// checkCertificate asks whether the certificate is issued, and for the domain.
+// checkCertificate asks whether the certificate of the stage's domain is issued, and for that name.
 func (f flight) checkCertificate(ctx context.Context) (string, error) {
-	if f.settings.Certificate == "" {
+	return f.checkIssued(ctx, f.settings.Domain, f.settings.Certificate)
+}
+
+// checkOrigin asks the same of the name by which an edge reaches the API.
+func (f flight) checkOrigin(ctx context.Context) (string, error) {
+	if f.settings.OriginDomain == "" {
+		return "no edge reaches the API", nil
+	}
+	return f.checkIssued(ctx, f.settings.OriginDomain, f.settings.OriginCertificate)
+}
+
+func (f flight) checkIssued(ctx context.Context, domain, arn string) (string, error) {
+	if arn == "" {
 		return "the stage has no domain", nil
 	}
-	text, err := f.stacks.Call(ctx, "acm", "describe-certificate", "--certificate-arn", f.settings.Certificate,
-		"--output", "json", "--query", "Certificate.{Status:Status,Names:SubjectAlternativeNames}")
+	args := []string{"acm", "describe-certificate", "--certificate-arn", arn, "--output", "json",
+		"--query", "Certificate.{Status:Status,Names:SubjectAlternativeNames}"}
+	if parts := strings.Split(arn, ":"); len(parts) == certificateParts { // that of an edge is in a region of its own
+		args = append(args, "--region", parts[3])
+	}
+	text, err := f.stacks.Call(ctx, args...)
 	if err != nil {
 		return "", fmt.Errorf("certificate: %w", err)
 	}
@@ -62,14 +81,12 @@ func (f flight) checkCertificate(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("certificate: %w", err)
 	}
 	if certificate.Status != "ISSUED" {
-		return "", fmt.Errorf("certificate: %s is %s, not ISSUED: prove the name as ACM says", f.settings.Certificate,
-			certificate.Status)
+		return "", fmt.Errorf("certificate: %s is %s, not ISSUED: prove the name as ACM says", arn, certificate.Status)
 	}
-	domain := strings.ToLower(f.settings.Domain)
+	domain = strings.ToLower(domain)
 	_, parent, _ := strings.Cut(domain, ".")
 	if !slices.Contains(certificate.Names, domain) && !slices.Contains(certificate.Names, "*."+parent) {
-		return "", fmt.Errorf("certificate: %s is for %s, not for %s", f.settings.Certificate,
-			strings.Join(certificate.Names, ", "), domain)
+		return "", fmt.Errorf("certificate: %s is for %s, not for %s", arn, strings.Join(certificate.Names, ", "), domain)
 	}
 	return "the certificate of " + domain + " is issued", nil
 }

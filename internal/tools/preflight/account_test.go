@@ -74,6 +74,26 @@ func TestCheckCertificate_wantsOneThatIsIssuedForTheDomain(t *testing.T) {
 	want(t, "has no domain", asked(settings{}, nil).checkCertificate)
 }
 
+// The certificate of an edge is in us-east-1, and that of its origin in the stage's region, wherever the operator is.
+func TestCheckOrigin_asksForEachCertificateInItsRegion(t *testing.T) {
+	t.Parallel()
+	const own = "arn:aws:acm:us-east-1:123456789012:certificate/a"
+	const other = "arn:aws:acm:eu-central-1:123456789012:certificate/b"
+	names := map[string]string{own + " us-east-1": "api.example.com", other + " eu-central-1": "o-1.example.com"}
+	f := flight{settings: settings{
+		Domain: "api.example.com", Certificate: own, OriginDomain: "o-1.example.com", OriginCertificate: other,
+	}, stacks: &stacks.Reader{Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
+		asked := args[slices.Index(args, "--certificate-arn")+1] + " " + args[slices.Index(args, "--region")+1]
+		return []byte(`{"Status":"ISSUED","Names":["` + names[asked] + `"]}`), nil
+	}}}
+	want(t, "of api.example.com is issued", f.checkCertificate)
+	want(t, "of o-1.example.com is issued", f.checkOrigin)
+	f.settings.OriginDomain = "o-2.example.com"
+	want(t, "refused: certificate: "+other+" is for o-1.example.com, not for o-2", f.checkOrigin)
+	f.settings.OriginDomain = ""
+	want(t, "no edge", f.checkOrigin)
+}
+
 func TestCheckTopic_countsConfirmedSubscriptions(t *testing.T) {
 	t.Parallel()
 	const confirmed, pending = `["arn:a","PendingConfirmation"]`, `["PendingConfirmation"]`

@@ -27,7 +27,7 @@ type flight struct {
 func (f flight) check(ctx context.Context, out io.Writer) error {
 	var wrong []error
 	for _, one := range []func(context.Context) (string, error){
-		f.checkIssuer, f.checkRelease, f.checkConcurrency, f.checkCertificate, f.checkTopic,
+		f.checkIssuer, f.checkRelease, f.checkConcurrency, f.checkCertificate, f.checkOrigin, f.checkTopic,
 	} {
 		says, err := one(ctx)
 		if err != nil {

@@ -127,12 +127,13 @@ func TestReadSettings_prefersWhatTheCDKIsTold(t *testing.T) {
 	s, err = readSettings(path, "dev", []string{
 		"-c", "protected=true", "-c", "reserve=effects=80,walk=12", "-c", "alarmEmail=a@example.com",
 		"-c", "domain=api.example.com",
-		"-c", "certificate=C", "-c", "alarmTopic=T",
+		"-c", "certificate=C", "-c", "alarmTopic=T", "-c", "originDomain=o.example.com", "-c", "originCertificate=O",
 	})
 	require.NoError(t, err)
 	require.Equal(t, settings{
 		Issuer: "https://id.example.com", Protected: true, AlarmEmail: true, AlarmTopic: "T", Domain: "api.example.com",
-		Certificate: "C", Reserve: map[string]int{"effects": 80, "walk": 12},
+		Certificate: "C", OriginDomain: "o.example.com", OriginCertificate: "O",
+		Reserve: map[string]int{"effects": 80, "walk": 12},
 	}, s)
 	_, err = readSettings(path, "dev", []string{"-c", "reserve=effects"})
 	require.ErrorContains(t, err, "reserve")

@@ -14,9 +14,11 @@ type settings struct {
 	Issuer, Identity    string
 	Protected           bool
 	Domain, Certificate string
-	AlarmTopic          string
-	AlarmEmail          bool // whether there are addresses
-	Reserve             map[string]int
+	// OriginDomain is the name by which an edge reaches the API.
+	OriginDomain, OriginCertificate string
+	AlarmTopic                      string
+	AlarmEmail                      bool // whether there are addresses
+	Reserve                         map[string]int
 }
 
 // readSettings returns the settings of a stage from cdk.json, or from what the CDK is told besides: -c name=value and
@@ -56,6 +58,7 @@ func read(values map[string]any) (settings, error) {
 	}
 	s := settings{
 		Issuer: text("issuer"), Identity: text("identity"), Domain: text("domain"), Certificate: text("certificate"),
+		OriginDomain: text("originDomain"), OriginCertificate: text("originCertificate"),
 		AlarmTopic: text("alarmTopic"), Protected: values["protected"] == true || text("protected") == "true",
 		Reserve: map[string]int{},
 	}
