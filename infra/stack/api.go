@@ -55,7 +55,7 @@ func (d *deployment) addAPI() {
 	for _, route := range routes { // a limit of a route that does not exist yet is refused
 		stage.AddResourceDependency(route, nil)
 	}
-	d.addDomain(stage)
+	d.addDomains(stage)
 }
 
 // openShare returns the part of the stage's requests that a route without a user may use, in percent. Programs read
@@ -64,7 +64,7 @@ func openShare(r api.Route) int {
 	switch {
 	case r.Method == http.MethodOptions:
 		return 10
-	case r.Method == http.MethodGet && strings.HasPrefix(r.Path, "/feed/"):
+	case r.Method == http.MethodGet && strings.HasPrefix(r.Path, api.FeedPath):
 		return 30
 	}
 	return 1

@@ -20,18 +20,24 @@ var (
 
 // checkDomain refuses a name without its certificate, and each of them in another form.
 func (r *reader) checkDomain(s Settings) {
-	r.refuse(s.Domain != "" && (!domainForm.MatchString(s.Domain) || len(s.Domain) > 253), domain,
+	r.refuse(s.Domain != "" && !isDomain(s.Domain), domain,
 		"want a name in small letters, such as nexus.example.com")
 	r.refuse(s.Certificate != "" && !certificateForm.MatchString(s.Certificate), certificate, "want a certificate's ARN")
 	r.refuse((s.Domain == "") != (s.Certificate == ""), certificate, "want both domain and certificate, or neither")
 }
 
-// makeAPI makes the HTTP API without its routes. Its address stands in variables of the functions that serve it.
+func isDomain(s string) bool { return domainForm.MatchString(s) && len(s) <= 253 }
+
+// makeAPI makes the HTTP API without its routes. Its address stands in variables of the functions that serve it. Behind
+// an edge it does not answer under its own address.
 func (d *deployment) makeAPI() {
-	httpAPI := awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
+	props := &awsapigatewayv2.CfnApiProps{
 		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"), CorsConfiguration: d.cors(),
-	})
-	d.api = *httpAPI.Ref()
+	}
+	if d.settings.Edge.On {
+		props.DisableExecuteApiEndpoint = jsii.Bool(true)
+	}
+	d.api = *awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), props).Ref()
 }
 
 // origin returns where clients reach the API: the stage's own name, which outlives the API, or the API's address.
@@ -42,22 +48,31 @@ func (d *deployment) origin() string {
 	return "https://" + d.api + ".execute-api." + *d.Region() + "." + *d.UrlSuffix()
 }
 
-// addDomain lets the API's stage answer under the stage's own name, and exports the name to point DNS at.
-func (d *deployment) addDomain(stage awsapigatewayv2.CfnStage) {
-	if d.settings.Domain == "" {
-		return
+// addDomains lets the API's stage answer under the stage's own name, unless an edge does, and under the name by which
+// an edge reaches it. It exports the names to point DNS at.
+func (d *deployment) addDomains(stage awsapigatewayv2.CfnStage) {
+	s := d.settings
+	if s.Domain != "" && !s.Edge.On {
+		name := d.addDomain("Domain", s.Domain, s.Certificate, stage)
+		d.output("DomainTargetZone", "The hosted zone of that name, for an alias record", name.AttrRegionalHostedZoneId())
 	}
-	name := awsapigatewayv2.NewCfnDomainName(d.Stack, jsii.String("Domain"), &awsapigatewayv2.CfnDomainNameProps{
-		DomainName: jsii.String(d.settings.Domain),
+	if s.Edge.OriginDomain != "" {
+		d.addDomain("Origin", s.Edge.OriginDomain, s.Edge.OriginCertificate, stage)
+	}
+}
+
+func (d *deployment) addDomain(id, domain, certificate string, stage awsapigatewayv2.CfnStage,
+) awsapigatewayv2.CfnDomainName {
+	name := awsapigatewayv2.NewCfnDomainName(d.Stack, jsii.String(id), &awsapigatewayv2.CfnDomainNameProps{
+		DomainName: jsii.String(domain),
 		DomainNameConfigurations: &[]any{&awsapigatewayv2.CfnDomainName_DomainNameConfigurationProperty{
-			CertificateArn: jsii.String(d.settings.Certificate), EndpointType: jsii.String("REGIONAL"),
+			CertificateArn: jsii.String(certificate), EndpointType: jsii.String("REGIONAL"),
 			SecurityPolicy: jsii.String("TLS_1_2"),
 		}},
 	})
-	awsapigatewayv2.NewCfnApiMapping(d.Stack, jsii.String("DomainMapping"), &awsapigatewayv2.CfnApiMappingProps{
+	awsapigatewayv2.NewCfnApiMapping(d.Stack, jsii.String(id+"Mapping"), &awsapigatewayv2.CfnApiMappingProps{
 		ApiId: d.api, DomainName: name.Ref(), Stage: stage.Ref(),
 	})
-	d.output("DomainTarget", "Point "+d.settings.Domain+" at this name: CNAME, or an alias record",
-		name.AttrRegionalDomainName())
-	d.output("DomainTargetZone", "The hosted zone of that name, for an alias record", name.AttrRegionalHostedZoneId())
+	d.output(id+"Target", "Point "+domain+" at this name: CNAME, or an alias record", name.AttrRegionalDomainName())
+	return name
 }

@@ -129,6 +129,8 @@ func (d *deployment) value(variable string) *string {
 		return jsii.String(strconv.Itoa(d.settings.SyncForm))
 	case env.FeedOrigin:
 		return jsii.String(d.origin())
+	case env.EdgeSecrets:
+		return jsii.String(d.settings.Edge.secrets())
 	case env.SubjectForm:
 		return jsii.String(strconv.Itoa(int(d.settings.subjects())))
 	case env.Pepper:

@@ -37,6 +37,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.SubjectForm:           strconv.Itoa(max(int(t.settings.SubjectForm), 1)),
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",
 			env.Limits:                limit.Format(t.settings.Limits),
+			env.EdgeSecrets:           env.EdgeNone,
 			env.FeedOrigin: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() +
 				".execute-api.${AWS::Region}.${AWS::URLSuffix}",
 			env.APIAddress: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() + ".execute-api.${AWS::Region}." +

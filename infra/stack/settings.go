@@ -73,9 +73,10 @@ type Settings struct {
 	Copies
 	// Ceilings bound what the stage uses and costs.
 	Ceilings
-	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate in the stage's
-	// region; both empty for a stage that is reached at the API's own address.
+	// Domain is the name by which the API is reached for years, and Certificate the ARN of its certificate, in the stage's
+	// region or in that of the edge; both empty for a stage that is reached at the API's own address.
 	Domain, Certificate string
+	Edge                Edge
 	// Identity is "cognito" for a stage whose issuer is a stack of its own, which replaces Issuer and Audience. Callbacks
 	// are the addresses to which its sign-in returns. SelfSignUp lets everybody make an account.
 	Identity   string
@@ -129,7 +130,7 @@ func settingNames() []string {
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
 		announce, tableClass, reserve, effectsParallel, projectionsParallel,
 		identity, callbacks, selfSignUp, repository, region, replicas, maxReads, maxWrites, warmWrites, monthlyBudget,
-		backupRegion, backupDays,
+		backupRegion, backupDays, edgeSetting, originDomain, originCertificate, edgeSecret,
 	}
 }
 
@@ -189,7 +190,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
 		AlarmEmail: r.list(alarmEmail), CanaryTokenEndpoint: r.text(canaryToken), CanaryClient: r.text(canaryClient),
 		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
-		Ceilings: r.ceilings(), Regions: r.regions(), Copies: r.copies(),
+		Ceilings: r.ceilings(), Regions: r.regions(), Copies: r.copies(), Edge: r.edge(),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
 		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
@@ -205,6 +206,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	}
 	r.refuse(!stageForm.MatchString(name), "name", "want 2 to 16 of a-z and 0-9, a letter first")
 	r.checkDomain(s)
+	r.checkEdge(s)
 	r.checkIdentity(s)
 	r.checkRepository(s)
 	address, err := url.Parse(s.Issuer)

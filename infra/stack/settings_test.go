@@ -29,7 +29,8 @@ func settings() map[string]any {
 		"canarySecret":   credentials()["canarySecret"],
 		"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000",
 		"rollout":        "once",
-		"domain":         "nexus.example.net", "certificate": certificateARN, "identity": "cognito",
+		"domain":         "nexus.example.net", "certificate": edgeARN, "identity": "cognito",
+		"edge": true, "originDomain": originName, "originCertificate": originARN, "edgeSecret": 3.0,
 		"callbacks": []any{"https://app.nexus.example/in", "nexus://in"}, "selfSignUp": true,
 		"repository":   "example/nexus",
 		"maxReadUnits": 6000.0, "maxWriteUnits": 5000.0, "warmWriteUnits": 5000.0, "monthlyBudget": 200.0,
@@ -50,7 +51,8 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		EffectsParallel: 6, ProjectionsParallel: 2,
 		Announce: []string{archive.TaskArchived, archive.ItemRestored},
 		Limits:   numbers, Rollout: "once",
-		Domain: "nexus.example.net", Certificate: certificateARN, Identity: "cognito",
+		Domain: "nexus.example.net", Certificate: edgeARN, Identity: "cognito",
+		Edge:      stack.Edge{On: true, OriginDomain: originName, OriginCertificate: originARN, Secret: 3},
 		Callbacks: []string{"https://app.nexus.example/in", "nexus://in"}, SelfSignUp: true, Repository: "example/nexus",
 		Regions:             stack.Regions{Region: "eu-central-1", Replicas: []string{"eu-west-1", "eu-north-1"}},
 		Copies:              stack.Copies{BackupRegion: "eu-south-1", BackupDays: 35},
@@ -70,8 +72,9 @@ func TestRead_returnsTheSettingsAsTheyAreWritten(t *testing.T) {
 		"protected": "true", "audience": "web,phone", "readScopes": "read", "allowedOrigins": "https://app.nexus.example",
 		"ratePerSecond": "500", "burst": "1000", "logDays": "90", "syncForm": "3",
 		"maxReadUnits": "6000", "maxWriteUnits": "5000", "warmWriteUnits": "5000", "monthlyBudget": "200",
-		"replicas":    "eu-west-1,eu-north-1",
-		"backupDays":  "35",
+		"replicas":   "eu-west-1,eu-north-1",
+		"backupDays": "35",
+		"edge":       "true", "edgeSecret": "3",
 		"subjectForm": "2", "announce": "TaskArchived,ItemRestored",
 		"reserve": "effects=80,walk=12", "effectsParallel": "6", "projectionsParallel": "2",
 		"limits":    "user=1200,content=200000",
@@ -109,8 +112,11 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 			map[string]any{"user": "12"}},
 		"rollout":     {"slow", 1.0},
 		"domain":      {"https://nexus.example.net", "Nexus.example.net", "nexus", "-a.example.net", "*.example.net", 1.0},
-		"certificate": {"", "arn:aws:iam::123456789012:server-certificate/x", 1.0},
-		"identity":    {"auth0", true}, "selfSignUp": {"perhaps"}, "repository": {"nexus", "a/b/c", "example/*"},
+		"certificate": {"", "arn:aws:iam::123456789012:server-certificate/x", 1.0, certificateARN},
+		"edge":        {"perhaps", 1.0}, "edgeSecret": {0.0, -1.0, 1.5, "first"},
+		"originDomain":      {"", "https://o.nexus.example.net", "O.nexus.example.net", "nexus.example.net", "o", 1.0},
+		"originCertificate": {"", "arn:aws:iam::123456789012:server-certificate/x", edgeARN, 1.0},
+		"identity":          {"auth0", true}, "selfSignUp": {"perhaps"}, "repository": {"nexus", "a/b/c", "example/*"},
 		"callbacks":    {"", "http://app.nexus.example/in", "/in", []any{"https://app.nexus.example/in#x"}, 1.0},
 		"maxReadUnits": {-1.0, "many"}, "maxWriteUnits": {-1.0, 1.5}, "warmWriteUnits": {3999.0, 5001.0},
 		"monthlyBudget": {-5.0, true},
@@ -127,6 +133,28 @@ func TestRead_namesEveryWrongSettingAtOnce(t *testing.T) {
 			require.ErrorContains(t, err, name+":", "%v", value)
 		}
 	}
+}
+
+func TestCheckEdge_saysWhatAnEdgeNeeds(t *testing.T) {
+	t.Parallel()
+	bare := settings()
+	for _, name := range []string{"domain", "certificate", "originDomain", "originCertificate"} {
+		delete(bare, name)
+	}
+	_, err := stack.ReadStage("prod", bare)
+	require.ErrorContains(t, err, "edge: wants domain")
+	require.ErrorContains(t, err, "certificate: want one in us-east-1 with edge")
+	require.ErrorContains(t, err, "originDomain: want the name by which CloudFront reaches the API")
+
+	// On the way to an edge the API answers under both names, each with its certificate in the stage's region.
+	opening := settings()
+	opening["edge"], opening["certificate"] = false, certificateARN
+	s, err := stack.ReadStage("prod", opening)
+	require.NoError(t, err)
+	require.Equal(t, stack.Edge{OriginDomain: originName, OriginCertificate: originARN, Secret: 3}, s.Edge)
+	delete(opening, "originCertificate")
+	_, err = stack.ReadStage("prod", opening)
+	require.ErrorContains(t, err, "originCertificate: want both it and originDomain")
 }
 
 func TestReadStage_takesAddressesInPlaceOfATopic(t *testing.T) {

@@ -60,6 +60,7 @@ func Add(app awscdk.App, packages string, of release.Release) error {
 	for _, s := range stages {
 		addDeployer(app, s)
 		addCopiesStack(app, s)
+		addEdge(app, s)
 		if _, err := New(app, addIdentity(app, s), packages, of); err != nil {
 			return err
 		}

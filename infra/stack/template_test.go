@@ -39,6 +39,30 @@ var spread string
 // whole is the folder with both stages, each with a domain, an issuer of its own, and a role for a workflow.
 var whole string
 
+// edged is the folder with prod behind an edge, in a region of its own, and opened with prod on the way to one.
+var edged, opened string
+
+func originSettings() map[string]any {
+	out := wholeSettings()
+	maps.Copy(out, map[string]any{
+		"stage": prod, "region": "eu-central-1", "originDomain": originName, "originCertificate": originARN,
+		"allowedOrigins": "https://app.nexus.example", "limits": "user=700",
+	})
+	return out
+}
+
+func edgeSettings() map[string]any {
+	out := originSettings()
+	maps.Copy(out, map[string]any{"edge": "true", "certificate": edgeARN, "edgeSecret": "3"})
+	return out
+}
+
+const (
+	originName = "o-5f0e2c1b.nexus.example.net"
+	originARN  = "arn:aws:acm:eu-central-1:123456789012:certificate/1f1e2a3b-4c5d-6e7f-8091-a2b3c4d5e6f7"
+	edgeARN    = "arn:aws:acm:us-east-1:123456789012:certificate/2f1e2a3b-4c5d-6e7f-8091-a2b3c4d5e6f7"
+)
+
 const restoredStream = "arn:aws:dynamodb:eu-central-1:123456789012:table/Restored/stream/2026-03-02T09:00:00.000"
 
 // adjustments are those settings.
@@ -95,11 +119,13 @@ func run(m *testing.M) int {
 	whole, spread = filepath.Join(folder, "whole"), filepath.Join(folder, "spread")
 	restored, mailed = filepath.Join(folder, "restored"), filepath.Join(folder, "mailed")
 	bare = filepath.Join(folder, "bare")
+	edged, opened = filepath.Join(folder, "edged"), filepath.Join(folder, "opened")
 	code := 1
 	if err := errors.Join(
 		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
 		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
 		synthesize(folder, whole, wholeSettings()), synthesize(folder, spread, spreadSettings()),
+		synthesize(folder, edged, edgeSettings()), synthesize(folder, opened, originSettings()),
 		synthesize(folder, mailed, map[string]any{"stage": prod, "alarmEmail": operator}),
 		synthesize(folder, bare, map[string]any{
 			"stage": prod, "canaryTokenEndpoint": "", "canaryClient": "", "canarySecret": "",
