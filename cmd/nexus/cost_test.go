@@ -16,8 +16,8 @@ func TestCostCommand_printsTheBillBesideTheDocumentsFigures(t *testing.T) {
 	require.Equal(t, exitDone, code, messages)
 	require.Empty(t, messages)
 	for _, line := range []string{
-		"10000 users, 30 days, 1 of the users replayed", "the source document", "39.42", "all together", "create an event",
-		"modelled", "counted",
+		"10000 users, 30 days, 1 of the users replayed", "the source document", "39.42", "all together",
+		"by the setting door", "create an event", "modelled", "counted",
 	} {
 		require.Contains(t, results, line)
 	}

@@ -13,6 +13,7 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/uuid"
 
+	"nexus/functions/internal/bearer"
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/endpoint"
@@ -69,6 +70,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Limits:       limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:          log, Now: time.Now, NewID: uuid.NewString,
 	})
-	handler := boot.Answering(endpoint.Commands(commands, endpoint.Front(s, observe, commands)))
+	check := bearer.New(bearer.Config{Issuer: s.Issuer, Audience: s.AudienceList(), Now: time.Now}).Claims
+	handler := boot.Answering(endpoint.Commands(commands, endpoint.Front(s, observe, commands), check))
 	return boot.Metered(handler, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

@@ -58,7 +58,7 @@ func build(machine bundle.Machine, dir string) error {
 }
 
 // maxProgram bounds the size of a deployed program, in bytes: it is fetched and unpacked before a cold start.
-const maxProgram = 12_600_000
+const maxProgram = 13_000_000
 
 func TestFunctions_buildForTheDeploymentAndAreSmall(t *testing.T) {
 	t.Parallel()

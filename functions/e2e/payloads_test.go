@@ -39,6 +39,22 @@ func drives() map[string]func(*fixture, env.Function, string) {
 			created := w.requireStatus(w.start(f), name, http.StatusCreated)
 			require.Equal(w, createdID, created["taskId"])
 		},
+		"command-url-create-task": func(w *fixture, f env.Function, name string) {
+			i := w.issuer()
+			fn := w.start(f).by(env.DirectAlias)
+			w.requireStatus(fn, name, http.StatusUnauthorized)
+			a := fn.request(changed(w.T, w.payload(name), map[string]any{"headers/authorization": i.bearer(i.key, nil)}))
+			require.Equal(w, http.StatusCreated, a.StatusCode, a.Body)
+			require.Equal(w, createdID, object(w.T, a.Body)["taskId"])
+		},
+		"query-url-agenda": func(w *fixture, f env.Function, name string) {
+			i := w.issuer()
+			fn := w.start(f).by(env.DirectAlias)
+			w.requireStatus(fn, name, http.StatusUnauthorized)
+			a := fn.request(changed(w.T, w.payload(name), map[string]any{"headers/authorization": i.bearer(i.key, nil)}))
+			require.Equal(w, http.StatusOK, a.StatusCode, a.Body)
+			require.Empty(w, object(w.T, a.Body)["items"])
+		},
 		"command-update-task": func(w *fixture, f env.Function, name string) {
 			fn := w.start(f)
 			w.requireStatus(fn, name, http.StatusNotFound)

@@ -41,6 +41,7 @@ type invocation struct {
 	id      string
 	payload []byte
 	limit   time.Duration
+	alias   string
 }
 
 // outcome is how an invocation ended: with a body, or with a failure.
@@ -98,7 +99,7 @@ func (r *runtime) next(w http.ResponseWriter, req *http.Request) {
 		h := w.Header()
 		h.Set("Lambda-Runtime-Aws-Request-Id", i.id)
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(i.limit).UnixMilli(), 10))
-		h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-central-1:123456789012:function:nexus")
+		h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-central-1:123456789012:function:nexus:"+i.alias)
 		h.Set("Lambda-Runtime-Trace-Id", "Root=1-69a54f10-5a3c2d1e0f4b6a7988776655;Parent=0a1b2c3d4e5f6071;Sampled=0")
 		h.Set("Content-Type", "application/json")
 		_, _ = w.Write(i.payload) // the program may have gone
@@ -155,6 +156,7 @@ type function struct {
 	log     *output    // standard error
 	count   int
 	limit   time.Duration // of its invocations; timeLimit if it is not set
+	alias   string        // by which it is called; live if it is not set
 }
 
 // output collects the text that a program has written so far.
@@ -211,7 +213,7 @@ func (f *function) send(payload []byte) <-chan outcome {
 	f.runtime.waiting[id] = answered
 	f.runtime.mu.Unlock()
 	select {
-	case f.runtime.invocations <- invocation{id, payload, cmp.Or(f.limit, timeLimit)}:
+	case f.runtime.invocations <- invocation{id, payload, cmp.Or(f.limit, timeLimit), cmp.Or(f.alias, "live")}:
 	case err := <-f.ended:
 		f.ended <- err
 		f.Fatalf("the program has ended (%v):\n%s", err, f.log)

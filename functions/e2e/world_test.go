@@ -81,6 +81,7 @@ func setup(t *testing.T) *fixture {
 			env.Limits:       limit.Format(limit.Default()),
 			env.WalkQueueURL: walksURL,
 			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin, env.EdgeSecrets: env.EdgeNone,
+			env.Issuer: "https://id.nexus.example", env.Audience: "web",
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/functions/internal/bearer"
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/endpoint"
@@ -64,6 +65,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		Limits:       limit.Config{Store: store, Now: time.Now, Draw: mathrand.Float64, Numbers: s.Numbers()},
 		Log:          log, Now: time.Now, NewID: uuid.NewString,
 	})
-	handler := boot.Answering(httpapi.New(endpoint.Front(s, observe, queries)).Handle)
+	check := bearer.New(bearer.Config{Issuer: s.Issuer, Audience: s.AudienceList(), Now: time.Now}).Claims
+	handler := boot.Answering(httpapi.New(endpoint.Front(s, observe, queries), check).Handle)
 	return boot.Metered(handler, s.Function, tables.Meter(string(s.Function)), metrics), nil
 }

@@ -16,7 +16,7 @@ import (
 func (d *deployment) addAlarms() {
 	action := d.addAlarmAction()
 	ceilings := alarm.Ceilings(d.settings.ReadUnits, d.settings.WriteUnits)
-	for _, a := range slices.Concat(alarm.All(d.readers()), ceilings) {
+	for _, a := range slices.Concat(d.usualAlarms(), ceilings) {
 		if !d.isPossible(a) {
 			continue
 		}
@@ -34,6 +34,15 @@ func (d *deployment) addAlarms() {
 		}
 		d.alarms = append(d.alarms, made)
 	}
+}
+
+// usualAlarms returns the alarms of the stage but those on its ceilings.
+func (d *deployment) usualAlarms() []alarm.Alarm {
+	all := alarm.All(d.readers())
+	if d.settings.Door == doorDirect {
+		return alarm.Direct(all)
+	}
+	return all
 }
 
 // missing returns how an alarm treats a period without data.

@@ -59,10 +59,11 @@ func (d *deployment) addAPI() {
 }
 
 // openShare returns the part of the stage's requests that a route without a user may use, in percent. Programs read
-// calendars all day. A browser asks once in two hours whether a page may call the API. No caller needs many others.
+// calendars all day. A browser asks once in two hours whether a page may call the API, and a client once an hour for
+// addresses. No caller needs many others.
 func openShare(r api.Route) int {
 	switch {
-	case r.Method == http.MethodOptions:
+	case r.Method == http.MethodOptions, r.Method == http.MethodGet && r.Operation == "getAddresses":
 		return 10
 	case r.Method == http.MethodGet && strings.HasPrefix(r.Path, api.FeedPath):
 		return 30
@@ -143,7 +144,7 @@ func (d *deployment) addStage(limits map[string]any) awsapigatewayv2.CfnStage {
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(d.settings.RatePerSecond), ThrottlingBurstLimit: jsii.Number(d.settings.Burst),
 		},
-		RouteSettings: limits,
+		RouteSettings: limits, StageVariables: d.addresses(),
 	})
 	suppress(stage, "AwsSolutions-APIG1",
 		"The functions log each request that they refuse, and a part of the others. A second line for each costs more.")

@@ -45,7 +45,7 @@ func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
 		}
 		require.ElementsMatch(t, []string{
 			"GET /healthz", "HEAD /healthz", "GET /openapi.json", "HEAD /openapi.json", "GET /feed/{address}",
-			"HEAD /feed/{address}",
+			"HEAD /feed/{address}", "GET /.well-known/nexus", "HEAD /.well-known/nexus",
 		}, open, "what is open is agreed on with everybody")
 	})
 }
@@ -100,8 +100,11 @@ func TestAddStage_boundsRequestsAndMoreThoseWithoutAUser(t *testing.T) {
 			} {
 				require.Positive(t, limit[name], r.Path)
 				share := 1
-				if r.Method == http.MethodGet && r.Operation == "getFeedCalendar" {
+				switch {
+				case r.Method == http.MethodGet && r.Operation == "getFeedCalendar":
 					share = 30
+				case r.Method == http.MethodGet && r.Operation == "getAddresses":
+					share = 10
 				}
 				require.InDelta(t, max(1, bound*share/100), limit[name], 0, "%s %s", r.Method, r.Path)
 			}

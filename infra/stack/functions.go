@@ -131,6 +131,10 @@ func (d *deployment) value(variable string) *string {
 		return jsii.String(d.origin())
 	case env.EdgeSecrets:
 		return jsii.String(d.settings.Edge.secrets())
+	case env.Issuer:
+		return jsii.String(d.settings.Issuer)
+	case env.Audience:
+		return jsii.String(strings.Join(d.settings.Audience, " "))
 	case env.SubjectForm:
 		return jsii.String(strconv.Itoa(int(d.settings.subjects())))
 	case env.Pepper:

@@ -38,6 +38,8 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",
 			env.Limits:                limit.Format(t.settings.Limits),
 			env.EdgeSecrets:           env.EdgeNone,
+			env.Issuer:                t.settings.Issuer,
+			env.Audience:              strings.Join(t.settings.Audience, " "),
 			env.FeedOrigin: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() +
 				".execute-api.${AWS::Region}.${AWS::URLSuffix}",
 			env.APIAddress: "https://" + t.one("AWS::ApiGatewayV2::Api").ref() + ".execute-api.${AWS::Region}." +

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscodedeploy"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
@@ -40,22 +41,31 @@ func (d *deployment) addRollouts() {
 		for _, made := range d.rolloutAlarms(f) {
 			watched = append(watched, made)
 		}
-		awscodedeploy.NewLambdaDeploymentGroup(d.Stack, jsii.String(construct(f)+"Rollout"),
-			&awscodedeploy.LambdaDeploymentGroupProps{
-				Application: application, Alias: d.live[f], Alarms: &watched,
-				// The role is complete: the group would add a policy of AWS with stars.
-				Role:             role.WithoutPolicyUpdates(nil),
-				DeploymentConfig: awscodedeploy.LambdaDeploymentConfig_CANARY_10PERCENT_10MINUTES(),
-				AutoRollback: &awscodedeploy.AutoRollbackConfig{
-					DeploymentInAlarm: jsii.Bool(true), FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
-				},
-			})
+		d.addRollout(construct(f)+"Rollout", application, d.live[f], role, watched)
+		if direct := d.direct[f]; direct != nil {
+			d.addRollout(construct(f)+"DirectRollout", application, direct, role, watched)
+		}
 	}
+}
+
+// addRollout lets CodeDeploy move an alias.
+func (d *deployment) addRollout(name string, of awscodedeploy.LambdaApplication, alias awslambda.Alias,
+	role awsiam.Role, watched []interfacesawscloudwatch.IAlarmRef,
+) {
+	awscodedeploy.NewLambdaDeploymentGroup(d.Stack, jsii.String(name), &awscodedeploy.LambdaDeploymentGroupProps{
+		Application: of, Alias: alias, Alarms: &watched,
+		// The role is complete: the group would add a policy of AWS with stars.
+		Role:             role.WithoutPolicyUpdates(nil),
+		DeploymentConfig: awscodedeploy.LambdaDeploymentConfig_CANARY_10PERCENT_10MINUTES(),
+		AutoRollback: &awscodedeploy.AutoRollbackConfig{
+			DeploymentInAlarm: jsii.Bool(true), FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
+		},
+	})
 }
 
 // rolloutAlarms returns the alarms that take the function's new version back.
 func (d *deployment) rolloutAlarms(f env.Function) []awscloudwatch.Alarm {
-	made := slices.DeleteFunc(alarm.All(d.readers()), func(a alarm.Alarm) bool { return !d.isPossible(a) })
+	made := slices.DeleteFunc(d.usualAlarms(), func(a alarm.Alarm) bool { return !d.isPossible(a) })
 	names := alarm.Reverting(f, made)
 	var out []awscloudwatch.Alarm
 	for i, a := range made {

@@ -18,6 +18,7 @@ func TestCheck_findsNoBrokenRuleAndAReasonForEachException(t *testing.T) {
 	t.Parallel()
 	for folder, stacks := range map[string][]string{
 		assembly: {"dev", "prod"},
+		doors:    {"prod"},
 		whole: {"dev", "prod", "identity-dev", "identity-prod", "deployer-dev", "deployer-prod",
 			"copies-dev", "copies-prod"},
 	} {

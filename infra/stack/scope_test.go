@@ -56,7 +56,9 @@ var pathVariable = regexp.MustCompile(`\{[^}]*\}`)
 // with what the function does by its variable.
 func TestScopes_areDecidedByTheFunctionAsByTheAPI(t *testing.T) {
 	t.Parallel()
-	for folder, stages := range map[string][]string{assembly: {dev, prod}, adjusted: {prod}, whole: {dev}} {
+	for folder, stages := range map[string][]string{
+		assembly: {dev, prod}, adjusted: {prod}, whole: {dev}, doors: {prod},
+	} {
 		for _, stage := range stages {
 			made := readFrom(t, folder, stage)
 			surfaces := map[api.Side]*api.API{

@@ -77,6 +77,8 @@ type Settings struct {
 	// region or in that of the edge; both empty for a stage that is reached at the API's own address.
 	Domain, Certificate string
 	Edge                Edge
+	// Door says how users come in: "gateway", or "direct" for function URLs of command and query in addition.
+	Door string
 	// Identity is "cognito" for a stage whose issuer is a stack of its own, which replaces Issuer and Audience. Callbacks
 	// are the addresses to which its sign-in returns. SelfSignUp lets everybody make an account.
 	Identity   string
@@ -130,7 +132,7 @@ func settingNames() []string {
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
 		announce, tableClass, reserve, effectsParallel, projectionsParallel,
 		identity, callbacks, selfSignUp, repository, region, replicas, maxReads, maxWrites, warmWrites, monthlyBudget,
-		backupRegion, backupDays, edgeSetting, originDomain, originCertificate, edgeSecret,
+		backupRegion, backupDays, edgeSetting, originDomain, originCertificate, edgeSecret, door,
 	}
 }
 
@@ -192,6 +194,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
 		Ceilings: r.ceilings(), Regions: r.regions(), Copies: r.copies(), Edge: r.edge(),
 		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
+		Door:   cmp.Or(r.text(door), doorGateway),
 		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
 		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
 		Announce: r.list(announce), TableClass: cmp.Or(r.text(tableClass), tableStandard), Reserve: r.numbers(reserve),
@@ -212,6 +215,7 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	address, err := url.Parse(s.Issuer)
 	r.refuse(err != nil || address.Scheme != "https" || address.Host == "", issuer, "want an address with https")
 	r.refuse(len(s.Audience) == 0, audience, "want at least one")
+	r.refuse(strings.ContainsAny(strings.Join(s.Audience, ""), " \t\n"), audience, "want texts without spaces")
 	r.refuse(len(s.ReadScopes) == 0, readScopes, "want at least one")
 	r.refuse(len(s.WriteScopes) == 0, writeScopes, "want at least one")
 	for _, origin := range s.AllowedOrigins {
@@ -229,8 +233,10 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		"want 1 for a stage that has users of that form, 2 for a new stage")
 	r.refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
 	r.refuse(s.TableClass != tableStandard && s.TableClass != tableInfrequent, tableClass, "want standard or infrequent")
+	r.refuse(s.Door != doorGateway && s.Door != doorDirect, door, "want gateway or direct")
+	r.refuse(s.Door == doorDirect && s.Edge.On, door, "want gateway with "+edgeSetting+": a function URL leads round it")
 	for name, n := range s.Reserve {
-		r.refuse(!slices.Contains(reservable(), name), reserve, "want some of "+strings.Join(reservable(), ", "))
+		r.refuse(!slices.Contains(s.reservable(), name), reserve, "want some of "+strings.Join(s.reservable(), ", "))
 		r.refuse(n < 1, reserve, name+": want a number above 0")
 	}
 	for _, event := range s.Announce {

@@ -42,7 +42,9 @@ type deployment struct {
 	caller    awsiam.Role             // that of the scheduler
 	hints     awsappsync.CfnApi
 	functions map[env.Function]awslambda.Function
-	live      map[env.Function]awslambda.Alias        // by which everything calls the functions
+	live      map[env.Function]awslambda.Alias // by which everything calls the functions
+	direct    map[env.Function]awslambda.Alias // by which their function URLs call them
+	urls      map[env.Function]awslambda.CfnUrl
 	mappings  map[string]awslambda.EventSourceMapping // by their functions' names
 	api       string                                  // id of the HTTP API
 	alarms    []awscloudwatch.Alarm
@@ -87,7 +89,8 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 		}),
 		settings: s, packages: packages, release: of,
 		queues: map[string]awssqs.Queue{}, functions: map[env.Function]awslambda.Function{},
-		live:     map[env.Function]awslambda.Alias{},
+		live:   map[env.Function]awslambda.Alias{},
+		direct: map[env.Function]awslambda.Alias{}, urls: map[env.Function]awslambda.CfnUrl{},
 		mappings: map[string]awslambda.EventSourceMapping{},
 	}
 	d.tag()
@@ -103,6 +106,7 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	d.addReaders()
 	d.addWalking()
 	d.addAccounts()
+	d.addDoors()
 	d.addAPI()
 	d.addCanary()
 	d.addTenants()

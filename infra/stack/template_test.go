@@ -36,6 +36,9 @@ const operator = "operator@nexus.example"
 // spread is the folder with prod in a region of its own, with two replicas.
 var spread string
 
+// doors is the folder with prod whose functions have function URLs.
+var doors string
+
 // whole is the folder with both stages, each with a domain, an issuer of its own, and a role for a workflow.
 var whole string
 
@@ -120,12 +123,14 @@ func run(m *testing.M) int {
 	restored, mailed = filepath.Join(folder, "restored"), filepath.Join(folder, "mailed")
 	bare = filepath.Join(folder, "bare")
 	edged, opened = filepath.Join(folder, "edged"), filepath.Join(folder, "opened")
+	doors = filepath.Join(folder, "doors")
 	code := 1
 	if err := errors.Join(
 		synthesize(folder, assembly, nil), synthesize(folder, adjusted, adjustments()),
 		synthesize(folder, restored, map[string]any{"stage": dev, "restoredStream": restoredStream}),
 		synthesize(folder, whole, wholeSettings()), synthesize(folder, spread, spreadSettings()),
 		synthesize(folder, edged, edgeSettings()), synthesize(folder, opened, originSettings()),
+		synthesize(folder, doors, doorSettings()),
 		synthesize(folder, mailed, map[string]any{"stage": prod, "alarmEmail": operator}),
 		synthesize(folder, bare, map[string]any{
 			"stage": prod, "canaryTokenEndpoint": "", "canaryClient": "", "canarySecret": "",
@@ -196,6 +201,7 @@ type resource struct {
 	Type           string
 	Properties     map[string]any
 	DeletionPolicy string
+	DependsOn      any
 	UpdatePolicy   map[string]any
 	Metadata       map[string]any
 }
@@ -349,6 +355,9 @@ func text(value any) string {
 		}
 		if sub, ok := v["Fn::Sub"].(string); ok {
 			return sub
+		}
+		if name, ok := v["Fn::ImportValue"].(string); ok {
+			return "${" + name + "}"
 		}
 	}
 	panic(fmt.Sprintf("no text: %v", value))

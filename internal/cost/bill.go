@@ -61,10 +61,11 @@ type Bill struct {
 	Table Part `json:"table"`
 	// Compared is Table by the headings of that estimate.
 	Compared []Comparison `json:"compared"`
-	// Places says where the units of Table go, and Growth what the whole costs in later months. Further holds what would
-	// lower it.
+	// Places says where the units of Table go, Growth what the whole costs in later months, and Doors what it costs by
+	// the setting door. Further holds what would lower it.
 	Places  []Place   `json:"places"`
 	Growth  []Growth  `json:"growth"`
+	Doors   []Door    `json:"doors"`
 	Further []Further `json:"further"`
 	// LifeCycle, Devices, Accounts and Limits are the other use of the table, and Rest every other service, for
 	// everything.
@@ -117,6 +118,8 @@ type biller struct {
 	month  *Month
 	prices Prices
 	when   When
+	// direct says that apps reach command and query by function URLs.
+	direct bool
 }
 
 // price returns a price, of the table's class.
@@ -137,10 +140,10 @@ func (b biller) line(what, price string, basis Basis, quantity float64) Line {
 
 // NewBill applies prices to a month.
 func NewBill(m *Month, prices Prices, when When) Bill {
-	b := biller{m, prices, when}
+	b := biller{month: m, prices: prices, when: when}
 	bill := b.bill()
 	bill.Compared, bill.Places = compare(bill.Table), b.places()
-	bill.Growth, bill.Further = b.growth(), b.further(bill)
+	bill.Growth, bill.Further, bill.Doors = b.growth(), b.further(bill), b.doors()
 	bill.ByActivity = b.activities()
 	return bill
 }
@@ -242,6 +245,12 @@ func (b biller) rest() []Line {
 	s.gbSeconds += (calls*float64(size.For(env.Account).MemoryMB)/1024*
 		(m.Model.OwnMilliseconds+looks*m.Model.ReadMilliseconds+m.Model.ObjectMilliseconds)/1000 +
 		m.canaryRuns()*float64(size.For(env.Canary).MemoryMB)/1024*m.Model.CanarySeconds) / m.Times
+	requests := b.line("requests to the HTTP API", apiRequests, Counted, s.requests*m.Times)
+	if b.direct { // an app that opens asks the HTTP API for the addresses, and is open for less than they are good
+		requests = b.line(requests.What, apiRequests, Modelled, sessions)
+		s.invocations[queryFunction] += sessions / m.Times
+		s.gbSeconds += sessions * float64(size.For(env.Query).MemoryMB) / 1024 * m.Model.OwnMilliseconds / 1000 / m.Times
+	}
 	var lines []Line
 	for _, name := range slices.Sorted(maps.Keys(s.invocations)) { // the load changes no zone, so walk is not called
 		basis := Counted
@@ -254,7 +263,7 @@ func (b biller) rest() []Line {
 	return append(lines,
 		b.line("their time", functionTime, Modelled, s.gbSeconds*m.Times),
 		b.line("records of the stream", streamReads, Counted, s.records*m.Times),
-		b.line("requests to the HTTP API", apiRequests, Counted, s.requests*m.Times),
+		requests,
 		b.line("calls by the scheduler", scheduleCalls, Counted, s.calls*m.Times),
 		b.line("events on the bus", busEvents, Counted, s.events*m.Times),
 		b.line("polls of the walk queue", queueRequests, Modelled, m.polls()),
@@ -264,7 +273,7 @@ func (b biller) rest() []Line {
 		b.line("logs", logs, Modelled, logged),
 		b.line("logs, kept a month", logStorage, Modelled, logged),
 		b.line("metrics", metrics, Counted, float64(len(metric.Names()))),
-		b.line("alarms, by the metrics they watch", alarms, Counted, watched()),
+		b.line("alarms, by the metrics they watch", alarms, Counted, b.watched()),
 		b.line("dashboard", dashboards, Counted, 1),
 		b.line("canary, requests", apiRequests, Modelled, m.canaryRuns()*m.Model.CanaryRequests),
 		b.line("canary, what its requests change", tableWrites, Modelled, m.canaryRuns()*m.Model.CanaryUnits),
@@ -281,9 +290,13 @@ const published = 2
 
 // watched returns how many metrics the alarms watch, those of ceilings among them, which prod has: an alarm on a sum is
 // charged for each metric in it.
-func watched() float64 {
+func (b biller) watched() float64 {
+	all := alarm.All(readers.Table(product.Registry()))
+	if b.direct {
+		all = alarm.Direct(all)
+	}
 	n := 0
-	for _, a := range slices.Concat(alarm.All(readers.Table(product.Registry())), alarm.Ceilings(1, 1)) {
+	for _, a := range slices.Concat(all, alarm.Ceilings(1, 1)) {
 		n += len(a.Of)
 	}
 	return float64(n)

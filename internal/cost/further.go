@@ -42,15 +42,8 @@ func (b biller) further(bill Bill) []Further {
 		}
 		return b.whole(tableWrites, saved)
 	}
-	requests := 0.0
-	for _, l := range bill.Rest.Lines {
-		if l.Price == apiRequests {
-			requests += l.Whole
-		}
-	}
 	return []Further{
 		{"capacity provisioned, half used", provisioned(1.0 / 2), "load that can be foreseen"},
-		{"functions reached without the HTTP API", requests, "tokens are checked in the functions; no domain"},
 		{"capacity provisioned, a third used", provisioned(1.0 / 3), "load that can be foreseen"},
 		{"a savings plan for the table", plannedPart * spent, "a year's promise"},
 		{"ledger rows without their place in GSI3", index(stats.Name, "GSI3-TaskStatus"), "statistics read years ahead"},

@@ -199,6 +199,32 @@ func TestBill_growsWithTheMonths(t *testing.T) {
 	require.InEpsilon(t, year.InfrequentWhole, later, 1e-9)
 }
 
+// Reached directly, the functions save what the HTTP API takes for all requests but those for the addresses.
+func TestBill_saysWhatEachDoorCosts(t *testing.T) {
+	t.Parallel()
+	bill := cost.NewBill(replayed(t, 1, 30, 7), cost.DefaultPrices(), cost.When{})
+	paid, whole := bill.Cost()
+	require.Len(t, bill.Doors, 2)
+	gateway, direct := bill.Doors[0], bill.Doors[1]
+	require.Equal(t, "gateway", gateway.Door)
+	require.InEpsilon(t, whole, gateway.Whole, 1e-9)
+	require.InEpsilon(t, paid, gateway.Cost, 1e-9)
+	const (
+		addresses = 0.6 + 0.12 // 600,000 apps that open: a request each, and an invocation
+		watched   = 0.5        // five metrics more in alarms
+	)
+	requests := 0.0
+	for _, l := range bill.Rest.Lines {
+		if l.What == "requests to the HTTP API" {
+			requests = l.Whole
+		}
+	}
+	require.InDelta(t, gateway.Whole-requests+addresses+watched, direct.Whole, 0.05)
+	require.Equal(t, "direct", direct.Door)
+	require.InDelta(t, gateway.Whole-gateway.Alone, direct.Whole-direct.Alone, 1e-9, "the same lines are left out")
+	require.Greater(t, gateway.Whole-gateway.Alone, 10.0)
+}
+
 func TestBill_saysWhatWouldLowerItAndWhatThatCosts(t *testing.T) {
 	t.Parallel()
 	bill := cost.NewBill(replayed(t, 1, 30, 6), cost.DefaultPrices(), cost.When{})

@@ -23,6 +23,7 @@ func (b Bill) Print(out io.Writer, m *Month) error {
 	cost, whole := b.Cost()
 	text.WriteByte('\n')
 	b.printSum(&text, "all together", whole, cost)
+	b.printDoors(&text)
 	b.printGrowth(&text)
 	b.printCompared(&text)
 	b.printPlaces(&text)
@@ -47,6 +48,32 @@ func (b Bill) printCompared(out io.Writer) {
 		ours, items = ours+c.Ours, items+c.Itemised
 	}
 	fmt.Fprintf(out, "%-40s %9.2f %9.2f %9.2f\n", "together", ours, b.Table.Claimed, items)
+}
+
+// printDoors prints a column for each value of the setting door.
+func (b Bill) printDoors(out io.Writer) {
+	if len(b.Doors) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%-40s", "by the setting door")
+	for _, d := range b.Doors {
+		fmt.Fprintf(out, " %9s", d.Door)
+	}
+	fmt.Fprintln(out)
+	for _, row := range []struct {
+		what  string
+		value func(Door) float64
+	}{
+		{"all together", func(d Door) float64 { return d.Whole }},
+		{"paid", func(d Door) float64 { return d.Cost }},
+		{"all together but change logs and hints", func(d Door) float64 { return d.Alone }},
+	} {
+		fmt.Fprintf(out, "  %-38s", row.what)
+		for _, d := range b.Doors {
+			fmt.Fprintf(out, " %9.2f", row.value(d))
+		}
+		fmt.Fprintln(out)
+	}
 }
 
 // printGrowth prints a column for each month.

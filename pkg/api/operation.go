@@ -24,6 +24,8 @@ type operation struct {
 	detail  string
 	// open operations need no user, and every part serves everywhere ones.
 	open, everywhere bool
+	// maxAge is how long clients and caches may keep the answer of an open operation; 0 if they have to ask each time.
+	maxAge time.Duration
 	// writes says that the operation changes something: it belongs to the command side and accepts an idempotency key.
 	writes       bool
 	precondition precondition
@@ -200,7 +202,7 @@ func operations(r *entity.Registry) []*operation {
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
 	table = append(table, planOperations()...)
-	return append(table, batchOperation(), documentOperation(), healthOperation())
+	return append(table, batchOperation(), documentOperation(), healthOperation(), addressesOperation())
 }
 
 // isCommand reports whether a batch may carry the operation.

@@ -81,7 +81,7 @@ var (
 	}
 	unauthenticated = problemKind{
 		"unauthenticated", http.StatusUnauthorized, "Authentication required",
-		"There is no bearer token, or it names no user.",
+		"There is no bearer token, it is not accepted, or it names no user.",
 	}
 	reauthenticate = problemKind{
 		"reauthenticate", http.StatusUnauthorized, "Sign-in too old", "The operation needs a token whose user signed in a " +

@@ -284,8 +284,11 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 		x.answerList(r, out)
 		return
 	}
-	if o.open {
-		h.Set("Cache-Control", "no-cache") // it belongs to no user, and a cache may store it if it asks again
+	switch { // what is open belongs to no user, and a cache may store it
+	case o.maxAge > 0:
+		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(o.maxAge.Seconds())))
+	case o.open:
+		h.Set("Cache-Control", "no-cache") // if it asks again
 	}
 	tag, whole := x.tagOf(o, out)
 	if tag != "" {

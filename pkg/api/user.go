@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/port"
 )
 
 // digestPrefix begins the user ids that are digests of subjects, and of no others.
@@ -63,6 +65,9 @@ type Claims struct {
 	AuthTime string
 	// Scope and ScopeList are the claims scope (RFC 9068 §2.2.3) and scp, as which some issuers send the same.
 	Scope, ScopeList string
+	// Refused is why the token has no claims; nil for a token that is good, and for none. Of a [port.ErrUnavailable] the
+	// reason is passing, and the token may be good.
+	Refused error
 }
 
 type claimsKey struct{}
@@ -122,6 +127,9 @@ func Bearer(r *http.Request) (token string, ok bool) {
 
 // authenticate returns the user with a well-formed id, whose token has a scope of the side.
 func (a *API) authenticate(r *http.Request) (string, *Problem) {
+	if reason := claimsOf(r).Refused; reason != nil {
+		return "", problemOfToken(reason)
+	}
 	user, ok := a.cfg.Authenticate(r)
 	if !ok || entity.CheckUserID(user) != nil {
 		return "", refuse(unauthenticated, "Send the bearer token of a user.")
@@ -131,4 +139,13 @@ func (a *API) authenticate(r *http.Request) (string, *Problem) {
 			with("WWW-Authenticate", `Bearer error="insufficient_scope"`)
 	}
 	return user, nil
+}
+
+// problemOfToken returns the answer to a request whose token is refused (RFC 6750 §3.1), or cannot be judged now.
+func problemOfToken(reason error) *Problem {
+	if errors.Is(reason, port.ErrUnavailable) {
+		return refuse(unavailable, "The token could not be checked now.").because(reason)
+	}
+	return refuse(unauthenticated, "The token is not accepted: %v.", reason).
+		with("WWW-Authenticate", `Bearer error="invalid_token"`)
 }

@@ -30,13 +30,13 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 	}
 }
 
-// Commands answers requests of the HTTP API by the front. It answers everything else as a direct invocation:
-// {"userId": …, "commands": […]}.
-func Commands(a *api.API, front http.Handler) boot.Handler {
-	requests := httpapi.New(front)
+// Commands answers requests of the HTTP API and of a function URL by the front. It answers everything else as a direct invocation:
+// {"userId": …, "commands": […]}. The alias of the function URL takes requests alone: everybody may call it.
+func Commands(a *api.API, front http.Handler, check httpapi.Check) boot.Handler {
+	requests := httpapi.New(front, check)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		out, err := requests.Handle(ctx, payload)
-		if !errors.Is(err, httpapi.ErrNoEvent) {
+		if !errors.Is(err, httpapi.ErrNoEvent) || httpapi.IsDirect(ctx) {
 			return out, err
 		}
 		out, err = a.Run(ctx, payload)

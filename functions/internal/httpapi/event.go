@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"nexus/pkg/api"
+	"nexus/pkg/deploy/env"
 )
 
 // event holds the needed part of an HTTP request in payload format 2.0 (API Gateway Developer Guide, "Create AWS
-// Lambda proxy integrations for HTTP APIs").
+// Lambda proxy integrations for HTTP APIs"). A function URL sends the same format (AWS Lambda Developer Guide,
+// "Invoking Lambda function URLs").
 type event struct {
 	version        string
 	path, query    string
@@ -19,6 +21,7 @@ type event struct {
 	domain         string
 	method, source string
 	claims         api.Claims
+	addresses      api.Addresses
 }
 
 const payloadVersion = "2.0"
@@ -73,6 +76,8 @@ func (e *event) member(p *parser, name string) error {
 		return p.text(&e.body)
 	case "isBase64Encoded":
 		return p.truth(&e.inBase64)
+	case "stageVariables":
+		return p.object(func(name string) error { return e.variable(p, name) })
 	case memberContext:
 		return p.object(func(name string) error { return e.contextMember(p, name) })
 	}
@@ -99,6 +104,16 @@ func (e *event) contextMember(p *parser, name string) error {
 				return p.object(func(name string) error { return e.claim(p, name) })
 			})
 		})
+	}
+	return p.SkipValue()
+}
+
+func (e *event) variable(p *parser, name string) error {
+	switch name {
+	case env.CommandURL:
+		return p.text(&e.addresses.Command)
+	case env.QueryURL:
+		return p.text(&e.addresses.Query)
 	}
 	return p.SkipValue()
 }

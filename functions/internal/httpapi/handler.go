@@ -1,25 +1,45 @@
-// Package httpapi serves the requests of an API Gateway HTTP API, in payload format 2.0, with a net/http handler.
+// Package httpapi serves the requests of an API Gateway HTTP API and of a function URL, in payload format 2.0, with a
+// net/http handler.
 //
 // It promises that the handler receives the request as from a net/http server, and that no input of a client is
 // interpreted twice: the path is never parsed again, a header never split. It must never take the user from anything
-// but the claims that the API's authorizer verified.
+// but the claims that the API's authorizer verified, or, of a request by a function URL, a token that it had checked.
 package httpapi
 
 import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"nexus/pkg/api"
+	"nexus/pkg/deploy/env"
 )
 
 // MaxAnswer is the size of an answer in bytes, in its JSON form (AWS Lambda Developer Guide, "Lambda quotas":
 // invocation payload, 6 MB).
 const MaxAnswer = 6 << 20
 
+// Check returns the claims of a token that no gateway has checked, or why it has none: see [api.Claims].
+type Check func(ctx context.Context, token string) (api.Claims, error)
+
 // Handler answers events.
-type Handler struct{ next http.Handler }
+type Handler struct {
+	next  http.Handler
+	check Check
+}
 
 // New returns a handler of events in front of the http one.
-func New(next http.Handler) *Handler { return &Handler{next} }
+func New(next http.Handler, check Check) *Handler { return &Handler{next, check} }
+
+// IsDirect reports whether the request came by a function URL: only that calls the alias [env.DirectAlias]. Lambda says
+// which alias was called, and the request has no part in it.
+func IsDirect(ctx context.Context) bool {
+	lc, ok := lambdacontext.FromContext(ctx)
+	return ok && strings.HasSuffix(lc.InvokedFunctionArn, ":"+env.DirectAlias)
+}
 
 // Handle answers one request. An error means that the payload is no request in format 2.0, or that the answer is
 // longer than Lambda accepts; the API then answers 500. [ErrNoEvent] says that the payload is from another invoker.
@@ -28,9 +48,16 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	isDirect := IsDirect(ctx)
+	if isDirect { // whatever the event has of a gateway, none was asked
+		e.claims, e.addresses = api.Claims{}, api.Addresses{}
+	}
 	r, err := e.request(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if isDirect {
+		r = h.identify(unescape(r))
 	}
 	w := &recorder{header: http.Header{}}
 	h.next.ServeHTTP(w, r)
@@ -42,4 +69,17 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
 		return nil, fmt.Errorf("answer to %s %s: %w", r.Method, r.Pattern, err)
 	}
 	return answer, nil
+}
+
+// identify returns the request with the claims of its token.
+func (h *Handler) identify(r *http.Request) *http.Request {
+	token, ok := api.Bearer(r)
+	if !ok {
+		return r
+	}
+	claims, err := h.check(r.Context(), token)
+	if err != nil {
+		claims = api.Claims{Refused: err}
+	}
+	return r.WithContext(api.WithClaims(r.Context(), claims))
 }

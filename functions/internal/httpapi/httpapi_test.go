@@ -47,7 +47,7 @@ func serve(t *testing.T, payload []byte) (seen *http.Request, body string) {
 		content, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		seen, body = r, string(content)
-	}))
+	}), nil)
 	_, err := h.Handle(t.Context(), payload)
 	require.NoError(t, err)
 	require.NotNil(t, seen)
@@ -64,7 +64,7 @@ type answer struct {
 
 func respond(t *testing.T, h http.HandlerFunc) answer {
 	t.Helper()
-	text, err := httpapi.New(h).Handle(t.Context(), event("/", nil))
+	text, err := httpapi.New(h, nil).Handle(t.Context(), event("/", nil))
 	require.NoError(t, err)
 	var a answer
 	require.NoError(t, json.Unmarshal(text, &a))
@@ -138,7 +138,7 @@ func TestHandler_passesTheBodyOnByteForByte(t *testing.T) {
 	require.Empty(t, body)
 	require.Equal(t, http.NoBody, r.Body)
 
-	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), event("/", request{
+	_, err := httpapi.New(http.NotFoundHandler(), nil).Handle(t.Context(), event("/", request{
 		"body": "%%", "isBase64Encoded": true,
 	}))
 	require.ErrorContains(t, err, "body of the event")
@@ -178,7 +178,7 @@ func TestHandler_takesTheUserFromTheVerifiedClaimAlone(t *testing.T) {
 		require.Equal(t, want, max(0, api.SignedInAt(r).Unix()), claim)
 	}
 	twice := withClaims(`,"authorizer":{"jwt":{"claims":{"sub":"ann","sub":"mallory"}}}`)
-	_, err := httpapi.New(http.NotFoundHandler()).Handle(t.Context(), twice)
+	_, err := httpapi.New(http.NotFoundHandler(), nil).Handle(t.Context(), twice)
 	require.ErrorContains(t, err, "duplicate")
 }
 
@@ -221,7 +221,7 @@ func TestHandler_failsOnAnAnswerThatLambdaWouldRefuse(t *testing.T) {
 	t.Parallel()
 	h := httpapi.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		write(t, w, make([]byte, httpapi.MaxAnswer))
-	}))
+	}), nil)
 	_, err := h.Handle(t.Context(), event("/", nil))
 	require.ErrorContains(t, err, "bytes")
 }
@@ -255,7 +255,7 @@ func TestDecode_readsANullMemberAsAbsent(t *testing.T) {
 
 // handle answers the payload with a handler that finds nothing.
 func handle(payload string) error {
-	_, err := httpapi.New(http.NotFoundHandler()).Handle(context.Background(), []byte(payload))
+	_, err := httpapi.New(http.NotFoundHandler(), nil).Handle(context.Background(), []byte(payload))
 	return err
 }
 

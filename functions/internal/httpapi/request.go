@@ -14,8 +14,8 @@ import (
 	"nexus/pkg/api"
 )
 
-// request makes the request that net/http's server would have made. Its subject is the sub claim of the token that the
-// API's authorizer verified; it is empty if the route has no authorizer.
+// request makes the request that net/http's server would have made. Its claims are those of the token that the API's
+// authorizer verified; they are empty if the route has no authorizer.
 func (e *event) request(ctx context.Context) (*http.Request, error) {
 	body := []byte(e.body)
 	if e.inBase64 {
@@ -46,5 +46,19 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if len(e.cookies) > 0 {
 		r.Header.Set("Cookie", strings.Join(e.cookies, "; "))
 	}
+	ctx = api.WithAddresses(ctx, api.Addresses{
+		Command: strings.TrimSuffix(e.addresses.Command, "/"), Query: strings.TrimSuffix(e.addresses.Query, "/"),
+	})
 	return r.WithContext(api.WithClaims(ctx, e.claims)), nil
+}
+
+// unescape returns the request with its path percent-decoded: a function URL passes a path as the client sent it, which
+// an HTTP API does not. A path that cannot be decoded stays as it is, and leads nowhere.
+func unescape(r *http.Request) *http.Request {
+	sent := r.URL.Path
+	if path, err := url.PathUnescape(sent); err == nil {
+		r.URL.Path, r.URL.RawPath = path, sent
+		r.RequestURI = r.URL.RequestURI()
+	}
+	return r
 }

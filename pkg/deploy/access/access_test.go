@@ -20,9 +20,10 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	// Where apps subscribe, command only tells them; and neither a setting nor the pepper names a resource.
 	told := map[env.Function][]string{
 		env.Command: {
-			env.HintsHost, env.HintsRealtimeHost, env.SubjectForm, env.Limits, env.Scopes, env.FeedOrigin, env.EdgeSecrets,
+			env.HintsHost, env.HintsRealtimeHost, env.SubjectForm, env.Limits, env.Scopes, env.Issuer, env.Audience,
+			env.FeedOrigin, env.EdgeSecrets,
 		},
-		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits, env.Scopes, env.EdgeSecrets},
+		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits, env.Scopes, env.Issuer, env.Audience, env.EdgeSecrets},
 		env.Projections: {env.SyncForm},
 		env.Effects:     {env.Announce},
 		env.Account:     {env.ScheduleRoleARN},  // it deletes schedules and makes none

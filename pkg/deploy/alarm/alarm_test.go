@@ -28,9 +28,10 @@ func consumers() []string {
 	return out
 }
 
-// all are the alarms of the product, in a stage with ceilings.
+// all are the alarms of the product, in a stage with ceilings, and what function URLs add.
 func all() []alarm.Alarm {
-	return slices.Concat(alarm.All(readers.Table(product.Registry())), alarm.Ceilings(4000, 4000))
+	usual := alarm.All(readers.Table(product.Registry()))
+	return slices.Concat(usual, alarm.Ceilings(4000, 4000), alarm.Direct(usual)[len(usual):])
 }
 
 func TestAlarm_canBeMade(t *testing.T) {

@@ -125,6 +125,10 @@ func scenarios() []scenario {
 			"TableBytes of projections": 81e9, "ConsumedReadCapacityUnits of table": 30001,
 			"ConsumedWriteCapacityUnits of table": 30001, "ErasuresOverdue": 1,
 		}, rings: []string{"nexus-erase-overdue", "nexus-table-large", "nexus-table-read-units", "nexus-table-write-units"}},
+		{name: "a function URL under attack", all: busy(), later: map[string]float64{
+			"Url4xxCount of command": 4000, "UrlRequestCount of command": 4100, "Url4xxCount of query": 20,
+			"UrlRequestCount of query": 900,
+		}, rings: []string{"nexus-direct-refused"}},
 		{name: "half of the ceilings", all: busy(), later: map[string]float64{
 			"ConsumedReadCapacityUnits of GSI1-YearView": 120001, "ConsumedWriteCapacityUnits of table": 120001,
 		}, rings: []string{"nexus-table-read-ceiling", "nexus-table-write-ceiling", "nexus-table-write-units"}},

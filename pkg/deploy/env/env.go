@@ -64,6 +64,10 @@ const (
 	// Scopes are those one of which a user's token needs for the function, separated by spaces: to change for command, to
 	// read for query.
 	Scopes = "SCOPES"
+	// Issuer is the address of the issuer of users' tokens, and Audience whom a token may be for, separated by spaces:
+	// one of them has to be its aud, or its client_id. Only requests that come by a function URL need them.
+	Issuer   = "ISSUER"
+	Audience = "AUDIENCE"
 	// FeedOrigin is the origin of the addresses of calendars: the stage's domain, which outlives all else.
 	FeedOrigin = "FEED_ORIGIN"
 	// EdgeSecrets are the values of the header that CloudFront adds, with a comma between: a request with none of them is
@@ -80,6 +84,16 @@ const (
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
 )
+
+// Variables of the HTTP API's stage, which come beside each request: the function URLs of command and query. The
+// functions cannot have them as their own, because a URL is made after its function.
+const (
+	CommandURL = "commandUrl"
+	QueryURL   = "queryUrl"
+)
+
+// DirectAlias is the alias of command and query that their function URLs call, and nothing else does.
+const DirectAlias = "direct"
 
 // AnnounceNone is the value of [Announce] for no event: a variable is never empty. So is EdgeNone of [EdgeSecrets].
 const (
@@ -131,10 +145,10 @@ func (f Function) Variables() []string {
 		names = []string{APIAddress, TokenEndpoint, TokenScope, ClientID, ClientSecret}
 	case Query:
 		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes,
-			EdgeSecrets)
+			Issuer, Audience, EdgeSecrets)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
-			Scopes, FeedOrigin, EdgeSecrets)
+			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:

@@ -86,6 +86,16 @@ func scopesForm(s string) bool {
 	return true
 }
 
+// audienceForm accepts texts of visible characters with a space between two.
+func audienceForm(s string) bool {
+	for one := range strings.SplitSeq(s, " ") {
+		if !some(one, visible, "") {
+			return false
+		}
+	}
+	return true
+}
+
 // addressForm accepts an address with https, or of this machine.
 func addressForm(s string) bool {
 	u, err := url.Parse(s)

@@ -32,6 +32,8 @@ type Settings struct {
 	PepperText            string
 	Limits                string
 	Scopes                string
+	Issuer                string
+	Audience              string
 	FeedOrigin            string
 	EdgeSecretList        string
 	APIAddress            string
@@ -79,6 +81,9 @@ func (s Settings) EdgeSecrets() []string {
 	}
 	return strings.Split(s.EdgeSecretList, ",")
 }
+
+// AudienceList returns whom a token may be for.
+func (s Settings) AudienceList() []string { return strings.Fields(s.Audience) }
 
 // Numbers returns the limits of each user.
 func (s Settings) Numbers() limit.Numbers {
@@ -213,6 +218,10 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.Limits }},
 		{name: Scopes, what: "a list of scopes with a space between two", form: scopesForm,
 			field: func(s *Settings) *string { return &s.Scopes }},
+		{name: Issuer, what: "an https address", form: addressForm,
+			field: func(s *Settings) *string { return &s.Issuer }},
+		{name: Audience, what: "a list of audiences with a space between two", form: audienceForm,
+			field: func(s *Settings) *string { return &s.Audience }},
 		{name: FeedOrigin, what: "https:// and a host's name", form: originForm,
 			field: func(s *Settings) *string { return &s.FeedOrigin }},
 		{name: EdgeSecrets, what: "none, or one or two secrets of 64 hexadecimal digits in lower case", form: edgeForm,

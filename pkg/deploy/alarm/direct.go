@@ -1,0 +1,32 @@
+package alarm
+
+import "nexus/pkg/deploy/env"
+
+// leastByURL is the number of refused requests a period below which their share says nothing: ten a second.
+const leastByURL = "3000"
+
+// Direct returns the alarms of a stage whose functions also have function URLs: these, with nexus-limited reckoned by
+// all requests and not by those of the HTTP API, and one about the URLs.
+func Direct(all []Alarm) []Alarm {
+	var out []Alarm
+	for _, a := range all {
+		if a.Name == "nexus-limited" {
+			a.Of = []Metric{
+				a.Of[0], lambdaMetric("Invocations", Sum, env.Command), lambdaMetric("Invocations", Sum, env.Query),
+			}
+			a.Expression = "IF(m0 >= " + leastLimited + ", 100 * m0 / (FILL(m1, 0) + FILL(m2, 0)))"
+		}
+		out = append(out, a)
+	}
+	const refused = "(FILL(m0, 0) + FILL(m1, 0))"
+	return append(out, Alarm{
+		Name: "nexus-direct-refused",
+		Of: []Metric{
+			lambdaMetric("Url4xxCount", Sum, env.Command), lambdaMetric("Url4xxCount", Sum, env.Query),
+			lambdaMetric("UrlRequestCount", Sum, env.Command), lambdaMetric("UrlRequestCount", Sum, env.Query),
+		},
+		Expression: "IF(" + refused + " >= " + leastByURL + ", 100 * " + refused + " / (FILL(m2, 0) + FILL(m3, 0)))",
+		Above:      50, Period: steady, Periods: 1, Missing: Good,
+		Says: "Most requests by function URLs are refused: somebody attacks them.",
+	})
+}
