@@ -31,7 +31,8 @@ func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 }
 
 // Commands answers requests of the HTTP API and of a function URL by the front. It answers everything else as a direct
-// invocation: {"userId": …, "commands": […]}. The alias of the function URL takes requests alone: everybody may call it.
+// invocation: {"userId": …, "commands": […]}. The alias of the function URL takes requests alone: everybody may
+// call it.
 func Commands(a *api.API, front http.Handler, check httpapi.Check) boot.Handler {
 	requests := httpapi.New(front, check)
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
