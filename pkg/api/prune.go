@@ -161,7 +161,11 @@ func problemOfPruning(err error) *Problem {
 		return refuse(stateConflict, "The plan of %s was rolled over from a revision of this one.", named.By.Date)
 	case errors.As(err, &early):
 		seconds := min(max(1, int(math.Ceil(early.Wait.Seconds()))), maxWait)
-		return refuse(unavailable, "The plan can be deleted once its last revision is past.").
+		says := "The plan can be deleted once its last revision is past."
+		if early.Wait == 0 {
+			says = "A part of the plan's history is removed. Repeat the request for the rest."
+		}
+		return refuse(unavailable, "%s", says).
 			with("Retry-After", strconv.Itoa(seconds)).because(err)
 	}
 	return nil

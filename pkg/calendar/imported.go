@@ -39,7 +39,9 @@ func exception(d ical.Draft) command.Exception {
 	if d.Orphan {
 		date = d.Original.DateIn
 	}
-	return command.Exception{Date: date, Sequence: d.Sequence, Stamp: d.Stamp, Fields: d.Fields, Kept: d.KeptText()}
+	return command.Exception{
+		Date: date, Sequence: d.Sequence, Stamp: d.Stamp, Fields: d.Fields, Kept: d.KeptText(), Excluded: d.Excluded,
+	}
 }
 
 // fieldsOf returns all fields that the draft could have; absent ones are null. Links are not among them: iCalendar has

@@ -2,6 +2,7 @@ package calendar_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,5 +111,20 @@ func TestImporter_changesNothingByAnExportOfTwoLivesOfOneUID(t *testing.T) {
 		before := b.rows()
 		b.Equal(2, b.imports(ann, b.export(ann).Text).Unchanged)
 		b.Equal(before, b.rows())
+	}
+}
+
+// A series has at least one occurrence. So if EXDATE excludes all, the first is there, and cancelled by itself.
+func TestImporter_showsNothingOfACancelledSeriesWithoutAnOccurrence(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"CONFIRMED", "CANCELLED"} {
+		b := setup(t)
+		file := text(vevent("u", starts, daily+";COUNT=1", strings.Replace(starts, "DTSTART", "EXDATE", 1), "STATUS:"+status))
+		b.Equal(1, b.imports(ann, file).Created)
+		rows := b.rows()
+		b.Len(rows, 2)
+		b.Contains(string(b.export(ann).Text), "EXDATE")
+		b.Equal(1, b.imports(ann, b.export(ann).Text).Unchanged)
+		b.Equal(rows, b.rows())
 	}
 }

@@ -51,6 +51,8 @@ type Exception struct {
 	Fields item.Item
 	// Kept is the content of the occurrence that no field holds, as in an [Imported].
 	Kept string
+	// Excluded says that the series excludes the occurrence. So its status is its own, also where that is the series'.
+	Excluded bool
 }
 
 // Outcome is the outcome of one import.

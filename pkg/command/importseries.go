@@ -171,7 +171,7 @@ func (e *exceptions) add(x Exception) ImportResult {
 	usual := e.series.Item(o)
 	row := e.known.rows[date]
 	setKept(told, x.Kept)
-	fields := e.own(told, usual, row)
+	fields := e.own(told, usual, row, x.Excluded)
 	result := ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(product.AttrEventID)}}
 	isOwn, wasOwn := fields.Has(product.AttrModifiedFields), row.Has(product.AttrModifiedFields)
 	if isOwn {
@@ -217,9 +217,9 @@ func saysTheSame(row, fields item.Item) bool {
 	return true
 }
 
-// own returns the fields of an instance: its times, and the differences from the series. Another calendar does not
-// affect links.
-func (e *exceptions) own(told, usual, row item.Item) item.Item {
+// own returns the fields of an instance: its times, and the differences from the series. The status of an excluded one
+// is a difference in any case. Another calendar does not affect links.
+func (e *exceptions) own(told, usual, row item.Item, isExcluded bool) item.Item {
 	fields := item.Item{
 		product.AttrMasterID: usual[product.AttrMasterID], product.AttrRecurrenceID: usual[product.AttrRecurrenceID],
 	}
@@ -237,7 +237,7 @@ func (e *exceptions) own(told, usual, row item.Item) item.Item {
 				names = append(names, item.String(f.Name))
 				fields.Set(f.Name, row[f.Name])
 			}
-		case !item.Equal(told[f.Name], usual[f.Name]):
+		case isExcluded && f.Name == entity.AttrStatus, !item.Equal(told[f.Name], usual[f.Name]):
 			names = append(names, item.String(f.Name))
 			if slices.Contains(product.SpanFields(), f.Name) {
 				span = told
@@ -309,7 +309,7 @@ func (e *exceptions) undoOthers() {
 		}
 		usual := e.series.Item(o)
 		usual.Set(product.AttrKept, e.series.Master()[product.AttrKept])
-		if fields := e.own(usual, usual, row); fields.Has(product.AttrModifiedFields) {
+		if fields := e.own(usual, usual, row, false); fields.Has(product.AttrModifiedFields) {
 			e.write(ImportResult{Ref: entity.Ref{Type: entity.TypeInstance, ID: usual.Str(product.AttrEventID)}}, row,
 				fields, "")
 			continue

@@ -34,6 +34,8 @@ type Draft struct {
 	Date string
 	// Original is the RECURRENCE-ID of an INSTANCE (RFC 5545 §3.8.4.4).
 	Original Moment
+	// Excluded says that an EXDATE of its series makes an INSTANCE.
+	Excluded bool
 	// Orphan says that an INSTANCE has no series in the calendar. If the series was imported earlier, Date is the result
 	// of [Moment.DateIn] for its zone; if not, [Draft.Alone] makes an EVENT of the instance.
 	Orphan bool

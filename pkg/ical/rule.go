@@ -71,7 +71,7 @@ func (d *Draft) leaveOne(m *mapper) error {
 	date := first.Wall.Format(compactDate)
 	d.ExDates = slices.DeleteFunc(d.ExDates, func(other string) bool { return other == date })
 	instance := *d
-	instance.Kind, instance.Date, instance.isDerived = entity.TypeInstance, date, true
+	instance.Kind, instance.Date, instance.isDerived, instance.Excluded = entity.TypeInstance, date, true, true
 	instance.derived, instance.RRule, instance.ExDates, instance.RDates = nil, "", nil, nil
 	instance.Fields = d.Fields.Clone()
 	instance.Fields[entity.AttrStatus] = item.String(product.StatusCancelled)

@@ -101,9 +101,13 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// clientFields are all that a client can set.
+// clientFields are all that a client can set, the rule in its one form: UNTIL is of the kind of the start.
 func (s *plainSeries) clientFields() object {
-	f := object{"rrule": s.rule.String()}
+	rule := s.rule
+	if end, ok := s.ruleEnd(); ok {
+		rule = rule.with("UNTIL", s.span.until(end))
+	}
+	f := object{"rrule": rule.String()}
 	for n, v := range s.fields {
 		f[n] = v
 	}

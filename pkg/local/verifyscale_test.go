@@ -5,6 +5,7 @@ package local_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"runtime"
@@ -138,6 +139,7 @@ func TestPostVerify_takesTimeInProportionToTheUser(t *testing.T) {
 		most := peak(func() {
 			var found map[string]verify.Difference
 			found, sum = s.verified(fmt.Sprintf(`{"user":%q}`, s.user))
+			maps.DeleteFunc(found, func(_ string, d verify.Difference) bool { return d.Kind == verify.Count }) // a repair counts
 			require.Empty(t, found)
 		})
 		took, used := time.Since(began), processor(t)-used

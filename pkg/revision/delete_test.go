@@ -299,3 +299,21 @@ func TestDelete_endsTheSameWhereverItDies(t *testing.T) {
 		}
 	}
 }
+
+func TestDelete_removesALongHistoryInSeveralCalls(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	parent := ""
+	for range revision.MaxPruned + 2 {
+		made, err := b.commit(parent, "", "word")
+		b.NoError(err)
+		parent = made.RevID
+	}
+	b.now = b.now.Add(time.Hour)
+	done, err := b.notes.Delete(b.ctx, today, repository.Address{}, revision.Receipt{})
+	b.ErrorIs(err, table.ErrConflict)
+	b.Equal(revision.MaxPruned, done.Revisions)
+	done, err = b.notes.Delete(b.ctx, today, repository.Address{}, revision.Receipt{})
+	b.NoError(err)
+	b.Equal(2, done.Revisions)
+}

@@ -69,14 +69,18 @@ func (e *NamedError) Error() string {
 	return fmt.Sprintf("%s: the head of %s names a revision of it", e.Repository, e.By)
 }
 
-// EarlyError says that a repository cannot be deleted for so long, because a new history must be later than its head
-// (503). It is a [table.ErrConflict].
+// EarlyError says that a repository cannot be deleted yet (503). It is a [table.ErrConflict].
 type EarlyError struct {
 	Repository repository.Address
-	Wait       time.Duration
+	// Wait is the time after which its head is past: a new history must be later. It is 0 if the head is, and a part of
+	// the history is removed that leaves another one.
+	Wait time.Duration
 }
 
 func (e *EarlyError) Error() string {
+	if e.Wait == 0 {
+		return fmt.Sprintf("%s: a part of the history is left", e.Repository)
+	}
 	return fmt.Sprintf("%s: the head is not past for %s", e.Repository, e.Wait)
 }
 

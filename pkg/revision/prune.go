@@ -132,9 +132,9 @@ func (r *Repository[S]) removeOnce(
 // one of its revisions. The last transaction removes the head together with its log entry and the row of the day, if
 // the head is as it was read. So a commit in between keeps the repository, and one after it begins a new history.
 //
-// It removes at most [MaxPruned] older revisions. If there are more, it returns [table.ErrConflict]. In the second of
-// the head, and while the head is ahead of the clock, it returns an [*EarlyError]. Repeating it goes on from there. The
-// last transaction also puts the receipt: a repetition after it never removes the new history.
+// It removes at most [MaxPruned] older revisions. If there are more, and in the second of the head, and while the head
+// is ahead of the clock, it returns an [*EarlyError]. Repeating it goes on from there. The last transaction also puts
+// the receipt: a repetition after it never removes the new history.
 func (r *Repository[S]) Delete(
 	ctx context.Context, at, follower repository.Address, receipt Receipt,
 ) (Pruned, error) {
@@ -146,11 +146,13 @@ func (r *Repository[S]) Delete(
 				return &NamedError{at, follower}
 			case !r.When(Head{}).After(line.head.RevTs):
 				return &EarlyError{at, line.head.RevTs.Add(time.Second).Sub(r.now())}
-			case done.Revisions+len(older) > MaxPruned:
-				return table.ErrConflict
 			}
-			if err := r.takeOut(ctx, line, done, older, nil); err != nil {
+			room := MaxPruned - done.Revisions
+			if err := r.takeOut(ctx, line, done, older[:min(room, len(older))], nil); err != nil {
 				return err
+			}
+			if len(older) > room {
+				return &EarlyError{Repository: at}
 			}
 			return r.takeHead(ctx, line, done, receipt)
 		})

@@ -42,9 +42,6 @@ func (m *move) followingRule() recurrence.Rule {
 	if !ends {
 		return m.new
 	}
-	if m.from.allDay {
-		until = dateOf(until)
-	}
 	return m.new.WithUntil(m.end(until), m.to.allDay, m.to.zone)
 }
 
