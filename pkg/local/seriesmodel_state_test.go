@@ -226,6 +226,9 @@ func (s *plainSeries) follow(before *plainSeries, isRuleSent, isEndSent bool) {
 		Start: before.span.reading(), Rule: seriestest.ReadRule(before.rule.String()), Ends: map[string]time.Time{},
 	}
 	if at, ok := before.ruleEnd(); ok {
+		if before.span.allDay {
+			at = dayOf(at)
+		}
 		old.Ends[seriestest.Until] = at
 	}
 	if !before.until.IsZero() {

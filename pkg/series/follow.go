@@ -42,6 +42,9 @@ func (m *move) followingRule() recurrence.Rule {
 	if !ends {
 		return m.new
 	}
+	if m.from.allDay {
+		until = dateOf(until)
+	}
 	return m.new.WithUntil(m.end(until), m.to.allDay, m.to.zone)
 }
 
