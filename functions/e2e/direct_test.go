@@ -115,5 +115,7 @@ func TestQuery_tellsTheAddressesThatTheGatewayTellsIt(t *testing.T) {
 		env.CommandURL: command + "/", env.QueryURL: query + "/",
 	}})
 	require.JSONEq(t, `{"command":"`+command+`","query":"`+query+`"}`, f.request(ask).Body)
-	require.JSONEq(t, `{}`, f.by(env.DirectAlias).request(ask).Body, "only the gateway tells addresses")
+	none := map[string]any{env.CommandURL: env.NoURL, env.QueryURL: env.NoURL}
+	require.JSONEq(t, `{}`, f.request(changed(t, ask, map[string]any{"stageVariables": none})).Body)
+	require.Equal(t, http.StatusUnauthorized, f.by(env.DirectAlias).request(ask).StatusCode, "only the gateway tells them")
 }

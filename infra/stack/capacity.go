@@ -29,13 +29,12 @@ func tableClasses() map[string]awsdynamodb.TableClass {
 const maxParallel = 10
 
 // reservable returns the functions whose reserve a stage may set. Where command and query have addresses of their own,
-// nothing else bounds how many requests reach them there.
-func (s Settings) reservable() []string {
-	out := []string{string(env.Projections), string(env.Effects), string(env.Notify), string(env.Walk)}
-	if s.Door == doorDirect {
-		out = append(out, string(env.Command), string(env.Query))
+// nothing else bounds how many requests reach them there. A stage that closes its doors in haste keeps the reserves.
+func reservable() []string {
+	return []string{
+		string(env.Projections), string(env.Effects), string(env.Notify), string(env.Walk), string(env.Command),
+		string(env.Query),
 	}
-	return out
 }
 
 // reserved returns the concurrency that a protected stage reserves for a function; 0 for none.

@@ -31,13 +31,11 @@ func isDomain(s string) bool { return domainForm.MatchString(s) && len(s) <= 253
 // makeAPI makes the HTTP API without its routes. Its address stands in variables of the functions that serve it. Behind
 // an edge it does not answer under its own address.
 func (d *deployment) makeAPI() {
-	props := &awsapigatewayv2.CfnApiProps{
+	d.api = *awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name: jsii.String(prefix + d.settings.Stage), ProtocolType: jsii.String("HTTP"), CorsConfiguration: d.cors(),
-	}
-	if d.settings.Edge.On {
-		props.DisableExecuteApiEndpoint = jsii.Bool(true)
-	}
-	d.api = *awsapigatewayv2.NewCfnApi(d.Stack, jsii.String("Api"), props).Ref()
+		// Said in any case: what an update leaves out, API Gateway leaves as it is.
+		DisableExecuteApiEndpoint: jsii.Bool(d.settings.Edge.On),
+	}).Ref()
 }
 
 // origin returns where clients reach the API: the stage's own name, which outlives the API, or the API's address.

@@ -68,13 +68,16 @@ func (d *deployment) urlCors() *awslambda.CfnUrl_CorsProperty {
 	}
 }
 
-// addresses returns the variables by which the API tells its functions the function URLs; nil without. The API's stage
-// is made after the functions, whose own variables can therefore not name what is made of them.
-func (d *deployment) addresses() any {
-	if len(d.urls) == 0 {
-		return nil
+// addresses returns the variables by which the API tells its functions the function URLs. The API's stage is made after
+// the functions, whose own variables can therefore not name what is made of them. Without function URLs they say so: a
+// variable that an update leaves out, API Gateway leaves as it is.
+func (d *deployment) addresses() map[string]*string {
+	out := map[string]*string{}
+	for f, name := range map[env.Function]string{env.Command: env.CommandURL, env.Query: env.QueryURL} {
+		out[name] = jsii.String(env.NoURL)
+		if url, ok := d.urls[f]; ok {
+			out[name] = url.AttrFunctionUrl()
+		}
 	}
-	return map[string]*string{
-		env.CommandURL: d.urls[env.Command].AttrFunctionUrl(), env.QueryURL: d.urls[env.Query].AttrFunctionUrl(),
-	}
+	return out
 }

@@ -37,7 +37,8 @@ func TestAddDoors_makesNothingUnlessTheStageSaysSo(t *testing.T) {
 				require.NotEqual(t, "*", r.text("Principal"), r.path())
 			}
 		}
-		require.Nil(t, t.one("AWS::ApiGatewayV2::Stage").at("StageVariables"))
+		require.Equal(t, map[string]any{env.CommandURL: env.NoURL, env.QueryURL: env.NoURL},
+			t.one("AWS::ApiGatewayV2::Stage").at("StageVariables"))
 		for name := range t.outputs {
 			require.NotContains(t, name, "Url")
 		}
@@ -174,7 +175,7 @@ func TestDoor_hasItsAlarmsRolloutsAndReserve(t *testing.T) {
 	}
 }
 
-func TestReadStage_takesReservesOfCommandAndQueryWithTheirURLsAlone(t *testing.T) {
+func TestReadStage_wantsReservesOfCommandAndQueryWithTheirURLs(t *testing.T) {
 	t.Parallel()
 	values := settings()
 	for _, name := range []string{"edge", "originDomain", "originCertificate", "edgeSecret"} {
@@ -186,5 +187,8 @@ func TestReadStage_takesReservesOfCommandAndQueryWithTheirURLsAlone(t *testing.T
 	require.Equal(t, map[string]int{"command": 200, "query": 300}, s.Reserve)
 	values["door"] = "gateway"
 	_, err = stack.ReadStage("prod", values)
-	require.ErrorContains(t, err, "reserve: want some of")
+	require.NoError(t, err, "who closes the doors in haste changes nothing else")
+	values["door"], values["reserve"] = "direct", "command=200"
+	_, err = stack.ReadStage("prod", values)
+	require.ErrorContains(t, err, "reserve: want one of query")
 }

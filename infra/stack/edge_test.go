@@ -142,7 +142,10 @@ func TestAddRates_refuseByAddressByTokenAndByCalendar(t *testing.T) {
 	by := map[string]map[string]any{
 		edge.Address: {"AggregateKeyType": "IP"},
 		edge.Token: {"AggregateKeyType": "CUSTOM_KEYS", "CustomKeys": []any{map[string]any{"Header": map[string]any{
-			"Name": "authorization", "TextTransformations": []any{map[string]any{"Priority": 0.0, "Type": "NONE"}},
+			"Name": "authorization", "TextTransformations": []any{
+				map[string]any{"Priority": 0.0, "Type": "LOWERCASE"},
+				map[string]any{"Priority": 1.0, "Type": "COMPRESS_WHITE_SPACE"},
+			},
 		}}}},
 		edge.Feed: {
 			"AggregateKeyType": "CUSTOM_KEYS",
@@ -184,7 +187,7 @@ func TestAddDomains_answerUnderBothNamesBeforeAnEdgeIsOn(t *testing.T) {
 		names[r.text("DomainName")] = r.at("DomainNameConfigurations").([]any)[0].(map[string]any)["CertificateArn"].(string)
 	}
 	require.Equal(t, map[string]string{"nexus.example.net": certificateARN, originName: originARN}, names)
-	require.Nil(t, stage.one("AWS::ApiGatewayV2::Api").at("DisableExecuteApiEndpoint"))
+	require.Equal(t, false, stage.one("AWS::ApiGatewayV2::Api").at("DisableExecuteApiEndpoint"))
 	require.Equal(t, env.EdgeNone, stage.function(env.Query).text("Environment", "Variables", env.EdgeSecrets))
 	require.Contains(t, stage.outputs, "DomainTarget")
 	require.Contains(t, stage.outputs, "OriginTarget")

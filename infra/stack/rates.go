@@ -50,7 +50,7 @@ func rateOf(rule edge.Rule) *awswafv2.CfnWebACL_RateBasedStatementProperty {
 	case edge.Token:
 		out.CustomKeys = &[]any{&awswafv2.CfnWebACL_RateBasedStatementCustomKeyProperty{
 			Header: &awswafv2.CfnWebACL_RateLimitHeaderProperty{
-				Name: jsii.String("authorization"), TextTransformations: transformed("NONE"),
+				Name: jsii.String("authorization"), TextTransformations: transformed("LOWERCASE", "COMPRESS_WHITE_SPACE"),
 			},
 		}}
 	case edge.Feed:
@@ -70,8 +70,12 @@ func rateOf(rule edge.Rule) *awswafv2.CfnWebACL_RateBasedStatementProperty {
 	return out
 }
 
-func transformed(kind string) *[]any {
-	return &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0), Type: jsii.String(kind)}}
+func transformed(kinds ...string) *[]any {
+	out := make([]any, len(kinds))
+	for i, kind := range kinds {
+		out[i] = &awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(i), Type: jsii.String(kind)}
+	}
+	return &out
 }
 
 // counted returns that a rule has a metric. It has no samples of requests, which would show tokens.

@@ -236,8 +236,12 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	r.refuse(s.Door != doorGateway && s.Door != doorDirect, door, "want gateway or direct")
 	r.refuse(s.Door == doorDirect && s.Edge.On, door, "want gateway with "+edgeSetting+": a function URL leads round it")
 	for name, n := range s.Reserve {
-		r.refuse(!slices.Contains(s.reservable(), name), reserve, "want some of "+strings.Join(s.reservable(), ", "))
+		r.refuse(!slices.Contains(reservable(), name), reserve, "want some of "+strings.Join(reservable(), ", "))
 		r.refuse(n < 1, reserve, name+": want a number above 0")
+	}
+	for _, f := range []env.Function{env.Command, env.Query} {
+		r.refuse(s.Protected && s.Door == doorDirect && s.Reserve[string(f)] == 0, reserve,
+			"want one of "+string(f)+" with "+door+": requests at its function URL would take what all functions share")
 	}
 	for _, event := range s.Announce {
 		r.refuse(!slices.Contains(archive.Events(), event), announce, "want some of "+strings.Join(archive.Events(), ", "))

@@ -36,7 +36,8 @@ func (a *again) see(row item.Item, of *past) {
 		a.Newest = written
 	}
 	if of != nil {
-		of.isThere, of.isBack = true, of.isBack || written.After(of.erasedAt)
+		// A stranger has the id from [Remembered] on. The row of a burst of writes may be seconds later than they were.
+		of.isThere, of.isBack = true, of.isBack || written.After(of.erasedAt.Add(notedFor))
 	}
 }
 

@@ -31,10 +31,13 @@ const (
 	FeedPart = "part"
 	// FeedCached is how long the cache answers with a calendar, if [Config.Edge] says that there is one.
 	FeedCached = 5 * time.Minute
+	// FeedEffective is the time after which no cache answers with a calendar from before a change of its address: a read
+	// that began before may take half a minute until it is kept.
+	FeedEffective = FeedCached + 30*time.Second
 )
 
-// feedCaching lets that cache alone keep a calendar, and not for longer while the service answers with errors (RFC 5861
-// §4). Other caches ask each time.
+// feedCaching lets shared caches keep a calendar, and not for longer while the service answers with errors (RFC 5861
+// §4). A client asks each time.
 var feedCaching = fmt.Sprintf("max-age=0, s-maxage=%d, stale-if-error=0", int(FeedCached.Seconds()))
 
 // calendarOperations returns the operations that exchange the user's calendar with other programs.

@@ -35,7 +35,7 @@ func TestAnswerCalendar_letsTheCacheOfAnEdgeKeepASecretAddressAlone(t *testing.T
 func TestAnswer_saysAfterWhatTimeASecretAddressFollows(t *testing.T) {
 	t.Parallel()
 	const header = "Nexus-Effective-After"
-	for behind, want := range map[bool]string{false: "", true: "300"} {
+	for behind, want := range map[bool]string{false: "", true: "330"} {
 		b := setup(t, func(c *api.Config) { c.Edge = behind })
 		begin := request{method: http.MethodPut, path: "/v1/me/feed"}
 		change := request{method: http.MethodPatch, path: "/v1/me/feed", body: `{"privateAs":"FULL"}`}.

@@ -56,9 +56,9 @@ func addressesOperation() *operation {
 	return &operation{
 		id: "getAddresses", method: http.MethodGet, path: "/.well-known/nexus", tag: "service", open: true,
 		maxAge: addressesAge, summary: "Ask which other addresses serve the same",
-		detail: "A client may use them for an hour, with the same paths. If one does not answer, or answers with 503 or " +
-			"without X-Request-Id, the client repeats the request here, a write under its Idempotency-Key. It uses none of " +
-			"them for the next hour, and then asks again.",
+		detail: "A client may use them for an hour, with the same paths. If one does not answer, or answers with 401, " +
+			"503 or without X-Request-Id, the client repeats the request here, a write under its Idempotency-Key. It uses " +
+			"none of them for the next hour, and then asks again.",
 		answers: []documented{{status: http.StatusOK, doc: "The addresses; a member is absent if there is none.",
 			schema: object{{"type", "object"}, {"properties", object{
 				{"command", text("For all methods but GET and HEAD: https:// and a host.")},

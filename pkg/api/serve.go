@@ -135,7 +135,7 @@ func (a *API) serveRoute(x *exchange, r *http.Request, pattern string, methods r
 		x.operation = o.id
 	}
 	user := ""
-	if !methods.open() {
+	if !methods.open() || claimsOf(r).Refused != nil {
 		var p *Problem
 		if user, p = a.authenticate(r); p != nil {
 			x.refuse(p)
@@ -265,7 +265,7 @@ func (x *exchange) answer(r *http.Request, o *operation, out answer) {
 		h.Set(headerReplayed, "true")
 	}
 	if o.lags && x.api.cfg.Edge {
-		h.Set(headerEffective, strconv.Itoa(int(FeedCached.Seconds())))
+		h.Set(headerEffective, strconv.Itoa(int(FeedEffective.Seconds())))
 	}
 	if out.rate != nil {
 		setRate(h, *out.rate)

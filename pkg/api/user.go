@@ -65,10 +65,13 @@ type Claims struct {
 	AuthTime string
 	// Scope and ScopeList are the claims scope (RFC 9068 §2.2.3) and scp, as which some issuers send the same.
 	Scope, ScopeList string
-	// Refused is why the token has no claims; nil for a token that is good, and for none. Of a [port.ErrUnavailable] the
-	// reason is passing, and the token may be good.
+	// Refused is why the token has no claims; nil for a token that is good. A request that has it is answered by no
+	// operation, an open one neither. Of a [port.ErrUnavailable] the reason is passing, and the token may be good.
 	Refused error
 }
+
+// ErrNoToken is the reason to refuse a request without a token where each needs one.
+var ErrNoToken = errors.New("there is no bearer token")
 
 type claimsKey struct{}
 
@@ -127,11 +130,12 @@ func Bearer(r *http.Request) (token string, ok bool) {
 
 // authenticate returns the user with a well-formed id, whose token has a scope of the side.
 func (a *API) authenticate(r *http.Request) (string, *Problem) {
-	if reason := claimsOf(r).Refused; reason != nil {
+	reason := claimsOf(r).Refused
+	if reason != nil && !errors.Is(reason, ErrNoToken) {
 		return "", problemOfToken(reason)
 	}
 	user, ok := a.cfg.Authenticate(r)
-	if !ok || entity.CheckUserID(user) != nil {
+	if reason != nil || !ok || entity.CheckUserID(user) != nil {
 		return "", refuse(unauthenticated, "Send the bearer token of a user.")
 	}
 	if !a.permits(r) {

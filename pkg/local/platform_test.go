@@ -34,8 +34,10 @@ type system struct {
 // roomy are limits under which one user may play what many users do, in no time.
 func roomy(t testing.TB) limit.Numbers {
 	t.Helper()
-	const all = 1_000_000_000 // of notes, too: a test may damage their total
-	numbers, err := limit.Default().With(map[string]int{limit.User: all, limit.Zone: all, limit.Notes: all})
+	const all = 1_000_000_000 // of notes and all content, too: a test may damage the totals, or make a million
+	numbers, err := limit.Default().With(map[string]int{
+		limit.User: all, limit.Zone: all, limit.Notes: all, limit.Content: all,
+	})
 	require.NoError(t, err)
 	return numbers
 }

@@ -121,9 +121,9 @@ func TestChecker_decidesByScopesAsTheAPIDoes(t *testing.T) {
 			a := send(called(t.Context(), "direct"), t, doors[r.Side].Handle, urlEvent(r.Method, path, headers, nil))
 			want := "in"
 			switch {
-			case r.Open:
 			case granted == "none":
 				want = "401"
+			case r.Open:
 			case !strings.Contains(" "+granted+" ", " "+scopes[r.Side]+" "):
 				want = "403"
 			}
@@ -174,7 +174,7 @@ func TestChecker_isNotAskedBehindTheGateway(t *testing.T) {
 
 	about := claimed("")
 	about["rawPath"] = "/.well-known/nexus"
-	require.JSONEq(t, `{}`, send(direct, t, handle, about).Body, "nor an address")
+	require.Equal(t, 401, send(direct, t, handle, about).StatusCode, "nor an address")
 	require.JSONEq(t, `{"query":"https://elsewhere.example"}`, send(live, t, handle, about).Body)
 }
 

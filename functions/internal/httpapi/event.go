@@ -109,13 +109,20 @@ func (e *event) contextMember(p *parser, name string) error {
 }
 
 func (e *event) variable(p *parser, name string) error {
+	var into *string
 	switch name {
 	case env.CommandURL:
-		return p.text(&e.addresses.Command)
+		into = &e.addresses.Command
 	case env.QueryURL:
-		return p.text(&e.addresses.Query)
+		into = &e.addresses.Query
+	default:
+		return p.SkipValue()
 	}
-	return p.SkipValue()
+	err := p.text(into)
+	if *into == env.NoURL {
+		*into = ""
+	}
+	return err
 }
 
 func (e *event) claim(p *parser, name string) error {

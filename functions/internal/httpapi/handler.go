@@ -71,13 +71,13 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// identify returns the request with the claims of its token.
+// identify returns the request with the claims of its token. Without one it is refused, for an open operation, too: no
+// throttle stands before a function URL.
 func (h *Handler) identify(r *http.Request) *http.Request {
-	token, ok := api.Bearer(r)
-	if !ok {
-		return r
+	claims, err := api.Claims{}, api.ErrNoToken
+	if token, ok := api.Bearer(r); ok {
+		claims, err = h.check(r.Context(), token)
 	}
-	claims, err := h.check(r.Context(), token)
 	if err != nil {
 		claims = api.Claims{Refused: err}
 	}

@@ -36,14 +36,13 @@ type Rule struct {
 }
 
 const (
-	perAddress = 300
-	perFeed    = 300
+	perFeed = 300
 	// WAF takes no other limits. Its documents give 10 or 100 as the least.
 	minLimit, maxLimit = 100, 2_000_000_000
 )
 
 // Rules returns the rules of a stage with these limits of each user, in the order in which WAF tries them.
 func Rules(n limit.Numbers) []Rule {
-	ofUser := n[limit.User] * int(Window/time.Minute)
-	return []Rule{{Address, perAddress}, {Token, min(max(ofUser, minLimit), maxLimit)}, {Feed, perFeed}}
+	ofUser := min(max(n[limit.User]*int(Window/time.Minute), minLimit), maxLimit)
+	return []Rule{{Address, ofUser}, {Token, ofUser}, {Feed, perFeed}}
 }

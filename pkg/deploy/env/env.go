@@ -90,6 +90,8 @@ const (
 const (
 	CommandURL = "commandUrl"
 	QueryURL   = "queryUrl"
+	// NoURL is their value where there is none.
+	NoURL = "none"
 )
 
 // DirectAlias is the alias of command and query that their function URLs call, and nothing else does.
