@@ -60,17 +60,24 @@ func (b Bill) printDoors(out io.Writer) {
 		fmt.Fprintf(out, " %9s", d.Door)
 	}
 	fmt.Fprintln(out)
-	for _, row := range []struct {
-		what  string
-		value func(Door) float64
-	}{
+	printColumns(out, b.Doors, []row[Door]{
 		{"all together", func(d Door) float64 { return d.Whole }},
 		{"paid", func(d Door) float64 { return d.Cost }},
 		{"all together but change logs and hints", func(d Door) float64 { return d.Alone }},
-	} {
-		fmt.Fprintf(out, "  %-38s", row.what)
-		for _, d := range b.Doors {
-			fmt.Fprintf(out, " %9.2f", row.value(d))
+	})
+}
+
+// row is a line of a table that has a column for each T.
+type row[T any] struct {
+	what  string
+	value func(T) float64
+}
+
+func printColumns[T any](out io.Writer, columns []T, rows []row[T]) {
+	for _, r := range rows {
+		fmt.Fprintf(out, "  %-38s", r.what)
+		for _, c := range columns {
+			fmt.Fprintf(out, " %9.2f", r.value(c))
 		}
 		fmt.Fprintln(out)
 	}
@@ -83,10 +90,7 @@ func (b Bill) printGrowth(out io.Writer) {
 		fmt.Fprintf(out, " %9s", fmt.Sprintf("month %d", g.Month))
 	}
 	fmt.Fprintln(out)
-	for _, row := range []struct {
-		what  string
-		value func(Growth) float64
-	}{
+	printColumns(out, b.Growth, []row[Growth]{
 		{"GB of table and indexes", func(g Growth) float64 { return g.GB }},
 		{"storage", func(g Growth) float64 { return g.Storage }},
 		{"recovery to a point in time", func(g Growth) float64 { return g.Recovery }},
@@ -94,13 +98,7 @@ func (b Bill) printGrowth(out io.Writer) {
 		{"paid", func(g Growth) float64 { return g.Cost }},
 		{"all together, tableClass infrequent", func(g Growth) float64 { return g.InfrequentWhole }},
 		{"paid, tableClass infrequent", func(g Growth) float64 { return g.InfrequentCost }},
-	} {
-		fmt.Fprintf(out, "  %-38s", row.what)
-		for _, g := range b.Growth {
-			fmt.Fprintf(out, " %9.2f", row.value(g))
-		}
-		fmt.Fprintln(out)
-	}
+	})
 }
 
 // printPlaces prints where the like-for-like units go, at today's prices and at those of the source document.

@@ -90,7 +90,7 @@ func otherAlgorithms(i *issuer) map[string]string {
 	return out
 }
 
-// otherKeys are tokens that somebody else has signed, or that point to another key.
+// otherKeys are tokens that an attacker has signed, or that point to another key.
 func otherKeys(i *issuer) map[string]string {
 	claims := i.claims(nil)
 	out := map[string]string{"the same kid": token(header(nil), claims, by(others()))}

@@ -27,7 +27,7 @@ const (
 	elsewhere  = "https://elsewhere.example/keys"
 )
 
-// ours is the issuer's key, and others one that somebody else has.
+// ours is the issuer's key, and others one that an attacker has.
 var ours, others = sync.OnceValue(newKey), sync.OnceValue(newKey)
 
 func newKey() *rsa.PrivateKey {

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -39,14 +38,7 @@ func urlEvent(path string, more request) []byte {
 		},
 		"pathParameters": nil, "stageVariables": nil, "isBase64Encoded": false,
 	}
-	for name, value := range more {
-		e[name] = value
-	}
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
-	}
-	return text
+	return payload(e, more)
 }
 
 var errForged = errors.New("it is forged")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -30,9 +31,12 @@ func event(path string, more request) []byte {
 		},
 		"isBase64Encoded": false,
 	}
-	for name, value := range more {
-		e[name] = value
-	}
+	return payload(e, more)
+}
+
+// payload returns an event as JSON, with other members in place of its own.
+func payload(e, more request) []byte {
+	maps.Copy(e, more)
 	text, err := json.Marshal(e)
 	if err != nil {
 		panic(err)

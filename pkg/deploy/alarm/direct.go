@@ -27,6 +27,6 @@ func Direct(all []Alarm) []Alarm {
 		},
 		Expression: "IF(" + refused + " >= " + leastByURL + ", 100 * " + refused + " / (FILL(m2, 0) + FILL(m3, 0)))",
 		Above:      50, Period: steady, Periods: 1, Missing: Good,
-		Says: "Most requests by function URLs are refused: somebody attacks them.",
+		Says: "Most requests by function URLs are refused: they are under attack.",
 	})
 }
