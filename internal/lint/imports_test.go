@@ -150,3 +150,30 @@ func TestImports_ofEntityAreTheStandardLibraryAlone(t *testing.T) {
 		}
 	}
 }
+
+// dialers are the only folders of pkg and functions whose code connects to an address by itself: each has its address
+// from the deployment or from the machine, but for pkg/outbound, whose addresses come from users.
+var dialers = []string{
+	"pkg/outbound", "pkg/local", "functions/canary", "functions/internal/bearer", "functions/internal/boot",
+}
+
+var dials = regexp.MustCompile(`\b(?:net\.Dial|tls\.Dial|http\.(?:Client\{|Transport\{|Default|Get\(|Head\(|Post))`)
+
+func TestImports_leaveAddressesOfUsersToOnePackage(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	for _, p := range modulePackages(t) {
+		for _, f := range p.files {
+			if !underAny(p.path, "pkg", "functions") || !dials.Match(f.text) {
+				continue
+			}
+			found[p.path] = true
+			require.True(t, underAny(p.path, dialers...),
+				"%s connects by itself: addresses of users are for pkg/outbound", f.path)
+		}
+		if slices.Contains(p.imports(), "code.dny.dev/ssrf") {
+			require.Equal(t, "pkg/outbound", p.path)
+		}
+	}
+	require.True(t, found["pkg/outbound"])
+}
