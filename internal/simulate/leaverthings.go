@@ -95,7 +95,8 @@ func (h *history) readAsLeaver() {
 	}
 	k := knock{method: http.MethodGet, path: l.address}
 	if n := h.luck.IntN(3); n > 0 {
-		k = knock{method: http.MethodGet, path: pick(h.luck, exportsPath+"/"+cmp.Or(l.export, "none"), "/v1/me"), user: l.user}
+		export := exportsPath + "/" + cmp.Or(l.export, "none")
+		k = knock{method: http.MethodGet, path: pick(h.luck, export, "/v1/me"), user: l.user}
 	}
 	w := &worker{kind: serving, name: l.user + " reads " + k.path}
 	var out *reply

@@ -205,8 +205,10 @@ func (l *Limiter) ZoneRefusal(again time.Duration) error {
 	return refuse(State{Policy: Policy{Zone, 1, l.ZonePause()}, Full: again})
 }
 
-// refuse returns the refusal by a bucket, which holds until the bucket is full, at most [maxKept].
+// refuse returns the refusal by a bucket, which holds until the bucket is full, at most [maxKept]. It tells no points:
+// until then none can be used.
 func refuse(s State) *RateError {
+	s.Remaining = 0
 	wait := min(s.Full, maxKept)
 	return &RateError{State: s, RetryAfter: time.Duration(max(1, seconds(wait))) * time.Second}
 }

@@ -53,6 +53,7 @@ func TestLimiter_keepsARefusalWithoutACall(t *testing.T) {
 		var refused *limit.RateError
 		require.ErrorAs(t, l.Refused("ann", limit.User), &refused)
 		require.Equal(t, c.left, refused.RetryAfter)
+		require.Zero(t, refused.State.Remaining, "300 points are there, and nothing may use them")
 		require.NoError(t, l.Refused("bob", limit.User))
 		require.NoError(t, l.Refused("ann", limit.Feed))
 	}

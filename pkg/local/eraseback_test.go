@@ -1,9 +1,11 @@
 package local_test
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,8 +129,20 @@ func TestStart_refusesATableWithAUserWhomNothingErasesAgain(t *testing.T) {
 		require.ErrorContains(t, err, "rows of 1 accounts that were erased more than 38 days ago")
 		require.ErrorContains(t, err, "--user USER --now")
 	}
-	s = startSystem(t, local.Options{DataDir: of.dir, Despite: true})
+	require.NoError(t, os.RemoveAll(filepath.Join(of.dir, "checkpoints"))) // there is much to do
+	log := &logged{}
+	s = startSystem(t, local.Options{DataDir: of.dir, Despite: true, Log: slog.New(slog.NewTextHandler(log, nil))})
 	s.must("POST", "/dev/erase", object{"user": "goer", "now": true})
+	reminded := map[string]bool{}
+	for _, found := range regexp.MustCompile(`msg="reminder .* user=(\w+)`).FindAllStringSubmatch(log.String(), -1) {
+		reminded[found[1]] = true
+	}
+	require.Len(t, reminded, 1, "the repair reminds the user who stays alone")
+	for _, reader := range s.must("GET", "/dev/lag", nil)["readers"].([]any) {
+		for _, consumer := range reader.(object)["consumers"].([]any) {
+			require.Zero(t, consumer.(object)["records"], "no consumer works on a table that brought users back")
+		}
+	}
 	s.stop()
 	s, _ = onDirectory(t, of.dir)
 	s.requireNothingServed("goer")

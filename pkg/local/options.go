@@ -71,7 +71,8 @@ type Options struct {
 	// platform's own can only be moved forward. The stream's records have the time of the store that writes them.
 	Machine func() time.Time
 	// EraseAgain lets the start look for users whom an older copy of the table has brought back, also if nothing says that
-	// it is older. Despite lets it start though the table has users whom it can no longer erase again.
+	// it is older. Despite lets it start though the table has users whom it can no longer erase again. With either, the
+	// platform answers requests and does nothing by itself: what it would do, it would do for those users, too.
 	EraseAgain, Despite bool
 	// Types are entity types of another product, beside Nexus's own.
 	Types []*entity.Type

@@ -159,6 +159,18 @@ func (p *Platform) run(listener net.Listener) {
 			p.fail(fmt.Errorf("serve HTTP: %w", err))
 		}
 	})
+	if p.backend.done != nil {
+		p.work.Go(func() {
+			select {
+			case <-p.backend.done:
+				p.fail(fmt.Errorf("the engine has ended: %w", p.backend.err()))
+			case <-ctx.Done():
+			}
+		})
+	}
+	if p.options.EraseAgain || p.options.Despite {
+		return
+	}
 	for _, r := range p.readers {
 		p.work.Go(func() {
 			if err := r.mapping.Run(ctx); err != nil {
@@ -178,15 +190,6 @@ func (p *Platform) run(listener net.Listener) {
 		p.work.Go(func() { p.walkRows(ctx) })
 	} else {
 		close(p.walked)
-	}
-	if p.backend.done != nil {
-		p.work.Go(func() {
-			select {
-			case <-p.backend.done:
-				p.fail(fmt.Errorf("the engine has ended: %w", p.backend.err()))
-			case <-ctx.Done():
-			}
-		})
 	}
 }
 

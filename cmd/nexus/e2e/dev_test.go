@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -100,18 +101,21 @@ func (s *system) events() []event {
 	return out.Items
 }
 
-// maxSchedules is the longest list of schedules that can be asked for.
-const maxSchedules = 1000
-
 // pending returns the schedules that are still to be called.
 func (s *system) pending() []schedule {
 	s.t.Helper()
-	var out struct {
-		Items []schedule `json:"items"`
+	var all []schedule
+	for after := ""; ; {
+		var page struct {
+			Items []schedule `json:"items"`
+			Next  string     `json:"next"`
+		}
+		s.dev(http.MethodGet, "/dev/schedules?limit=1000&state=PENDING&after="+url.QueryEscape(after), nil, &page)
+		if all = append(all, page.Items...); page.Next == "" {
+			return all
+		}
+		after = page.Next
 	}
-	s.dev(http.MethodGet, "/dev/schedules?limit=1000&state=PENDING", nil, &out)
-	require.Less(s.t, len(out.Items), maxSchedules, "schedules fit into one list")
-	return out.Items
 }
 
 // parked returns everything parked; the pages are bounded by what tests park.
