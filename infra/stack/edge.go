@@ -123,8 +123,9 @@ func addEdge(scope constructs.Construct, s Settings) {
 	d.output("Distribution", "For aws cloudfront create-invalidation", distribution.DistributionId())
 }
 
-// addDistribution makes the distribution. It caches calendars at their secret addresses and nothing else. Its addresses
-// are of IPv4, as the API's own: one client has too many of IPv6 for a rule to count them.
+// addDistribution makes the distribution. It caches calendars at their secret addresses and nothing else. These come
+// without the headers of a client: an Origin in the key of the cache would let everybody ask past it. Its addresses are
+// of IPv4, as the API's own: one client has too many of IPv6 for a rule to count them.
 func (d *deployment) addDistribution(rates awswafv2.CfnWebACL) awscloudfront.Distribution {
 	s := d.settings
 	origin := awscloudfrontorigins.NewHttpOrigin(jsii.String(s.Edge.OriginDomain),

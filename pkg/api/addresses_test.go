@@ -54,6 +54,8 @@ func TestAuthenticate_saysWhyATokenIsRefused(t *testing.T) {
 		} {
 			claims = api.Claims{Subject: "ann", Refused: reason}
 			require.Equal(t, status, ask(path).Code, "%s: whatever else the claims say", path)
+			seen := b.seen.all[len(b.seen.all)-1]
+			require.Equal(t, status == 503, seen.Unjudged, "%s: the service itself is well", path)
 		}
 	}
 	claims = api.Claims{Refused: errors.New("it has expired")}

@@ -94,6 +94,9 @@ type Observation struct {
 	Operation string // the operation's id; empty if none was reached
 	Status    int
 	Duration  time.Duration
+	// Unjudged says that the token could not be checked because its issuer does not give its keys ([Claims.Refused]): the
+	// answer is 503, and no fault of the service.
+	Unjudged bool
 }
 
 // API is the surface. It is safe for concurrent use.

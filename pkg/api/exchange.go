@@ -71,7 +71,9 @@ func (x *exchange) finish(r *http.Request) {
 		}
 	}
 	took := x.api.cfg.Now().Sub(x.begun)
-	x.api.cfg.Observe(Observation{Operation: x.operation, Status: x.status, Duration: took})
+	x.api.cfg.Observe(Observation{
+		Operation: x.operation, Status: x.status, Duration: took, Unjudged: isUnjudged(claimsOf(r).Refused),
+	})
 	if !x.isLogged(r) {
 		return
 	}

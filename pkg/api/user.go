@@ -145,9 +145,12 @@ func (a *API) authenticate(r *http.Request) (string, *Problem) {
 	return user, nil
 }
 
+// isUnjudged reports whether a token was refused for want of its issuer's keys.
+func isUnjudged(refused error) bool { return errors.Is(refused, port.ErrUnavailable) }
+
 // problemOfToken returns the answer to a request whose token is refused (RFC 6750 §3.1), or cannot be judged now.
 func problemOfToken(reason error) *Problem {
-	if errors.Is(reason, port.ErrUnavailable) {
+	if isUnjudged(reason) {
 		return refuse(unavailable, "The token could not be checked now.").because(reason)
 	}
 	return refuse(unauthenticated, "The token is not accepted: %v.", reason).

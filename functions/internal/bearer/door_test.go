@@ -178,6 +178,26 @@ func TestChecker_isNotAskedBehindTheGateway(t *testing.T) {
 	require.JSONEq(t, `{"query":"https://elsewhere.example"}`, send(live, t, handle, about).Body)
 }
 
+// An escaped slash divides a path at the HTTP API, whose event has it decoded. So it does at a function URL.
+func TestHandler_answersAnEscapedSlashAtBothDoorsAlike(t *testing.T) {
+	t.Parallel()
+	i := newIssuer()
+	headers := map[string]string{"authorization": "Bearer " + i.good(nil), "x-request-id": "r-1"}
+	for side, method := range map[api.Side]string{api.SideQueries: http.MethodGet, api.SideCommands: http.MethodDelete} {
+		handle := httpapi.New(surface(side), i.checker().Claims).Handle
+		for sent, decoded := range map[string]string{
+			"/v1/tasks/a%2Fb": "/v1/tasks/a/b", "/v1/tasks%2Ftask_1": "/v1/tasks/task_1", "/v1%2Fboard": "/v1/board",
+			"/v1/tasks/task_1": "/v1/tasks/task_1", "/v1/tasks/a%252Fb": "/v1/tasks/a%2Fb",
+		} {
+			behind := urlEvent(method, decoded, headers, nil)
+			behind["requestContext"].(object)["authorizer"] = object{"jwt": object{"claims": i.claims(nil)}}
+			want := send(called(t.Context(), "live"), t, handle, behind)
+			got := send(called(t.Context(), "direct"), t, handle, urlEvent(method, sent, headers, nil))
+			require.Equal(t, want, got, "%s %s", method, sent)
+		}
+	}
+}
+
 // By the alias of the URL everybody could send a batch in the name of any user.
 func TestBearer_letsNoDirectInvocationInByTheAliasOfTheURL(t *testing.T) {
 	t.Parallel()

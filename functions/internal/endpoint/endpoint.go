@@ -16,10 +16,13 @@ import (
 	"nexus/pkg/deploy/metric"
 )
 
-// Observe counts refused and failed requests; the API itself counts requests and their time.
+// Observe counts refused and failed requests; the API itself counts requests and their time. An answer 503 for want of
+// the issuer's keys counts as neither: the metric takes back a new version of the function, which has no part in it.
+// Lambda counts it by the function URL (pkg/deploy/alarm).
 func Observe(f env.Function, metrics *metric.Writer) func(api.Observation) {
 	return func(o api.Observation) {
 		switch {
+		case o.Unjudged:
 		case o.Status >= http.StatusInternalServerError:
 			metrics.Add(metric.ByFunction, string(f), metric.Values{metric.ServerErrors: 1}, nil)
 		case o.Status == http.StatusTooManyRequests:

@@ -72,8 +72,7 @@ func TestHandler_readsTheEventOfAFunctionURL(t *testing.T) {
 		"body": base64.StdEncoding.EncodeToString([]byte("\xff\x00a")),
 	}))
 	require.Equal(t, "/v1/tasks/a/b?c d", r.URL.Path)
-	require.Equal(t, "/v1/tasks/a%2Fb%3Fc%20d", r.URL.EscapedPath(), "as the client sent it")
-	require.Equal(t, "/v1/tasks/a%2Fb%3Fc%20d?tags=a%2Cb&tags=c", r.RequestURI)
+	require.Equal(t, "/v1/tasks/a/b%3Fc%20d?tags=a%2Cb&tags=c", r.RequestURI)
 	require.Equal(t, []string{"a,b", "c"}, r.URL.Query()["tags"])
 	require.Equal(t, []string{"1,2"}, r.Header.Values("X-Many"))
 	require.Equal(t, "a=1; b=2", r.Header.Get("Cookie"))
@@ -83,8 +82,22 @@ func TestHandler_readsTheEventOfAFunctionURL(t *testing.T) {
 
 	r, _ = entered(t, "direct", urlEvent("/v1/%zz", nil))
 	require.Equal(t, "/v1/%25zz", r.URL.EscapedPath(), "it leads nowhere")
-	r, _ = entered(t, "live", urlEvent("/v1/%41", nil))
-	require.Equal(t, "/v1/%41", r.URL.Path, "an HTTP API has decoded it")
+}
+
+// An HTTP API passes the path decoded, a function URL as the client sent it: of one path they make one request.
+func TestHandler_readsAPathAtBothDoorsAlike(t *testing.T) {
+	t.Parallel()
+	for sent, decoded := range map[string]string{
+		"/v1/tasks/task_1": "/v1/tasks/task_1", "/v1/tasks/a%2Fb": "/v1/tasks/a/b", "/v1/tasks/a%2fb": "/v1/tasks/a/b",
+		"/v1%2Ftasks": "/v1/tasks", "/v1/tasks/%2E%2E%2Fme": "/v1/tasks/../me", "/v1/tasks/a%252Fb": "/v1/tasks/a%2Fb",
+		"/v1/tasks/a%3Fb%23c": "/v1/tasks/a?b#c", "/v1/tasks/%C3%BC+%20": "/v1/tasks/ü+ ", "/%2Fevil.example": "//evil.example",
+	} {
+		direct, _ := entered(t, "direct", urlEvent(sent, request{"rawQueryString": "limit=2%2F"}))
+		gateway, _ := entered(t, "live", event(decoded, request{"rawQueryString": "limit=2%2F"}))
+		require.Equal(t, decoded, direct.URL.Path, sent)
+		require.Equal(t, gateway.URL, direct.URL, sent)
+		require.Equal(t, gateway.RequestURI, direct.RequestURI, sent)
+	}
 }
 
 func TestHandler_takesTheUserOfAFunctionURLFromItsTokenAlone(t *testing.T) {

@@ -51,13 +51,14 @@ func (h *Handler) Handle(ctx context.Context, payload []byte) ([]byte, error) {
 	isDirect := IsDirect(ctx)
 	if isDirect { // whatever the event has of a gateway, none was asked
 		e.claims, e.addresses = api.Claims{}, api.Addresses{}
+		e.path = unescaped(e.path)
 	}
 	r, err := e.request(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if isDirect {
-		r = h.identify(unescape(r))
+		r = h.identify(r)
 	}
 	w := &recorder{header: http.Header{}}
 	h.next.ServeHTTP(w, r)

@@ -52,13 +52,11 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	return r.WithContext(api.WithClaims(ctx, e.claims)), nil
 }
 
-// unescape returns the request with its path percent-decoded: a function URL passes a path as the client sent it, which
-// an HTTP API does not. A path that cannot be decoded stays as it is, and leads nowhere.
-func unescape(r *http.Request) *http.Request {
-	sent := r.URL.Path
-	if path, err := url.PathUnescape(sent); err == nil {
-		r.URL.Path, r.URL.RawPath = path, sent
-		r.RequestURI = r.URL.RequestURI()
+// unescaped returns a path percent-decoded: a function URL passes it as the client sent it, and an HTTP API does not. So
+// an escaped slash divides it at both. A path that cannot be decoded stays as it is, and leads nowhere.
+func unescaped(path string) string {
+	if decoded, err := url.PathUnescape(path); err == nil {
+		return decoded
 	}
-	return r
+	return path
 }

@@ -1,20 +1,30 @@
 package alarm
 
-import "nexus/pkg/deploy/env"
+import (
+	"slices"
+
+	"nexus/pkg/deploy/env"
+)
 
 // leastByURL is the number of refused requests a period below which their share says nothing: ten a second.
 const leastByURL = "3000"
 
-// Direct returns the alarms of a stage whose functions also have function URLs: these, with nexus-limited reckoned by
-// all requests and not by those of the HTTP API, and one about the URLs.
+// Direct returns the alarms of a stage whose functions also have function URLs: these, and one about the URLs.
+// nexus-limited is reckoned by all requests, and not by those of the HTTP API alone. nexus-api-server-errors also watches
+// the errors at the URLs, those among them that are not the function's own: no function counts these.
 func Direct(all []Alarm) []Alarm {
 	var out []Alarm
 	for _, a := range all {
-		if a.Name == "nexus-limited" {
+		switch a.Name {
+		case "nexus-limited":
 			a.Of = []Metric{
 				a.Of[0], lambdaMetric("Invocations", Sum, env.Command), lambdaMetric("Invocations", Sum, env.Query),
 			}
 			a.Expression = "IF(m0 >= " + leastLimited + ", 100 * m0 / (FILL(m1, 0) + FILL(m2, 0)))"
+		case "nexus-api-server-errors":
+			a.Of = append(slices.Clone(a.Of),
+				lambdaMetric("Url5xxCount", Sum, env.Command), lambdaMetric("Url5xxCount", Sum, env.Query))
+			a.Says = "The HTTP API or a function URL answers users with errors, some of which no function counts."
 		}
 		out = append(out, a)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/deploy/alarm"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/product"
 )
@@ -28,6 +29,25 @@ func TestDirect_countsRefusedUsersAgainstAllRequests(t *testing.T) {
 		for _, fillsNone := range []bool{true, false} {
 			require.Equal(t, want, s.state(t, direct(t, "nexus-limited"), false, fillsNone), "%v", limited)
 		}
+	}
+}
+
+// An issuer that does not give its keys is no fault of a new version, and an operator has to know.
+func TestDirect_seesErrorsAtURLsThatNoFunctionCounts(t *testing.T) {
+	t.Parallel()
+	s := scenario{all: busy(), later: map[string]float64{"Url5xxCount of command": 4, "Url5xxCount of query": 3}}
+	all := alarm.Direct(alarm.All(readers.Table(product.Registry())))
+	for _, fillsNone := range []bool{true, false} {
+		var rings []string
+		for _, a := range all {
+			if s.state(t, a, false, fillsNone) == alarmed {
+				rings = append(rings, a.Name)
+			}
+		}
+		require.Equal(t, []string{"nexus-api-server-errors"}, rings)
+	}
+	for _, f := range []env.Function{env.Command, env.Query} {
+		require.NotContains(t, alarm.Reverting(f, all), "nexus-api-server-errors")
 	}
 }
 
