@@ -145,7 +145,7 @@ func TestAddDoors_leadsToNoCircle(t *testing.T) {
 	require.Empty(t, needsItself(readFrom(t, doors, prod).resources))
 }
 
-func TestNeedsItself_followsEachWayInWhichAResourceNeedsAnother(t *testing.T) {
+func TestAddDoors_areHeldAgainstEachKindOfCircle(t *testing.T) {
 	t.Parallel()
 	of := func(id string) map[string]any { return map[string]any{"In": []any{map[string]any{"Ref": id}}} }
 	for _, c := range []struct {

@@ -179,7 +179,7 @@ func TestChecker_isNotAskedBehindTheGateway(t *testing.T) {
 }
 
 // An escaped slash divides a path at the HTTP API, whose event has it decoded. So it does at a function URL.
-func TestHandler_answersAnEscapedSlashAtBothDoorsAlike(t *testing.T) {
+func TestBearer_answersAnEscapedSlashAtBothDoorsAlike(t *testing.T) {
 	t.Parallel()
 	i := newIssuer()
 	headers := map[string]string{"authorization": "Bearer " + i.good(nil), "x-request-id": "r-1"}

@@ -90,7 +90,8 @@ func TestHandler_readsAPathAtBothDoorsAlike(t *testing.T) {
 	for sent, decoded := range map[string]string{
 		"/v1/tasks/task_1": "/v1/tasks/task_1", "/v1/tasks/a%2Fb": "/v1/tasks/a/b", "/v1/tasks/a%2fb": "/v1/tasks/a/b",
 		"/v1%2Ftasks": "/v1/tasks", "/v1/tasks/%2E%2E%2Fme": "/v1/tasks/../me", "/v1/tasks/a%252Fb": "/v1/tasks/a%2Fb",
-		"/v1/tasks/a%3Fb%23c": "/v1/tasks/a?b#c", "/v1/tasks/%C3%BC+%20": "/v1/tasks/ü+ ", "/%2Fevil.example": "//evil.example",
+		"/v1/tasks/a%3Fb%23c": "/v1/tasks/a?b#c", "/v1/tasks/%C3%BC+%20": "/v1/tasks/ü+ ",
+		"/%2Fevil.example": "//evil.example",
 	} {
 		direct, _ := entered(t, "direct", urlEvent(sent, request{"rawQueryString": "limit=2%2F"}))
 		gateway, _ := entered(t, "live", event(decoded, request{"rawQueryString": "limit=2%2F"}))

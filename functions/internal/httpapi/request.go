@@ -52,8 +52,8 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	return r.WithContext(api.WithClaims(ctx, e.claims)), nil
 }
 
-// unescaped returns a path percent-decoded: a function URL passes it as the client sent it, and an HTTP API does not. So
-// an escaped slash divides it at both. A path that cannot be decoded stays as it is, and leads nowhere.
+// unescaped returns a path percent-decoded: a function URL passes it as the client sent it, which an HTTP API does not.
+// So an escaped slash divides it at both. A path that cannot be decoded stays as it is, and leads nowhere.
 func unescaped(path string) string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		return decoded

@@ -10,8 +10,8 @@ import (
 const leastByURL = "3000"
 
 // Direct returns the alarms of a stage whose functions also have function URLs: these, and one about the URLs.
-// nexus-limited is reckoned by all requests, and not by those of the HTTP API alone. nexus-api-server-errors also watches
-// the errors at the URLs, those among them that are not the function's own: no function counts these.
+// nexus-limited is reckoned by all requests, and not by those of the HTTP API alone. nexus-api-server-errors also
+// watches the errors at the URLs. Those that are not the function's own are among them, which no function counts.
 func Direct(all []Alarm) []Alarm {
 	var out []Alarm
 	for _, a := range all {
