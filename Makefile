@@ -180,7 +180,7 @@ diff: package cdk ## show what a deployment would change; refuses two indexes at
 	bin/cdk diff -c stage=$(STAGE) nexus-$(STAGE) $(CDKFLAGS)
 	@$(GO) run ./internal/tools/indexes -stage $(STAGE)
 
-preflight: ## ask what a deployment takes for granted: issuer, release, concurrency, certificate, alarms (STAGE, CDKFLAGS)
+preflight: ## ask what a deployment takes for granted: issuer, release, certificates, alarms, quotas (STAGE, CDKFLAGS)
 	@$(GO) run ./internal/tools/preflight -stage $(STAGE) -- $(CDKFLAGS)
 
 deploy: preflight package cdk ## deploy to the account and region of the environment (STAGE, CDKFLAGS; APPROVED=1 after a read diff)

@@ -34,7 +34,7 @@ func (c *capacityCommand) Run(ctx context.Context, out outputs) error {
 	if err != nil {
 		return err
 	}
-	capacity, err := cost.NewCapacity(month, c.Users, c.Peak, settings)
+	capacity, err := cost.NewCapacity(month, c.Users, c.Peak, settings, cost.NewQuotas())
 	if err != nil {
 		return err
 	}

@@ -60,11 +60,11 @@ func (r *reader) checkCanary(s Settings) {
 		return
 	}
 	if slices.Contains(all, "") {
-		r.refuse(true, canaryClient, "want it with "+canaryToken+" and "+canarySecret+", or none of them")
+		r.Refuse(true, canaryClient, "want it with "+canaryToken+" and "+canarySecret+", or none of them")
 		return
 	}
 	address, err := url.Parse(s.CanaryTokenEndpoint)
-	r.refuse(err != nil || address.Scheme != "https" || address.Host == "" || address.RawQuery != "", canaryToken,
+	r.Refuse(err != nil || address.Scheme != "https" || address.Host == "" || address.RawQuery != "", canaryToken,
 		"want an address with https")
-	r.refuse(!secretForm.MatchString(s.CanarySecret), canarySecret, "want a secret's ARN")
+	r.Refuse(!secretForm.MatchString(s.CanarySecret), canarySecret, "want a secret's ARN")
 }

@@ -44,9 +44,9 @@ func (s Settings) reserved(f env.Function) int {
 
 // parallel reads how many batches of a shard the reader of a function processes at a time.
 func (r *reader) parallel(setting string, f env.Function) int {
-	if r.values[setting] != nil {
-		n := r.number(setting)
-		r.refuse(n < 1 || n > maxParallel, setting, fmt.Sprintf("want a number from 1 to %d", maxParallel))
+	if r.Values[setting] != nil {
+		n := r.Number(setting)
+		r.Refuse(n < 1 || n > maxParallel, setting, fmt.Sprintf("want a number from 1 to %d", maxParallel))
 		return n
 	}
 	for _, line := range readers.Table(product.Registry()) {

@@ -37,15 +37,15 @@ const leastWarm = 4000
 // ceilings reads the bounds of a stage.
 func (r *reader) ceilings() Ceilings {
 	c := Ceilings{
-		ReadUnits: r.number(maxReads), WriteUnits: r.number(maxWrites), WarmWriteUnits: r.number(warmWrites),
-		MonthlyBudget: r.number(monthlyBudget),
+		ReadUnits: r.Number(maxReads), WriteUnits: r.Number(maxWrites), WarmWriteUnits: r.Number(warmWrites),
+		MonthlyBudget: r.Number(monthlyBudget),
 	}
 	for name, n := range map[string]int{maxReads: c.ReadUnits, maxWrites: c.WriteUnits, monthlyBudget: c.MonthlyBudget} {
-		r.refuse(n < 0, name, "want a number above 0")
+		r.Refuse(n < 0, name, "want a number above 0")
 	}
-	r.refuse(c.WarmWriteUnits != 0 && c.WarmWriteUnits < leastWarm, warmWrites,
+	r.Refuse(c.WarmWriteUnits != 0 && c.WarmWriteUnits < leastWarm, warmWrites,
 		fmt.Sprintf("want at least %d, which every table takes", leastWarm))
-	r.refuse(c.WriteUnits > 0 && c.WarmWriteUnits > c.WriteUnits, warmWrites, "want at most "+maxWrites)
+	r.Refuse(c.WriteUnits > 0 && c.WarmWriteUnits > c.WriteUnits, warmWrites, "want at most "+maxWrites)
 	return c
 }
 

@@ -37,13 +37,13 @@ type Copies struct {
 }
 
 func (r *reader) copies() Copies {
-	c := Copies{BackupRegion: r.text(backupRegion), BackupDays: defaultBackupDays}
-	if r.values[backupDays] != nil {
-		c.BackupDays = r.number(backupDays)
+	c := Copies{BackupRegion: r.Text(backupRegion), BackupDays: defaultBackupDays}
+	if r.Values[backupDays] != nil {
+		c.BackupDays = r.Number(backupDays)
 	}
-	r.refuse(c.BackupRegion != "" && !regionForm.MatchString(c.BackupRegion), backupRegion, "want a region's name")
-	r.refuse(c.BackupRegion != "" && c.BackupRegion == r.text(region), backupRegion, "want another than the stage's")
-	r.refuse(c.BackupDays < 1 || c.BackupDays > maxBackupDays, backupDays,
+	r.Refuse(c.BackupRegion != "" && !regionForm.MatchString(c.BackupRegion), backupRegion, "want a region's name")
+	r.Refuse(c.BackupRegion != "" && c.BackupRegion == r.Text(region), backupRegion, "want another than the stage's")
+	r.Refuse(c.BackupDays < 1 || c.BackupDays > maxBackupDays, backupDays,
 		fmt.Sprintf("want a number from 1 to %d", maxBackupDays))
 	return c
 }

@@ -24,7 +24,7 @@ const (
 var repositoryForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}$`)
 
 func (r *reader) checkRepository(s Settings) {
-	r.refuse(s.Repository != "" && !repositoryForm.MatchString(s.Repository), repository, "want owner/name")
+	r.Refuse(s.Repository != "" && !repositoryForm.MatchString(s.Repository), repository, "want owner/name")
 }
 
 // addDeployer adds the stack of the role with which a workflow of the repository deploys the stage. Only a job in the

@@ -20,10 +20,10 @@ var (
 
 // checkDomain refuses a name without its certificate, and each of them in another form.
 func (r *reader) checkDomain(s Settings) {
-	r.refuse(s.Domain != "" && !isDomain(s.Domain), domain,
+	r.Refuse(s.Domain != "" && !isDomain(s.Domain), domain,
 		"want a name in small letters, such as nexus.example.com")
-	r.refuse(s.Certificate != "" && !certificateForm.MatchString(s.Certificate), certificate, "want a certificate's ARN")
-	r.refuse((s.Domain == "") != (s.Certificate == ""), certificate, "want both domain and certificate, or neither")
+	r.Refuse(s.Certificate != "" && !certificateForm.MatchString(s.Certificate), certificate, "want a certificate's ARN")
+	r.Refuse((s.Domain == "") != (s.Certificate == ""), certificate, "want both domain and certificate, or neither")
 }
 
 func isDomain(s string) bool { return domainForm.MatchString(s) && len(s) <= 253 }

@@ -27,9 +27,6 @@ const (
 
 const (
 	edgePrefix = prefix + "edge-"
-	// edgeRegion is that from which CloudFront takes certificates and web ACLs (Amazon CloudFront Developer Guide,
-	// "Requirements for using SSL/TLS certificates with CloudFront").
-	edgeRegion = "us-east-1"
 	// edgeZone is the hosted zone of all distributions, for alias records (AWS General Reference).
 	edgeZone = "Z2FDTNDATAQYW2"
 	// limited names the body of the answer to what a rule refuses.
@@ -49,29 +46,29 @@ type Edge struct {
 
 func (r *reader) edge() Edge {
 	e := Edge{
-		On: r.flag(edgeSetting), OriginDomain: r.text(originDomain), OriginCertificate: r.text(originCertificate), Secret: 1,
+		On: r.Flag(edgeSetting), OriginDomain: r.Text(originDomain), OriginCertificate: r.Text(originCertificate), Secret: 1,
 	}
-	if r.values[edgeSecret] != nil {
-		e.Secret = r.number(edgeSecret)
+	if r.Values[edgeSecret] != nil {
+		e.Secret = r.Number(edgeSecret)
 	}
-	r.refuse(e.Secret < 1, edgeSecret, "want the number of a version")
+	r.Refuse(e.Secret < 1, edgeSecret, "want the number of a version")
 	return e
 }
 
 // checkEdge refuses an edge that could not be made, or could be walked round.
 func (r *reader) checkEdge(s Settings) {
 	e := s.Edge
-	r.refuse(e.On && s.Domain == "", edgeSetting, "wants "+domain+", the name under which CloudFront answers")
-	r.refuse(e.On && regionOf(s.Certificate) != edgeRegion, certificate,
-		"want one in "+edgeRegion+" with "+edgeSetting+": CloudFront takes it from no other region")
-	r.refuse(e.On && e.OriginDomain == "", originDomain, "want the name by which CloudFront reaches the API")
-	r.refuse(e.OriginDomain != "" && !isDomain(e.OriginDomain), originDomain, "want a name in small letters")
-	r.refuse(e.OriginDomain != "" && e.OriginDomain == s.Domain, originDomain, "want another name than "+domain)
-	r.refuse(e.OriginCertificate != "" && !certificateForm.MatchString(e.OriginCertificate), originCertificate,
+	r.Refuse(e.On && s.Domain == "", edgeSetting, "wants "+domain+", the name under which CloudFront answers")
+	r.Refuse(e.On && regionOf(s.Certificate) != edge.Region, certificate,
+		"want one in "+edge.Region+" with "+edgeSetting+": CloudFront takes it from no other region")
+	r.Refuse(e.On && e.OriginDomain == "", originDomain, "want the name by which CloudFront reaches the API")
+	r.Refuse(e.OriginDomain != "" && !isDomain(e.OriginDomain), originDomain, "want a name in small letters")
+	r.Refuse(e.OriginDomain != "" && e.OriginDomain == s.Domain, originDomain, "want another name than "+domain)
+	r.Refuse(e.OriginCertificate != "" && !certificateForm.MatchString(e.OriginCertificate), originCertificate,
 		"want a certificate's ARN")
-	r.refuse(e.OriginCertificate != "" && s.Region != "" && regionOf(e.OriginCertificate) != s.Region, originCertificate,
+	r.Refuse(e.OriginCertificate != "" && s.Region != "" && regionOf(e.OriginCertificate) != s.Region, originCertificate,
 		"want one in the stage's region")
-	r.refuse((e.OriginDomain == "") != (e.OriginCertificate == ""), originCertificate,
+	r.Refuse((e.OriginDomain == "") != (e.OriginCertificate == ""), originCertificate,
 		"want both it and "+originDomain+", or neither")
 }
 
@@ -109,7 +106,7 @@ func addEdge(scope constructs.Construct, s Settings) {
 		return
 	}
 	stack := awscdk.NewStack(scope, jsii.String(edgePrefix+s.Stage), &awscdk.StackProps{
-		Env:                   &awscdk.Environment{Region: jsii.String(edgeRegion)},
+		Env:                   &awscdk.Environment{Region: jsii.String(edge.Region)},
 		StackName:             jsii.String(edgePrefix + s.Stage),
 		Description:           jsii.String("Nexus: what stands before the API of stage " + s.Stage),
 		TerminationProtection: jsii.Bool(s.Protected), AnalyticsReporting: jsii.Bool(false),

@@ -36,12 +36,12 @@ const (
 
 // checkIdentity refuses a provider that is not known, and addresses to which no code may be sent.
 func (r *reader) checkIdentity(s Settings) {
-	r.refuse(s.Identity != "" && s.Identity != cognito, identity, "want cognito, or none")
-	r.refuse(s.Identity == cognito && len(s.Callbacks) == 0, callbacks, "want the addresses to which sign-in returns")
-	r.refuse(s.Identity == "" && len(s.Callbacks) > 0, callbacks, "are those of identity")
+	r.Refuse(s.Identity != "" && s.Identity != cognito, identity, "want cognito, or none")
+	r.Refuse(s.Identity == cognito && len(s.Callbacks) == 0, callbacks, "want the addresses to which sign-in returns")
+	r.Refuse(s.Identity == "" && len(s.Callbacks) > 0, callbacks, "are those of identity")
 	for _, address := range s.Callbacks {
 		u, err := url.Parse(address)
-		r.refuse(err != nil || u.Fragment != "" || u.Host == "" && u.Path == "" ||
+		r.Refuse(err != nil || u.Fragment != "" || u.Host == "" && u.Path == "" ||
 			u.Scheme == "http" && u.Hostname() != "localhost" || u.Scheme == "", callbacks,
 			"want https://, http://localhost or an app's own scheme: "+address)
 	}

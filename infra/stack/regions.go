@@ -28,13 +28,13 @@ var regionForm = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
 
 // regions reads where a stage is. The CDK makes no replica of a stack that does not know its own region.
 func (r *reader) regions() Regions {
-	s := Regions{Region: r.text(region), Replicas: r.list(replicas)}
-	r.refuse(s.Region != "" && !regionForm.MatchString(s.Region), region, "want a region's name")
+	s := Regions{Region: r.Text(region), Replicas: r.List(replicas)}
+	r.Refuse(s.Region != "" && !regionForm.MatchString(s.Region), region, "want a region's name")
 	for i, other := range s.Replicas {
-		r.refuse(!regionForm.MatchString(other), replicas, "want names of regions")
-		r.refuse(other == s.Region || slices.Contains(s.Replicas[:i], other), replicas, other+" is named twice")
+		r.Refuse(!regionForm.MatchString(other), replicas, "want names of regions")
+		r.Refuse(other == s.Region || slices.Contains(s.Replicas[:i], other), replicas, other+" is named twice")
 	}
-	r.refuse(len(s.Replicas) > 0 && s.Region == "", replicas, "want the stage's own "+region+", too")
+	r.Refuse(len(s.Replicas) > 0 && s.Region == "", replicas, "want the stage's own "+region+", too")
 	return s
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aws/constructs-go/constructs/v10"
@@ -18,6 +17,7 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/changes/token"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/deploy/setting"
 	"nexus/pkg/limit"
 )
 
@@ -185,173 +185,77 @@ var (
 // ReadStage returns the settings of one stage from their values. On the command line they are texts, lists with
 // commas.
 func ReadStage(name string, values map[string]any) (Settings, error) {
-	r := &reader{stage: name, values: values}
+	r := &reader{setting.Reader{Stage: name, Values: values}}
 	s := Settings{
-		Stage: name, Protected: r.flag(protected), Issuer: r.text(issuer), Audience: r.list(audience),
-		ReadScopes: r.list(readScopes), WriteScopes: r.list(writeScopes), AllowedOrigins: r.list(origins),
-		RatePerSecond: r.number(rate), Burst: r.number(burst), LogDays: r.number(logDays), AlarmTopic: r.text(alarmTopic),
-		AlarmEmail: r.list(alarmEmail), CanaryTokenEndpoint: r.text(canaryToken), CanaryClient: r.text(canaryClient),
-		CanarySecret: r.text(canarySecret), RestoredStream: r.text(restored), SyncForm: r.number(syncForm),
+		Stage: name, Protected: r.Flag(protected), Issuer: r.Text(issuer), Audience: r.List(audience),
+		ReadScopes: r.List(readScopes), WriteScopes: r.List(writeScopes), AllowedOrigins: r.List(origins),
+		RatePerSecond: r.Number(rate), Burst: r.Number(burst), LogDays: r.Number(logDays), AlarmTopic: r.Text(alarmTopic),
+		AlarmEmail: r.List(alarmEmail), CanaryTokenEndpoint: r.Text(canaryToken), CanaryClient: r.Text(canaryClient),
+		CanarySecret: r.Text(canarySecret), RestoredStream: r.Text(restored), SyncForm: r.Number(syncForm),
 		Ceilings: r.ceilings(), Regions: r.regions(), Copies: r.copies(), Edge: r.edge(),
-		SubjectForm: api.SubjectForm(r.number(subjectForm)), Rollout: cmp.Or(r.text(rollout), rolloutCanary),
-		Door:   cmp.Or(r.text(door), doorGateway),
-		Domain: r.text(domain), Certificate: r.text(certificate), Identity: r.text(identity),
-		Callbacks: r.list(callbacks), SelfSignUp: r.flag(selfSignUp), Repository: r.text(repository),
-		Announce: r.list(announce), TableClass: cmp.Or(r.text(tableClass), tableStandard), Reserve: r.numbers(reserve),
+		SubjectForm: api.SubjectForm(r.Number(subjectForm)), Rollout: cmp.Or(r.Text(rollout), rolloutCanary),
+		Door:   cmp.Or(r.Text(door), doorGateway),
+		Domain: r.Text(domain), Certificate: r.Text(certificate), Identity: r.Text(identity),
+		Callbacks: r.List(callbacks), SelfSignUp: r.Flag(selfSignUp), Repository: r.Text(repository),
+		Announce: r.List(announce), TableClass: cmp.Or(r.Text(tableClass), tableStandard), Reserve: r.Numbers(reserve),
 		EffectsParallel:     r.parallel(effectsParallel, env.Effects),
 		ProjectionsParallel: r.parallel(projectionsParallel, env.Projections),
 	}
 	var err error
-	s.Limits, err = limit.Default().With(r.numbers(limits))
-	r.refuse(err != nil, limits, fmt.Sprint(err))
+	s.Limits, err = limit.Default().With(r.Numbers(limits))
+	r.Refuse(err != nil, limits, fmt.Sprint(err))
 	for setting := range values {
-		r.refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
+		r.Refuse(!slices.Contains(settingNames(), setting), setting, "is no setting")
 	}
-	r.refuse(!stageForm.MatchString(name), "name", "want 2 to 16 of a-z and 0-9, a letter first")
+	r.Refuse(!stageForm.MatchString(name), "name", "want 2 to 16 of a-z and 0-9, a letter first")
 	r.checkDomain(s)
 	r.checkEdge(s)
 	r.checkIdentity(s)
 	r.checkRepository(s)
 	address, err := url.Parse(s.Issuer)
-	r.refuse(err != nil || address.Scheme != "https" || address.Host == "", issuer, "want an address with https")
-	r.refuse(len(s.Audience) == 0, audience, "want at least one")
-	r.refuse(strings.ContainsAny(strings.Join(s.Audience, ""), " \t\n"), audience, "want texts without spaces")
-	r.refuse(len(s.ReadScopes) == 0, readScopes, "want at least one")
-	r.refuse(len(s.WriteScopes) == 0, writeScopes, "want at least one")
+	r.Refuse(err != nil || address.Scheme != "https" || address.Host == "", issuer, "want an address with https")
+	r.Refuse(len(s.Audience) == 0, audience, "want at least one")
+	r.Refuse(strings.ContainsAny(strings.Join(s.Audience, ""), " \t\n"), audience, "want texts without spaces")
+	r.Refuse(len(s.ReadScopes) == 0, readScopes, "want at least one")
+	r.Refuse(len(s.WriteScopes) == 0, writeScopes, "want at least one")
 	for _, origin := range s.AllowedOrigins {
 		err := api.CheckOrigin(origin)
-		r.refuse(err != nil, origins, fmt.Sprint(err))
+		r.Refuse(err != nil, origins, fmt.Sprint(err))
 	}
-	r.refuse(s.RatePerSecond < 1, rate, "want a number above 0")
-	r.refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
+	r.Refuse(s.RatePerSecond < 1, rate, "want a number above 0")
+	r.Refuse(s.Burst < s.RatePerSecond, burst, "want at least the rate")
 	_, isKept := retentions()[s.LogDays]
-	r.refuse(!isKept, logDays, fmt.Sprintf("want one of %v", slices.Sorted(maps.Keys(retentions()))))
-	r.refuse(s.SyncForm < 0 || s.SyncForm > token.MaxDeployment, syncForm,
+	r.Refuse(!isKept, logDays, fmt.Sprintf("want one of %v", slices.Sorted(maps.Keys(retentions()))))
+	r.Refuse(s.SyncForm < 0 || s.SyncForm > token.MaxDeployment, syncForm,
 		fmt.Sprintf("want a number from 0 to %d", token.MaxDeployment))
 	_, isSet := values[subjectForm]
-	r.refuse(isSet && s.SubjectForm != api.LiteralSubjects && s.SubjectForm != api.DigestedSubjects, subjectForm,
+	r.Refuse(isSet && s.SubjectForm != api.LiteralSubjects && s.SubjectForm != api.DigestedSubjects, subjectForm,
 		"want 1 for a stage that has users of that form, 2 for a new stage")
-	r.refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
-	r.refuse(s.TableClass != tableStandard && s.TableClass != tableInfrequent, tableClass, "want standard or infrequent")
-	r.refuse(s.Door != doorGateway && s.Door != doorDirect, door, "want gateway or direct")
-	r.refuse(s.Door == doorDirect && s.Edge.On, door, "want gateway with "+edgeSetting+": a function URL leads round it")
+	r.Refuse(s.Rollout != rolloutCanary && s.Rollout != rolloutOnce, rollout, "want canary or once")
+	r.Refuse(s.TableClass != tableStandard && s.TableClass != tableInfrequent, tableClass, "want standard or infrequent")
+	r.Refuse(s.Door != doorGateway && s.Door != doorDirect, door, "want gateway or direct")
+	r.Refuse(s.Door == doorDirect && s.Edge.On, door, "want gateway with "+edgeSetting+": a function URL leads round it")
 	for name, n := range s.Reserve {
-		r.refuse(!slices.Contains(reservable(), name), reserve, "want some of "+strings.Join(reservable(), ", "))
-		r.refuse(n < 1, reserve, name+": want a number above 0")
+		r.Refuse(!slices.Contains(reservable(), name), reserve, "want some of "+strings.Join(reservable(), ", "))
+		r.Refuse(n < 1, reserve, name+": want a number above 0")
 	}
 	for _, f := range []env.Function{env.Command, env.Query} {
-		r.refuse(s.Protected && s.Door == doorDirect && s.Reserve[string(f)] == 0, reserve,
+		r.Refuse(s.Protected && s.Door == doorDirect && s.Reserve[string(f)] == 0, reserve,
 			"want one of "+string(f)+" with "+door+": requests at its function URL would take what all functions share")
 	}
 	for _, event := range s.Announce {
-		r.refuse(!slices.Contains(archive.Events(), event), announce, "want some of "+strings.Join(archive.Events(), ", "))
+		r.Refuse(!slices.Contains(archive.Events(), event), announce, "want some of "+strings.Join(archive.Events(), ", "))
 	}
-	r.refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
+	r.Refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	for _, address := range s.AlarmEmail {
-		r.refuse(!emailForm.MatchString(address), alarmEmail, "want addresses of e-mail")
+		r.Refuse(!emailForm.MatchString(address), alarmEmail, "want addresses of e-mail")
 	}
-	r.refuse(s.AlarmTopic != "" && len(s.AlarmEmail) > 0, alarmEmail, "want it or "+alarmTopic+", not both")
+	r.Refuse(s.AlarmTopic != "" && len(s.AlarmEmail) > 0, alarmEmail, "want it or "+alarmTopic+", not both")
 	r.checkCanary(s)
-	r.refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
+	r.Refuse(s.RestoredStream != "" && !streamForm.MatchString(s.RestoredStream), restored,
 		"want the ARN of a table's stream")
-	return s, errors.Join(r.wrong...)
+	return s, errors.Join(r.Wrong...)
 }
 
-// reader reads the values of a stage and collects their faults.
-type reader struct {
-	stage  string
-	values map[string]any
-	wrong  []error
-}
-
-func (r *reader) refuse(bad bool, setting, reason string) {
-	if bad {
-		r.wrong = append(r.wrong, fmt.Errorf("stage %s: %s: %s", r.stage, setting, reason))
-	}
-}
-
-func (r *reader) text(setting string) string {
-	switch v := r.values[setting].(type) {
-	case nil:
-	case string:
-		return v
-	default:
-		r.refuse(true, setting, "want a text")
-	}
-	return ""
-}
-
-func (r *reader) list(setting string) []string {
-	var out []string
-	switch v := r.values[setting].(type) {
-	case nil:
-	case string:
-		out = strings.FieldsFunc(v, func(c rune) bool { return c == ',' || c == ' ' })
-	case []any:
-		for _, member := range v {
-			text, ok := member.(string)
-			r.refuse(!ok || text == "", setting, "want texts")
-			out = append(out, text)
-		}
-	default:
-		r.refuse(true, setting, "want a list")
-	}
-	return out
-}
-
-func (r *reader) number(setting string) int {
-	switch v := r.values[setting].(type) {
-	case nil:
-	case float64:
-		if v == float64(int(v)) {
-			return int(v)
-		}
-		r.refuse(true, setting, "want a whole number")
-	case string:
-		n, err := strconv.Atoi(v)
-		r.refuse(err != nil, setting, "want a whole number")
-		return n
-	default:
-		r.refuse(true, setting, "want a number")
-	}
-	return 0
-}
-
-// numbers reads numbers by name: an object, or on the command line name=number with commas between.
-func (r *reader) numbers(setting string) map[string]int {
-	out := map[string]int{}
-	switch v := r.values[setting].(type) {
-	case nil:
-	case map[string]any:
-		for name, number := range v {
-			n, ok := number.(float64)
-			r.refuse(!ok || n != float64(int(n)), setting, name+": want a whole number")
-			out[name] = int(n)
-		}
-	case string:
-		for part := range strings.SplitSeq(v, ",") {
-			name, digits, _ := strings.Cut(part, "=")
-			n, err := strconv.Atoi(digits)
-			r.refuse(err != nil, setting, "want name=number, with commas between")
-			out[name] = n
-		}
-	default:
-		r.refuse(true, setting, "want an object with numbers")
-	}
-	return out
-}
-
-func (r *reader) flag(setting string) bool {
-	switch v := r.values[setting].(type) {
-	case nil:
-	case bool:
-		return v
-	case string:
-		b, err := strconv.ParseBool(v)
-		r.refuse(err != nil, setting, "want true or false")
-		return b
-	default:
-		r.refuse(true, setting, "want true or false")
-	}
-	return false
-}
+// reader reads the settings of a stage, and checks them.
+type reader struct{ setting.Reader }

@@ -13,15 +13,23 @@ import (
 	"nexus/pkg/deploy/size"
 )
 
-// Quotas of an account in a region by default, from each service's list of quotas in the AWS General Reference. All of
-// them are raised on request.
-const (
-	quotaRequests    = 10_000     // a second to all HTTP APIs
-	quotaCalls       = 1_000      // a second by EventBridge Scheduler
-	quotaSchedules   = 10_000_000 // in EventBridge Scheduler
-	quotaTableUnits  = 40_000     // a second, of writing to a table on demand or of reading it; an index has its own
-	quotaConcurrency = 1_000      // of all functions
-)
+// Quotas are those of an account in a region.
+type Quotas struct {
+	Requests    float64 // a second to all HTTP APIs
+	Calls       float64 // a second by EventBridge Scheduler
+	Schedules   float64 // in EventBridge Scheduler
+	TableWrites float64 // units a second of a table on demand; an index has its own
+	TableReads  float64
+	Concurrency float64 // of all functions
+}
+
+// NewQuotas returns those of a new account, from each service's list of quotas in the AWS General Reference. All of them
+// are raised on request.
+func NewQuotas() Quotas {
+	return Quotas{
+		Requests: 10_000, Calls: 1_000, Schedules: 10_000_000, TableWrites: 40_000, TableReads: 40_000, Concurrency: 1_000,
+	}
+}
 
 const (
 	// fullHour is the part of a day's reminders that are due in one minute: a fifth of them at the full hour that most
@@ -29,6 +37,8 @@ const (
 	fullHour = 0.2 * 0.75
 	// openSchedules is how many schedules a user has at a time.
 	openSchedules = 60
+	// quotaOf begins the knobs that are quotas.
+	quotaOf = "quota of "
 )
 
 // StageSettings are the settings of a stage that bound what it can do, as cdk.json has them. What is not set is that
@@ -58,11 +68,23 @@ type Bound struct {
 	Users float64 `json:"reachedAt"`
 	// Knob is the setting or the quota that raises the limit.
 	Knob string `json:"knob"`
+	// OfAccount says that it is a quota.
+	OfAccount bool `json:"ofAccount"`
 }
 
-// NewCapacity scales the month's counts to a number of users, whose peak is so many times the mean. It returns
-// [ErrOptions] unless both are positive.
-func NewCapacity(m *Month, users int, peak float64, of StageSettings) (Capacity, error) {
+// What is bounded by a quota of the account.
+const (
+	BoundRequests    = "requests a second, of the account"
+	BoundCalls       = "calls of reminders in one minute"
+	BoundSchedules   = "open schedules"
+	BoundTableWrites = "write units a second, of a table"
+	BoundTableReads  = "read units a second, of a table"
+	BoundConcurrency = "command and query at a time"
+)
+
+// NewCapacity scales the month's counts to a number of users, whose peak is so many times the mean, in a stage with these
+// settings and an account with these quotas. It returns [ErrOptions] unless both numbers are positive.
+func NewCapacity(m *Month, users int, peak float64, of StageSettings, quotas Quotas) (Capacity, error) {
 	if users < 1 || peak < 1 {
 		return Capacity{}, fmt.Errorf("%w: %d users with a peak of %g times the mean: both are at least 1", ErrOptions,
 			users, peak)
@@ -93,24 +115,27 @@ func NewCapacity(m *Month, users int, peak float64, of StageSettings) (Capacity,
 	// add takes a mean and a peak of one user.
 	add := func(what string, mean, most, limit float64, knob string) {
 		n := float64(users)
-		c.Bounds = append(c.Bounds, Bound{what, mean * n, most * n, limit, limit / most, knob})
+		c.Bounds = append(c.Bounds, Bound{
+			what, mean * n, most * n, limit, limit / most, knob, strings.HasPrefix(knob, quotaOf),
+		})
 	}
 	times := func(what string, mean, limit float64, knob string) { add(what, mean, mean*peak, limit, knob) }
 	requests := one(used.requests * m.Times)
 	times("requests a second, of the stage", requests, float64(cmp.Or(of.RatePerSecond, 500)), "`ratePerSecond`")
-	times("requests a second, of the account", requests, quotaRequests, "quota of API Gateway")
+	times(BoundRequests, requests, quotas.Requests, quotaOf+"API Gateway")
 	times("write units a second, of the stage", one(writes), float64(cmp.Or(of.MaxWriteUnits, 4000)), "`maxWriteUnits`")
 	times("read units a second, of the stage", one(reads), float64(cmp.Or(of.MaxReadUnits, 4000)), "`maxReadUnits`")
-	times("write units a second, of a table", one(writes), quotaTableUnits, "quota of DynamoDB, warm throughput")
+	times(BoundTableWrites, one(writes), quotas.TableWrites, quotaOf+"DynamoDB, warm throughput")
+	times(BoundTableReads, one(reads), quotas.TableReads, quotaOf+"DynamoDB, warm throughput")
 	times("projections at a time", one(m.busy(env.Projections)*m.Times), reserve(env.Projections), "`reserve`")
 	times("effects at a time", one(m.busy(env.Effects)*m.Times)/consume.DefaultWidth, reserve(env.Effects),
 		"`reserve`, `effectsParallel`")
-	add("calls of reminders in one minute", calls*time.Minute.Seconds(), inOneMinute, quotaCalls*time.Minute.Seconds(),
-		"quota of EventBridge Scheduler")
+	add(BoundCalls, calls*time.Minute.Seconds(), inOneMinute, quotas.Calls*time.Minute.Seconds(),
+		quotaOf+"EventBridge Scheduler")
 	add("notify at a time, in that minute", calls*notifying, inOneMinute/time.Minute.Seconds()*notifying,
 		reserve(env.Notify), "`reserve`")
-	add("open schedules", openSchedules, openSchedules, quotaSchedules, "quota of EventBridge Scheduler")
-	times("command and query at a time", serving, quotaConcurrency-reserved, "quota of Lambda")
+	add(BoundSchedules, openSchedules, openSchedules, quotas.Schedules, quotaOf+"EventBridge Scheduler")
+	times(BoundConcurrency, serving, quotas.Concurrency-reserved, quotaOf+"Lambda")
 	slices.SortStableFunc(c.Bounds, func(a, b Bound) int { return cmp.Compare(a.Users, b.Users) })
 	return c, nil
 }

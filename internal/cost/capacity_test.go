@@ -16,7 +16,7 @@ func TestCapacity_isThatOfTheBill(t *testing.T) {
 	t.Parallel()
 	m := replayed(t, 3, 30, 1)
 	bill := cost.NewBill(m, cost.DefaultPrices(), cost.When{})
-	c, err := cost.NewCapacity(m, m.Load.Users, 5, cost.StageSettings{})
+	c, err := cost.NewCapacity(m, m.Load.Users, 5, cost.StageSettings{}, cost.NewQuotas())
 	require.NoError(t, err)
 	bounds := map[string]cost.Bound{}
 	for _, b := range c.Bounds {
@@ -46,7 +46,7 @@ func TestCapacity_isThatOfTheBill(t *testing.T) {
 
 	require.True(t, slices.IsSortedFunc(c.Bounds, func(a, b cost.Bound) int { return int(a.Users - b.Users) }))
 	for _, b := range c.Bounds {
-		at, err := cost.NewCapacity(m, int(b.Users), 5, cost.StageSettings{})
+		at, err := cost.NewCapacity(m, int(b.Users), 5, cost.StageSettings{}, cost.NewQuotas())
 		require.NoError(t, err)
 		i := slices.IndexFunc(at.Bounds, func(other cost.Bound) bool { return other.What == b.What })
 		require.InEpsilon(t, b.Limit, at.Bounds[i].Peak, 0.01, b.What)
@@ -60,7 +60,7 @@ func TestCapacity_isThatOfTheDocument(t *testing.T) {
 	require.NoError(t, err)
 	m := replayed(t, 10, 30, 1)
 	for _, users := range []int{100_000, 1_000_000, 10_000_000} {
-		c, err := cost.NewCapacity(m, users, 5, cost.StageSettings{})
+		c, err := cost.NewCapacity(m, users, 5, cost.StageSettings{}, cost.NewQuotas())
 		require.NoError(t, err)
 		var table strings.Builder
 		require.NoError(t, c.Print(&table))

@@ -137,7 +137,7 @@ func TestKeys_areReadByOneCallForAll(t *testing.T) {
 	require.Equal(t, both, i.taken())
 }
 
-func TestRead_refusesDocumentsThatNoIssuerHas(t *testing.T) {
+func TestKeys_areReadFromDocumentsOfTheIssuerAlone(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*issuer){
 		"another issuer": func(i *issuer) { i.about["issuer"] = "https://elsewhere.example" },
@@ -174,7 +174,7 @@ func text(status int, body string) func(*http.Request) (*http.Response, error) {
 	return func(*http.Request) (*http.Response, error) { return answer(status, body), nil }
 }
 
-func TestRead_waitsForTheIssuerNoLongerThanThreeSeconds(t *testing.T) {
+func TestKeys_areWaitedForNoLongerThanThreeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		i := newIssuer()
@@ -190,7 +190,7 @@ func TestRead_waitsForTheIssuerNoLongerThanThreeSeconds(t *testing.T) {
 }
 
 // A set of keys may have others beside ours, which do not make it unreadable.
-func TestParseKey_takesKeysForThisAlgorithmAlone(t *testing.T) {
+func TestKeys_areTakenForThisAlgorithmAlone(t *testing.T) {
 	t.Parallel()
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
 	require.NoError(t, err)

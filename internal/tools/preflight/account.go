@@ -23,12 +23,12 @@ const certificateParts = 6
 
 // checkConcurrency compares the account's concurrency with what a protected stage reserves.
 func (f flight) checkConcurrency(ctx context.Context) (string, error) {
-	if !f.settings.Protected {
+	if !f.settings.Flag("protected") {
 		return "the stage reserves no concurrency", nil
 	}
-	needs := unreserved
+	needs, reserve := unreserved, f.settings.Numbers("reserve")
 	for _, function := range env.Functions() {
-		needs += cmp.Or(f.settings.Reserve[string(function)], size.For(function).Reserved)
+		needs += cmp.Or(reserve[string(function)], size.For(function).Reserved)
 	}
 	text, err := f.stacks.Call(ctx, "lambda", "get-account-settings", "--output", "text",
 		"--query", "AccountLimit.ConcurrentExecutions")
@@ -49,15 +49,16 @@ func (f flight) checkConcurrency(ctx context.Context) (string, error) {
 
 // checkCertificate asks whether the certificate of the stage's domain is issued, and for that name.
 func (f flight) checkCertificate(ctx context.Context) (string, error) {
-	return f.checkIssued(ctx, f.settings.Domain, f.settings.Certificate)
+	return f.checkIssued(ctx, f.settings.Text("domain"), f.settings.Text("certificate"))
 }
 
 // checkOrigin asks the same of the name by which an edge reaches the API.
 func (f flight) checkOrigin(ctx context.Context) (string, error) {
-	if f.settings.OriginDomain == "" {
+	domain := f.settings.Text("originDomain")
+	if domain == "" {
 		return "no edge reaches the API", nil
 	}
-	return f.checkIssued(ctx, f.settings.OriginDomain, f.settings.OriginCertificate)
+	return f.checkIssued(ctx, domain, f.settings.Text("originCertificate"))
 }
 
 func (f flight) checkIssued(ctx context.Context, domain, arn string) (string, error) {
@@ -96,8 +97,8 @@ const noSubscription = "PendingConfirmation"
 
 // checkTopic asks whether an alarm reaches an operator. What the first deployment makes is confirmed after it.
 func (f flight) checkTopic(ctx context.Context) (string, error) {
-	topic := f.settings.AlarmTopic
-	if topic == "" && f.settings.AlarmEmail {
+	topic := f.settings.Text("alarmTopic")
+	if topic == "" && len(f.settings.List("alarmEmail")) > 0 {
 		outputs, err := f.stacks.Outputs(ctx, "nexus-"+f.stage)
 		if err != nil {
 			return "", err
@@ -124,7 +125,7 @@ func (f flight) checkTopic(ctx context.Context) (string, error) {
 			confirmed++
 		}
 	}
-	if confirmed == 0 && f.settings.Protected {
+	if confirmed == 0 && f.settings.Flag("protected") {
 		return "", errors.New("alarms: no subscription of " + topic + " is confirmed, so they reach no operator")
 	}
 	return fmt.Sprintf("%d of %d subscriptions to alarms are confirmed", confirmed, len(subscriptions)), nil

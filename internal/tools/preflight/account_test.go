@@ -9,11 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/internal/tools/stacks"
+	"nexus/pkg/deploy/setting"
 )
 
+// values are those of a stage's settings, as cdk.json has them.
+type values map[string]any
+
+func (v values) read() *setting.Reader { return &setting.Reader{Stage: "dev", Values: v} }
+
 // asked returns a deployment over an account that answers these services, and fails for any other.
-func asked(s settings, answers map[string]string) flight {
-	return flight{stage: "dev", settings: s, stacks: &stacks.Reader{
+func asked(s values, answers map[string]string) flight {
+	return flight{stage: "dev", settings: s.read(), stacks: &stacks.Reader{
 		Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
 			answer, ok := answers[args[0]]
 			if !ok {
@@ -41,25 +47,25 @@ func want(t *testing.T, says string, check func(context.Context) (string, error)
 
 func TestCheckConcurrency_comparesTheAccountWithAllReserves(t *testing.T) {
 	t.Parallel()
-	small := map[string]int{"projections": 1, "effects": 1, "notify": 1, "walk": 1} // with account 5 and canary 1: 10
+	small := "projections=1,effects=1,notify=1,walk=1" // with account 5 and canary 1: 10
 	for _, one := range []struct {
 		has, says string
-		settings  settings
+		settings  values
 	}{
-		{"110\n", "is 110, of which the stage needs 110", settings{Protected: true, Reserve: small}},
-		{"109", "refused: concurrency: the account has 109, and the", settings{Protected: true, Reserve: small}},
-		{"10", "needs 316", settings{Protected: true}},
-		{"None", "refused: concurrency", settings{Protected: true}},
-		{"10", "reserves no concurrency", settings{}},
+		{"110\n", "is 110, of which the stage needs 110", values{"protected": true, "reserve": small}},
+		{"109", "refused: concurrency: the account has 109, and the", values{"protected": true, "reserve": small}},
+		{"10", "needs 316", values{"protected": true}},
+		{"None", "refused: concurrency", values{"protected": true}},
+		{"10", "reserves no concurrency", values{}},
 	} {
 		want(t, one.says, asked(one.settings, map[string]string{"lambda": one.has}).checkConcurrency)
 	}
-	want(t, "refused: concurrency: no answer of lambda", asked(settings{Protected: true}, nil).checkConcurrency)
+	want(t, "refused: concurrency: no answer of lambda", asked(values{"protected": true}, nil).checkConcurrency)
 }
 
 func TestCheckCertificate_wantsOneThatIsIssuedForTheDomain(t *testing.T) {
 	t.Parallel()
-	s := settings{Domain: "API.example.com", Certificate: "arn:own"}
+	s := values{"domain": "API.example.com", "certificate": "arn:own"}
 	const refused = "refused: certificate"
 	for answer, says := range map[string]string{
 		`{"Status":"ISSUED","Names":["www.example.com","api.example.com"]}`: "of api.example.com is issued",
@@ -71,7 +77,7 @@ func TestCheckCertificate_wantsOneThatIsIssuedForTheDomain(t *testing.T) {
 		want(t, says, asked(s, map[string]string{"acm": answer}).checkCertificate)
 	}
 	want(t, "refused: certificate: no answer of acm", asked(s, nil).checkCertificate)
-	want(t, "has no domain", asked(settings{}, nil).checkCertificate)
+	want(t, "has no domain", asked(values{}, nil).checkCertificate)
 }
 
 // The certificate of an edge is in us-east-1, and that of its origin in the stage's region, wherever the operator is.
@@ -80,40 +86,40 @@ func TestCheckOrigin_asksForEachCertificateInItsRegion(t *testing.T) {
 	const own = "arn:aws:acm:us-east-1:123456789012:certificate/a"
 	const other = "arn:aws:acm:eu-central-1:123456789012:certificate/b"
 	names := map[string]string{own + " us-east-1": "api.example.com", other + " eu-central-1": "o-1.example.com"}
-	f := flight{settings: settings{
-		Domain: "api.example.com", Certificate: own, OriginDomain: "o-1.example.com", OriginCertificate: other,
-	}, stacks: &stacks.Reader{Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
+	f := flight{settings: values{
+		"domain": "api.example.com", "certificate": own, "originDomain": "o-1.example.com", "originCertificate": other,
+	}.read(), stacks: &stacks.Reader{Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
 		asked := args[slices.Index(args, "--certificate-arn")+1] + " " + args[slices.Index(args, "--region")+1]
 		return []byte(`{"Status":"ISSUED","Names":["` + names[asked] + `"]}`), nil
 	}}}
 	want(t, "of api.example.com is issued", f.checkCertificate)
 	want(t, "of o-1.example.com is issued", f.checkOrigin)
-	f.settings.OriginDomain = "o-2.example.com"
+	f.settings.Values["originDomain"] = "o-2.example.com"
 	want(t, "refused: certificate: "+other+" is for o-1.example.com, not for o-2", f.checkOrigin)
-	f.settings.OriginDomain = ""
+	delete(f.settings.Values, "originDomain")
 	want(t, "no edge", f.checkOrigin)
 }
 
 func TestCheckTopic_countsConfirmedSubscriptions(t *testing.T) {
 	t.Parallel()
 	const confirmed, pending = `["arn:a","PendingConfirmation"]`, `["PendingConfirmation"]`
-	own := settings{AlarmTopic: "arn:own", Protected: true}
-	made := settings{AlarmEmail: true, Protected: true}
+	own := values{"alarmTopic": "arn:own", "protected": true}
+	made := values{"alarmEmail": "a@example.com", "protected": true}
 	const stack = `[["AlarmsTopic","arn:own"]]`
 	for _, one := range []struct {
-		settings       settings
+		settings       values
 		outputs, topic string
 		says           string
 	}{
 		{own, "", confirmed, "1 of 2 subscriptions"},
 		{own, "", pending, "refused: alarms: no subscription of arn:own is confirmed"},
 		{own, "", `null`, "refused: alarms: no subscription"},
-		{settings{AlarmTopic: "arn:own"}, "", pending, "0 of 1 subscriptions"},
+		{values{"alarmTopic": "arn:own"}, "", pending, "0 of 1 subscriptions"},
 		{made, `[]`, "", "will ask each address"},
 		{made, stack, confirmed, "1 of 2 subscriptions"},
 		{made, stack, pending, "refused: alarms: no subscription"},
 		{made, `An error`, "", "refused: outputs of stack"},
-		{settings{}, "", "", "tell no operator"},
+		{values{}, "", "", "tell no operator"},
 	} {
 		want(t, one.says, asked(one.settings, map[string]string{"cloudformation": one.outputs, "sns": one.topic}).checkTopic)
 	}

@@ -10,24 +10,29 @@ import (
 	"os"
 	"strings"
 
+	"nexus/internal/cost"
 	"nexus/internal/tools/stacks"
+	"nexus/pkg/deploy/issuer"
 	"nexus/pkg/deploy/release"
+	"nexus/pkg/deploy/setting"
 )
 
 // flight is a deployment that is about to begin.
 type flight struct {
 	stage     string
-	settings  settings
+	settings  *setting.Reader
 	changelog string // path
 	client    *http.Client
 	stacks    *stacks.Reader
+	month     func(context.Context) (*cost.Month, error) // whose load is scaled
 }
 
 // check makes every check, prints what holds, and returns what does not.
 func (f flight) check(ctx context.Context, out io.Writer) error {
 	var wrong []error
 	for _, one := range []func(context.Context) (string, error){
-		f.checkIssuer, f.checkRelease, f.checkConcurrency, f.checkCertificate, f.checkOrigin, f.checkTopic,
+		f.checkIssuer, f.checkKeys, f.checkRelease, f.checkConcurrency, f.checkCertificate, f.checkOrigin, f.checkSecret,
+		f.checkTopic, f.checkQuotas,
 	} {
 		says, err := one(ctx)
 		if err != nil {
@@ -36,24 +41,22 @@ func (f flight) check(ctx context.Context, out io.Writer) error {
 		}
 		fmt.Fprintln(out, "preflight:", says)
 	}
-	return errors.Join(wrong...)
+	return errors.Join(append(wrong, f.settings.Wrong...)...)
 }
 
-const (
-	wellKnown = "/.well-known/openid-configuration"
-	// maxDocument bounds the issuer's document, in bytes.
-	maxDocument = 1 << 20
-)
+// maxDocument bounds the issuer's document, in bytes.
+const maxDocument = 1 << 20
 
 // checkIssuer asks for what the API's authorizer reads when it is made (OpenID Connect Discovery 1.0 §4).
 func (f flight) checkIssuer(ctx context.Context) (string, error) {
-	if f.settings.Identity != "" {
+	if f.settings.Text("identity") != "" {
 		return "the issuer is the stack nexus-identity-" + f.stage, nil
 	}
-	address := strings.TrimSuffix(f.settings.Issuer, "/") + wellKnown
+	name := f.settings.Text("issuer")
+	address := strings.TrimSuffix(name, "/") + issuer.WellKnown
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return "", fmt.Errorf("issuer %s: %w", f.settings.Issuer, err)
+		return "", fmt.Errorf("issuer %s: %w", name, err)
 	}
 	answer, err := f.client.Do(request)
 	if err != nil {
@@ -70,13 +73,25 @@ func (f flight) checkIssuer(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("issuer: %s answers %s", address, answer.Status)
 	case err != nil:
 		return "", fmt.Errorf("issuer: %s is no document of an issuer: %w", address, err)
-	case document.Issuer != f.settings.Issuer:
+	case document.Issuer != name:
 		return "", fmt.Errorf("issuer: %s names %q, and the stage %q: no token would be accepted", address, document.Issuer,
-			f.settings.Issuer)
+			name)
 	case !strings.HasPrefix(document.Keys, "https://"):
 		return "", fmt.Errorf("issuer: %s has no jwks_uri, where its keys are", address)
 	}
 	return "the issuer answers at " + address, nil
+}
+
+// checkKeys reads the keys as functions do that are reached by function URLs. The stack of an issuer has some.
+func (f flight) checkKeys(ctx context.Context) (string, error) {
+	if f.settings.Text("door") != "direct" || f.settings.Text("identity") != "" {
+		return "no function needs keys that are not there", nil
+	}
+	keys, err := issuer.ReadKeys(ctx, issuer.NewClient(f.client.Transport), f.settings.Text("issuer"))
+	if err != nil {
+		return "", fmt.Errorf("keys, with which functions check tokens: %w", err)
+	}
+	return fmt.Sprintf("keys of the issuer with which functions can check tokens: %d", len(keys)), nil
 }
 
 // checkRelease compares the release of this tree with the one that the stack names.

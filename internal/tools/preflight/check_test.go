@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/cost"
 	"nexus/internal/tools/stacks"
 )
 
@@ -22,8 +23,12 @@ func ready(t *testing.T, server *httptest.Server, outputs map[string]string, cha
 	path := filepath.Join(t.TempDir(), "CHANGELOG.md")
 	require.NoError(t, os.WriteFile(path, []byte(changelog), 0o600))
 	return flight{
-		stage: "dev", settings: settings{Issuer: server.URL}, changelog: path, client: server.Client(),
+		stage: "dev", settings: values{"issuer": server.URL}.read(), changelog: path, client: server.Client(),
+		month: func(context.Context) (*cost.Month, error) { return month(), nil },
 		stacks: &stacks.Reader{Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
+			if args[0] == "service-quotas" {
+				return []byte("[]"), nil
+			}
 			require.Contains(t, args, "nexus-dev")
 			if outputs == nil {
 				return nil, errors.New("Stack with id nexus-dev does not exist")
@@ -94,17 +99,26 @@ func TestCheckIssuer_namesTheAddressThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := ready(t, answering(t, tt.status, tt.document), nil, log)
-			err := f.check(t.Context(), &bytes.Buffer{})
+			server := answering(t, tt.status, tt.document)
+			err := ready(t, server, nil, log).check(t.Context(), &bytes.Buffer{})
 			require.ErrorContains(t, err, tt.want)
-			require.ErrorContains(t, err, f.settings.Issuer+"/.well-known/openid-configuration")
+			require.ErrorContains(t, err, server.URL+"/.well-known/openid-configuration")
 		})
 	}
 	f := ready(t, answering(t, http.StatusOK, whole), nil, log)
-	f.settings.Issuer = "https://127.0.0.1:1"
+	f.settings.Values["issuer"] = "https://127.0.0.1:1"
 	require.ErrorContains(t, f.check(t.Context(), &bytes.Buffer{}), "https://127.0.0.1:1/.well-known/openid-configuration")
-	f.settings.Identity = "cognito"
+	f.settings.Values["identity"] = "cognito"
 	require.NoError(t, f.check(t.Context(), &bytes.Buffer{}), "the deployment makes it")
+}
+
+func TestCheck_refusesSettingsOfAWrongForm(t *testing.T) {
+	t.Parallel()
+	f := ready(t, answering(t, http.StatusOK, whole), nil, log)
+	f.settings.Values["ratePerSecond"], f.settings.Values["edge"] = "many", "perhaps"
+	err := f.check(t.Context(), &bytes.Buffer{})
+	require.ErrorContains(t, err, "ratePerSecond: want a whole number")
+	require.ErrorContains(t, err, "edge: want true or false")
 }
 
 func TestReadSettings_prefersWhatTheCDKIsTold(t *testing.T) {
@@ -112,31 +126,20 @@ func TestReadSettings_prefersWhatTheCDKIsTold(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "cdk.json")
 	s, err := readSettings(path, "prod", nil)
 	require.NoError(t, err)
-	require.Equal(t, settings{Issuer: "https://id.example.com", Protected: true, Reserve: map[string]int{}}, s)
+	require.Equal(t, "https://id.example.com", s.Text("issuer"))
+	require.True(t, s.Flag("protected"))
 	for _, flags := range [][]string{
 		{"-c", "issuer=https://a.example/x=1", "--verbose"}, {"--context=issuer=https://a.example/x=1"},
 		{"--context", "issuer=https://a.example/x=1", "-c"},
 	} {
 		s, err = readSettings(path, "prod", flags)
 		require.NoError(t, err)
-		require.Equal(t, "https://a.example/x=1", s.Issuer)
+		require.Equal(t, "https://a.example/x=1", s.Text("issuer"))
 	}
-	s, err = readSettings(path, "dev", []string{"-c", "identity=cognito"})
+	s, err = readSettings(path, "dev", []string{"-c", "protected=true", "-c", "reserve=effects=80,walk=12"})
 	require.NoError(t, err)
-	require.Equal(t, "cognito", s.Identity)
-	s, err = readSettings(path, "dev", []string{
-		"-c", "protected=true", "-c", "reserve=effects=80,walk=12", "-c", "alarmEmail=a@example.com",
-		"-c", "domain=api.example.com",
-		"-c", "certificate=C", "-c", "alarmTopic=T", "-c", "originDomain=o.example.com", "-c", "originCertificate=O",
-	})
-	require.NoError(t, err)
-	require.Equal(t, settings{
-		Issuer: "https://id.example.com", Protected: true, AlarmEmail: true, AlarmTopic: "T", Domain: "api.example.com",
-		Certificate: "C", OriginDomain: "o.example.com", OriginCertificate: "O",
-		Reserve: map[string]int{"effects": 80, "walk": 12},
-	}, s)
-	_, err = readSettings(path, "dev", []string{"-c", "reserve=effects"})
-	require.ErrorContains(t, err, "reserve")
+	require.True(t, s.Flag("protected"))
+	require.Equal(t, map[string]int{"effects": 80, "walk": 12}, s.Numbers("reserve"))
 	_, err = readSettings(path, "test", nil)
 	require.ErrorContains(t, err, "no stage test")
 }

@@ -17,6 +17,9 @@ const (
 	// SecretParameter is the parameter that holds the header's value (AWS Systems Manager Parameter Store), in the stage's
 	// region and in that of CloudFront.
 	SecretParameter = "/nexus/edge"
+	// Region is that from which CloudFront takes certificates and web ACLs (Amazon CloudFront Developer Guide,
+	// "Requirements for using SSL/TLS certificates with CloudFront").
+	Region = "us-east-1"
 )
 
 // Window is the time over which a rule counts.
