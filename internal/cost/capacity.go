@@ -23,8 +23,8 @@ type Quotas struct {
 	Concurrency float64 // of all functions
 }
 
-// NewQuotas returns those of a new account, from each service's list of quotas in the AWS General Reference. All of them
-// are raised on request.
+// NewQuotas returns those of a new account, from each service's list of quotas in the AWS General Reference. All of
+// them are raised on request.
 func NewQuotas() Quotas {
 	return Quotas{
 		Requests: 10_000, Calls: 1_000, Schedules: 10_000_000, TableWrites: 40_000, TableReads: 40_000, Concurrency: 1_000,
@@ -82,8 +82,8 @@ const (
 	BoundConcurrency = "command and query at a time"
 )
 
-// NewCapacity scales the month's counts to a number of users, whose peak is so many times the mean, in a stage with these
-// settings and an account with these quotas. It returns [ErrOptions] unless both numbers are positive.
+// NewCapacity scales the month's counts to a number of users, whose peak is so many times the mean. They use a stage
+// with these settings, in an account with these quotas. It returns [ErrOptions] unless both numbers are positive.
 func NewCapacity(m *Month, users int, peak float64, of StageSettings, quotas Quotas) (Capacity, error) {
 	if users < 1 || peak < 1 {
 		return Capacity{}, fmt.Errorf("%w: %d users with a peak of %g times the mean: both are at least 1", ErrOptions,

@@ -56,7 +56,8 @@ func (f flight) checkQuotas(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if found.Code == "" {
-			silent += fmt.Sprintf("\n  Service Quotas of %s does not tell %q: that of a new account was taken", q.service, q.name)
+			silent += fmt.Sprintf("\n  Service Quotas of %s does not tell %q: that of a new account was taken", q.service,
+				q.name)
 			continue
 		}
 		*q.of(&has), codes[q.bounds] = found.Value, found.Code
@@ -88,8 +89,8 @@ func (f flight) checkQuotas(ctx context.Context) (string, error) {
 	return says + silent, nil
 }
 
-// find returns a quota: the one that the account was given, else that of every account; without a code if there is none.
-// Lists has what was asked for before.
+// find returns a quota: the one that the account was given, else that of every account; without a code if there is
+// none. Lists has what was asked for before.
 func (f flight) find(ctx context.Context, q quota, lists map[string][]told) (told, error) {
 	for _, operation := range []string{"list-service-quotas", "list-aws-default-service-quotas"} {
 		list, isKnown := lists[operation+q.service]

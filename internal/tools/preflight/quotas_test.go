@@ -81,8 +81,8 @@ func TestCheckQuotas_tellsWhichBearLessThanTheSettings(t *testing.T) {
 		"list-service-quotas lambda":     `[{"Name":"Concurrent executions","Code":"L-B99A9384","Value":10.0}]`,
 	}), "\n")
 	require.Len(t, says, 3)
-	require.Regexp(t, `QUOTA command and query at a time: -206 bear 0 thousand; .* L-B99A9384 --desired-value 2\d\d$`, says[1])
-	require.Regexp(t, `QUOTA requests a second, of the account: 100 bear 4\d thousand; .* L-8A5B8E43 .*-value 1\d\d$`, says[2])
+	require.Regexp(t, `QUOTA command and query at a time: -206 bear 0 .* L-B99A9384 --desired-value 2\d\d$`, says[1])
+	require.Regexp(t, `QUOTA requests a second, of the account: 100 bear 4\d .* L-8A5B8E43 .*-value 1\d\d$`, says[2])
 }
 
 func TestCheckQuotas_takesThoseOfEveryAccountWhereItsOwnAreNotTold(t *testing.T) {

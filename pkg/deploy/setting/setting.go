@@ -1,7 +1,7 @@
 // Package setting reads the settings of a stage: values as cdk.json has them, or as the command line has them, where
 // they are texts.
 //
-// It promises that a value of a wrong form is noted as a fault. Whoever reads has to look at the faults at the end.
+// It promises that a value of a wrong form is noted as a fault. The caller has to look at the faults at the end.
 package setting
 
 import (
