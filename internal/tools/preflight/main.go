@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"net/http"
 	"os"
 	"time"
@@ -28,7 +29,9 @@ func main() {
 			return err
 		}
 		if region := settings.Text("region"); region != "" { // that of the stage, wherever the operator is
-			os.Setenv("AWS_REGION", region)
+			if err := os.Setenv("AWS_REGION", region); err != nil {
+				return fmt.Errorf("region %s: %w", region, err)
+			}
 		}
 		f := flight{
 			stage: *stage, settings: settings, changelog: "CHANGELOG.md", client: http.DefaultClient,
