@@ -21,6 +21,8 @@ type costCommand struct {
 
 	Edge bool `help:"With the stage's setting of that name: CloudFront and AWS WAF stand before the API."`
 
+	Replicas int `default:"0" placeholder:"N" help:"How many other regions have a replica of the table."`
+
 	JSON bool `name:"json" help:"Answer in JSON, with all counts."`
 
 	ShowPrices bool `help:"Print the price list that is built in, and nothing else."`
@@ -41,6 +43,9 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 		_, err := out.results.Write(cost.DefaultPriceList())
 		return err
 	}
+	if c.Replicas < 0 {
+		return fmt.Errorf("%w: %d replicas", cost.ErrOptions, c.Replicas)
+	}
 	prices := cost.DefaultPrices()
 	if c.Prices != "" {
 		text, err := os.ReadFile(c.Prices)
@@ -56,7 +61,7 @@ func (c *costCommand) Run(ctx context.Context, out outputs) error {
 		return err
 	}
 	bill := cost.NewBill(month, prices, cost.When{
-		Month: c.Month, Infrequent: c.TableClass == infrequentAccess, Edge: c.Edge,
+		Month: c.Month, Infrequent: c.TableClass == infrequentAccess, Edge: c.Edge, Replicas: c.Replicas,
 	})
 	if !c.JSON {
 		return bill.Print(out.results, month)

@@ -17,7 +17,8 @@ func (b biller) activities() []ActivityCost {
 		u, n, times := t.Units(), float64(t.Times), b.month.Times
 		a := ActivityCost{Activity: t.Activity, Times: n * times, ReadUnits: u.ReadUnits / n, WriteUnits: u.WriteUnits() / n}
 		a.Table = (b.whole(tableReads, u.ReadUnits) + b.whole(tableWrites, u.WriteUnits())) * times
-		a.Cost = a.Table + b.elsewhere(t)*times
+		a.Cost = a.Table + b.elsewhere(t)*times +
+			b.whole(tableWrites, u.WriteUnits())*float64(b.when.Replicas)*times
 		out = append(out, a)
 	}
 	return out

@@ -76,6 +76,8 @@ type Bill struct {
 	Rest      Part `json:"rest"`
 	// Edge has what stands before the API, if anything does.
 	Edge *Part `json:"edge,omitempty"`
+	// Replicas has what replicas of the table in other regions cost, if there are any.
+	Replicas *Part `json:"replicas,omitempty"`
 	// ByActivity is the table cost of one of each, and of all of them.
 	ByActivity []ActivityCost `json:"byActivity"`
 }
@@ -83,8 +85,10 @@ type Bill struct {
 // Parts returns the parts of the bill.
 func (b Bill) Parts() []Part {
 	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Rest}
-	if b.Edge != nil {
-		parts = append(parts, *b.Edge)
+	for _, part := range []*Part{b.Edge, b.Replicas} {
+		if part != nil {
+			parts = append(parts, *part)
+		}
 	}
 	return parts
 }
@@ -111,6 +115,8 @@ type When struct {
 	Infrequent bool `json:"infrequent"`
 	// Edge says that CloudFront and AWS WAF stand before the API.
 	Edge bool `json:"edge,omitempty"`
+	// Replicas is the number of other regions that have a replica of the table.
+	Replicas int `json:"replicas,omitempty"`
 }
 
 // biller makes lines.
@@ -150,7 +156,7 @@ func NewBill(m *Month, prices Prices, when When) Bill {
 
 // bill returns the parts of the bill.
 func (b biller) bill() Bill {
-	return Bill{
+	bill := Bill{
 		Prices:    b.prices,
 		When:      b.when,
 		Table:     Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed},
@@ -161,6 +167,8 @@ func (b biller) bill() Bill {
 		Rest:      Part{"everything else", b.rest(), 0},
 		Edge:      b.edge(),
 	}
+	bill.Replicas = b.replicas(bill.Parts())
+	return bill
 }
 
 // table returns the lines of the table's use by some groups; the first of them includes the storage.

@@ -30,7 +30,8 @@ func grownMonths() []int { return []int{1, 12, 24} }
 func (b biller) growth() []Growth {
 	var out []Growth
 	for _, month := range grownMonths() {
-		later := biller{month: b.month, prices: b.prices, when: When{Month: month, Edge: b.when.Edge}}
+		later := biller{month: b.month, prices: b.prices, when: b.when}
+		later.when.Month, later.when.Infrequent = month, false
 		g := Growth{Month: month, GB: later.storedGB(true) + later.storedGB(false)}
 		bill := later.bill()
 		for _, part := range bill.Parts() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/eventsource"
+	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
 
@@ -45,6 +46,8 @@ type Month struct {
 	// Stored is the content of the table and its indexes at the month's end; then the part of it that is left one month
 	// later, two months later, and so on, until TTL removes no more of it.
 	Stored [][]memory.Stored `json:"stored"`
+	// Removed is how many rows TTL removes of all that follows from the month's items, and how many entries of indexes.
+	Removed map[table.Index]int `json:"removed"`
 	// Readers are the functions that read the stream, with their input.
 	Readers []Reader `json:"readers"`
 }
@@ -105,7 +108,11 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 			r.Name, r.Window.Seconds(), cmp.Or(r.BatchSize, eventsource.DefaultBatchSize), max(r.Parallel, 1),
 		})
 	}
-	month.Taken = w.tally.all()
+	month.Taken, month.Removed = w.tally.all(), w.removed
+	left, forever := w.store.Stored(w.now), w.store.Stored(w.now.AddDate(100, 0, 0))
+	for i, of := range left {
+		month.Removed[of.Index] += of.Rows - forever[i].Rows
+	}
 	return month, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/internal/cost"
+	"nexus/pkg/table"
 )
 
 // replayed is a month of a few users of the document's load, or so many days of it.
@@ -274,4 +275,64 @@ func TestBill_hasTheEdgeWhereItIsAskedFor(t *testing.T) {
 		isAsked := a.Name != "archive a task" && !strings.HasPrefix(a.Name, "let a") && !strings.HasPrefix(a.Name, "remind")
 		require.Equal(t, isAsked, a.Cost > without.ByActivity[i].Cost, "%s: users ask for it, so it passes", a.Name)
 	}
+}
+
+// With one replica the writes double. Nothing else of the bill changes, and each further replica costs as much.
+func TestBill_writesOnceMoreForEachReplica(t *testing.T) {
+	t.Parallel()
+	month := replayed(t, 1, 10, 8)
+	bills := make([]cost.Bill, 3)
+	for n := range bills {
+		bills[n] = cost.NewBill(month, cost.DefaultPrices(), cost.When{Replicas: n})
+	}
+	require.Nil(t, bills[0].Replicas)
+	require.Equal(t, append(bills[0].Parts(), *bills[1].Replicas), bills[1].Parts())
+	written := map[string]float64{} // by table and index
+	for _, part := range bills[0].Parts() {
+		for _, l := range part.Lines {
+			if l.Price == "tableWrites" {
+				_, of, isNamed := strings.Cut(l.What, " writes, ")
+				if !isNamed {
+					require.Equal(t, "canary, what its requests change", l.What)
+					of = "table"
+				}
+				written["writes again, "+of] += l.Quantity
+			}
+		}
+	}
+	require.Len(t, written, 5, "the table and four indexes")
+	lines := map[string]cost.Line{}
+	for i, l := range bills[1].Replicas.Lines {
+		lines[l.What] = l
+		require.Equal(t, l.Whole, l.Cost, l.What)
+		require.InEpsilon(t, 2*l.Quantity, bills[2].Replicas.Lines[i].Quantity, 1e-9, l.What)
+		if strings.HasPrefix(l.What, "writes again") {
+			require.InEpsilon(t, written[l.What], l.Quantity, 1e-9, l.What)
+			require.InEpsilon(t, l.Quantity*0.625/1e6, l.Cost, 1e-9, l.What)
+		}
+	}
+	require.Len(t, lines, len(written)+4)
+	require.Equal(t, "writes again, table", bills[1].Replicas.Lines[0].What)
+	storage := bills[0].Table.Lines[len(bills[0].Table.Lines)-1]
+	require.InEpsilon(t, storage.Quantity, lines["storage"].Quantity, 1e-9)
+	require.Greater(t, lines["storage"].Cost, storage.Cost, "nothing is free there")
+	require.InEpsilon(t, written["writes again, table"]/(1<<20), lines["transfer between regions"].Quantity, 1e-9)
+	_, whole := bills[2].Cost()
+	require.InEpsilon(t, whole, bills[2].Growth[0].Whole, 1e-9)
+	for i, a := range bills[1].ByActivity {
+		before := bills[0].ByActivity[i]
+		require.InDelta(t, before.WriteUnits*before.Times*0.625/1e6, a.Cost-before.Cost, 1e-9, a.Name)
+	}
+}
+
+// What TTL removes: of 300 items a user, all tasks and reminders that end, their rows for devices and their receipts.
+func TestReplay_countsWhatTTLRemovesInTheEnd(t *testing.T) {
+	t.Parallel()
+	few, many := replayed(t, 1, 10, 9).Removed, replayed(t, 1, 20, 9).Removed
+	for _, index := range []table.Index{table.Base, table.YearView, table.StateView} {
+		require.Positive(t, few[index], index)
+		require.InEpsilon(t, 2*few[index], many[index], 0.2, index)
+		require.LessOrEqual(t, few[index], few[table.Base])
+	}
+	require.Zero(t, few[table.CrossLinks], "no link expires")
 }

@@ -41,6 +41,7 @@ const (
 	webACLs          = "webACLs"
 	webRules         = "webRules"
 	webRequests      = "webRequests"
+	regionTransfer   = "regionTransfer"
 	// Of a unit of capacity each second, by the hour: so many units at full use.
 	provisionedWrites = "provisionedWrites"
 	provisionedReads  = "provisionedReads"
@@ -53,6 +54,7 @@ func billed() []string {
 		tableWrites, tableReads, tableStorage, tableRecovery, streamReads, functionRequests, functionTime, apiRequests,
 		scheduleCalls, busEvents, queueRequests, objectPuts, objectStorage, logs, logStorage, metrics, alarms, dataOut,
 		hintOperations, hintMinutes, dashboards, edgeRequests, edgeDataOut, webACLs, webRules, webRequests,
+		regionTransfer,
 		tableWrites + infrequent, tableReads + infrequent, tableStorage + infrequent, provisionedWrites, provisionedReads,
 	}
 }

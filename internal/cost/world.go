@@ -63,6 +63,7 @@ type world struct {
 	luck      *rand.ChaCha8 // decides which requests ask for the limits of their users
 	read      string        // the last stream record that was delivered
 	swept     time.Time
+	removed   map[table.Index]int // by TTL, so far
 }
 
 // reader is a function that reads the stream.
@@ -73,7 +74,7 @@ type reader struct {
 
 func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 	w := &world{
-		now: begin, swept: begin, registry: product.Registry(), tally: newTally(m),
+		now: begin, swept: begin, removed: map[table.Index]int{}, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, surfaces: map[string]http.Handler{},
 		ids: chacha(seed), luck: chacha(seed + 2), functions: map[string]string{},
 	}
@@ -224,6 +225,11 @@ func (w *world) deliver(ctx context.Context) error {
 		}
 		for _, rec := range slice.Records {
 			w.read = rec.Sequence
+			if rec.Expired {
+				for _, of := range entries(rec.Old) {
+					w.removed[of]++
+				}
+			}
 			for _, r := range w.readers {
 				if err := w.bring(ctx, r, rec); err != nil {
 					return err
