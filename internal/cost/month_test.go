@@ -325,7 +325,7 @@ func TestBill_writesOnceMoreForEachReplica(t *testing.T) {
 	}
 }
 
-// What TTL removes: of 300 items a user, all tasks and reminders that end, their rows for devices and their receipts.
+// Twice as many days leave twice as much to TTL: tasks and reminders that ended, and rows of change logs.
 func TestReplay_countsWhatTTLRemovesInTheEnd(t *testing.T) {
 	t.Parallel()
 	few, many := replayed(t, 1, 10, 9).Removed, replayed(t, 1, 20, 9).Removed

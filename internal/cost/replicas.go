@@ -8,9 +8,9 @@ import (
 )
 
 // replicas returns what it costs that other regions have replicas of the table; nil for a deployment without. Each has
-// every write of the bill's other parts once more, at the same price (Amazon DynamoDB Developer Guide, "Understanding
-// Amazon DynamoDB billing for global tables"), and the whole content. What TTL removes in one region is written in the
-// others. Nothing is taken for free there.
+// the whole content, and every write of the bill's other parts once more. The price of a write is the same (Amazon
+// DynamoDB Developer Guide, "Understanding Amazon DynamoDB billing for global tables"). What TTL removes in one region
+// is written in the others. Nothing is taken for free there.
 func (b biller) replicas(others []Part) *Part {
 	n := float64(b.when.Replicas)
 	if n == 0 {
