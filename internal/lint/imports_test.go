@@ -154,7 +154,8 @@ func TestImports_ofEntityAreTheStandardLibraryAlone(t *testing.T) {
 // dialers are the only folders of pkg and functions whose code connects to an address by itself: each has its address
 // from the deployment or from the machine, but for pkg/outbound, whose addresses come from users.
 var dialers = []string{
-	"pkg/outbound", "pkg/local", "functions/canary", "functions/internal/boot", "pkg/deploy/issuer",
+	"pkg/outbound", "pkg/local", "pkg/deploy/issuer",
+	"functions/canary", "functions/internal/bearer", "functions/internal/boot",
 }
 
 var dials = regexp.MustCompile(`\b(?:net\.Dial|tls\.Dial|http\.(?:Client\{|Transport\{|Default|Get\(|Head\(|Post))`)
