@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/size"
 	"nexus/pkg/product"
 	"nexus/pkg/system"
+	"nexus/pkg/table"
 )
 
 // Basis says how a quantity was determined.
@@ -33,6 +34,8 @@ type Line struct {
 	Cost     float64 `json:"cost"`
 	// Whole is the cost without the monthly free quantity.
 	Whole float64 `json:"whole"`
+	// index is the one whose entries are written; [table.Base] for the table itself.
+	index table.Index
 }
 
 // Part is a part of a bill.
@@ -141,7 +144,10 @@ func (b biller) price(name string) Price {
 
 func (b biller) line(what, price string, basis Basis, quantity float64) Line {
 	p := b.price(price)
-	return Line{what, price, basis, quantity, p.Unit, p.costOf(quantity), p.whole(quantity)}
+	return Line{
+		What: what, Price: price, Basis: basis, Quantity: quantity, Unit: p.Unit, Cost: p.costOf(quantity),
+		Whole: p.whole(quantity),
+	}
 }
 
 // NewBill applies prices to a month.
@@ -183,7 +189,9 @@ func (b biller) table(groups ...Group) []Line {
 			lines = append(lines, b.line(who+" writes, table", tableWrites, Counted, u.TableUnits))
 		}
 		for _, index := range slices.Sorted(maps.Keys(u.IndexUnits)) {
-			lines = append(lines, b.line(who+" writes, "+string(index), tableWrites, Counted, u.IndexUnits[index]))
+			line := b.line(who+" writes, "+string(index), tableWrites, Counted, u.IndexUnits[index])
+			line.index = index
+			lines = append(lines, line)
 		}
 		if u.ReadUnits > 0 {
 			lines = append(lines, b.line(who+" reads", tableReads, Counted, u.ReadUnits))

@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"strings"
-
 	"nexus/pkg/item"
 	"nexus/pkg/table"
 )
@@ -16,23 +14,17 @@ func (b biller) replicas(others []Part) *Part {
 	if n == 0 {
 		return nil
 	}
-	const ofTable = "table"
-	units := map[string]float64{} // by table and index
+	units := map[table.Index]float64{}
 	for _, part := range others {
 		for _, l := range part.Lines {
 			if l.Price == tableWrites {
-				_, of, isNamed := strings.Cut(l.What, " writes, ")
-				if !isNamed { // such as the canary's
-					of = ofTable
-				}
-				units[of] += l.Quantity
+				units[l.index] += l.Quantity
 			}
 		}
 	}
-	lines := []Line{b.line("writes again, "+ofTable, tableWrites, Counted, units[ofTable]*n)}
+	lines := []Line{b.line("writes again, table", tableWrites, Counted, units[table.Base]*n)}
 	for _, index := range table.ProductSchema().Indexes {
-		of := string(index.Name)
-		lines = append(lines, b.line("writes again, "+of, tableWrites, Counted, units[of]*n))
+		lines = append(lines, b.line("writes again, "+string(index.Name), tableWrites, Counted, units[index.Name]*n))
 	}
 	removed := 0.0
 	for _, rows := range b.month.Removed {
@@ -42,7 +34,7 @@ func (b biller) replicas(others []Part) *Part {
 		b.line("removals by TTL, with index entries", tableWrites, Counted, removed*n),
 		b.line("storage", tableStorage, Counted, (b.storedGB(true)+b.storedGB(false))*n),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)*n),
-		b.line("transfer between regions", regionTransfer, Modelled, units[ofTable]*n*unitBytes/gigabyte),
+		b.line("transfer between regions", regionTransfer, Modelled, units[table.Base]*n*unitBytes/gigabyte),
 	)
 	for i := range lines {
 		lines[i].Cost = lines[i].Whole
