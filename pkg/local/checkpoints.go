@@ -11,16 +11,18 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"nexus/pkg/change"
 	"nexus/pkg/durable"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/local/engine"
+	"nexus/pkg/port"
 )
 
-// checkpoints stores the progress of each mapping, in one file each. It writes asynchronously: a mapping continues
-// while the disk is busy, and of several waiting checkpoints only the last is written. Records whose checkpoint a
-// crash loses are delivered again. Checkpoints of another stream are not loaded: the mapping begins at the oldest
+// checkpoints stores the progress of each mapping, in one file each. It writes asynchronously and at most once in
+// flushEvery: a mapping continues while the disk is busy, and of several waiting checkpoints only the last is written.
+// Records whose checkpoint a crash loses are delivered again. Checkpoints of another stream are not loaded: the mapping begins at the oldest
 // record available. It also does so if a checkpoint is ahead of its stream ([checkpoints.judge]).
 type checkpoints struct {
 	dir    string
@@ -35,6 +37,10 @@ type checkpoints struct {
 }
 
 var _ eventsource.Checkpoints = (*checkpoints)(nil)
+
+// flushEvery is how often checkpoints are written at most. Each write makes the disk finish what others have written,
+// too, so the table's engine would wait for one after each record.
+const flushEvery = 100 * time.Millisecond
 
 type (
 	checkpointFile struct {
@@ -171,6 +177,9 @@ func (c *checkpoints) run(ctx context.Context) {
 				c.mu.Unlock()
 			}
 		case <-ctx.Done():
+			return
+		}
+		if port.Sleep(ctx, flushEvery) != nil {
 			return
 		}
 	}
