@@ -22,8 +22,9 @@ import (
 
 // checkpoints stores the progress of each mapping, in one file each. It writes asynchronously and at most once in
 // flushEvery: a mapping continues while the disk is busy, and of several waiting checkpoints only the last is written.
-// Records whose checkpoint a crash loses are delivered again. Checkpoints of another stream are not loaded: the mapping begins at the oldest
-// record available. It also does so if a checkpoint is ahead of its stream ([checkpoints.judge]).
+// Records whose checkpoint a crash loses are delivered again. Checkpoints of another stream are not loaded: the mapping
+// begins at the oldest record available. It also does so if a checkpoint is ahead of its stream
+// ([checkpoints.validate]).
 type checkpoints struct {
 	dir    string
 	stream string
