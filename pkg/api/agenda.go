@@ -95,12 +95,17 @@ func occurrenceMembers() object {
 	}
 }
 
-// usualEntryBytes is the approximate length of an agenda's entry.
-const usualEntryBytes = 640
+const (
+	// usualEntryBytes is the approximate length of an agenda's entry.
+	usualEntryBytes = 640
+	// maxAgendaBytes ends a page of large entries.
+	maxAgendaBytes = 1 << 20
+)
 
 func agendaAnswer(a query.Agenda) answer {
 	out := append(make([]byte, 0, (len(a.Entries)+1)*usualEntryBytes), `{"items":[`...)
 	for i, e := range a.Entries {
+		before := len(out)
 		out = appendComma(out, i)
 		out = append(out, '{')
 		out = e.AppendMembers(out)
@@ -113,7 +118,10 @@ func agendaAnswer(a query.Agenda) answer {
 		if e.Virtual {
 			out = append(out, `,"virtual":true`...)
 		}
-		out = append(out, '}')
+		if out = append(out, '}'); i > 0 && len(out) > maxAgendaBytes {
+			out, a = out[:before], a.First(i)
+			break
+		}
 	}
 	out = append(out, ']')
 	return answer{status: http.StatusOK, body: append(appendNext(out, a.Next), '}')}

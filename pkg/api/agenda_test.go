@@ -1,7 +1,11 @@
 package api_test
 
 import (
+	"fmt"
+	"net/url"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestAgendaOperation_namesOccurrencesByTheirOwnAddresses(t *testing.T) {
@@ -41,4 +45,35 @@ func TestAgendaOperation_namesOccurrencesByTheirOwnAddresses(t *testing.T) {
 	for _, typ := range []string{"MASTER", "INSTANCE"} {
 		b.Equal([]string{"/types"}, b.want(422, get(window+"&types="+typ)).pointers())
 	}
+}
+
+func TestAgendaOperation_endsAPageOfLargeEntriesAtAMegabyte(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.overHTTP()
+	const each, all = 48 << 10, 50
+	body := strings.Repeat(`\"`, each/2)
+	for i := range all {
+		b.want(201, post("/v1/notes", fmt.Sprintf(`{"title":"%02d","body":"%s"}`, i, body)))
+	}
+	at := b.clock()
+	window := "/v1/agenda?types=NOTE&limit=100&" + url.Values{
+		"from": {at.Add(-time.Hour).Format(time.RFC3339)}, "to": {at.Add(time.Hour).Format(time.RFC3339)},
+	}.Encode()
+	seen, counts, cursor := map[any]bool{}, []int{}, ""
+	for {
+		page := b.want(200, get(window+cursor))
+		b.LessOrEqual(page.Body.Len(), 1<<20+200, "the items, and the cursor behind them")
+		counts = append(counts, len(page.items()))
+		for _, it := range page.items() {
+			seen[it["title"]] = true
+		}
+		next, more := page.doc["nextCursor"].(string)
+		if !more {
+			break
+		}
+		cursor = "&cursor=" + url.QueryEscape(next)
+	}
+	b.Equal([]int{21, 21, 8}, counts, "as many as fit")
+	b.Len(seen, all)
 }

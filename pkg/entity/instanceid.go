@@ -23,22 +23,22 @@ func ParseInstanceID(id string) (masterID, date string, err error) {
 	if err := checkInstanceID(id); err != nil {
 		return "", "", err
 	}
-	masterID, date = splitInstanceID(id)
-	return masterID, date, nil
+	date, suffix := splitInstanceID(id)
+	return MasterIDPrefix + "_" + suffix, date, nil
 }
 
 func checkInstanceID(id string) error {
-	masterID, date := splitInstanceID(id)
-	if !strings.HasPrefix(id, InstanceIDPrefix+"_") || !IsCompactDate(date) || CheckID(MasterIDPrefix, masterID) != nil {
+	date, suffix := splitInstanceID(id)
+	if !strings.HasPrefix(id, InstanceIDPrefix+"_") || !IsCompactDate(date) || !isWord(suffix, maxSuffixLength) {
 		return fmt.Errorf("%w: want %s_, a date YYYYMMDD, _ and the suffix of a series' id", ErrID, InstanceIDPrefix)
 	}
 	return nil
 }
 
 // splitInstanceID takes an id apart without checking it; a malformed one gives parts that no key can have.
-func splitInstanceID(id string) (masterID, date string) {
-	date, suffix, _ := strings.Cut(strings.TrimPrefix(id, InstanceIDPrefix+"_"), "_")
-	return MasterIDPrefix + "_" + suffix, date
+func splitInstanceID(id string) (date, suffix string) {
+	date, suffix, _ = strings.Cut(strings.TrimPrefix(id, InstanceIDPrefix+"_"), "_")
+	return date, suffix
 }
 
 // IsCompactDate reports whether s is a date YYYYMMDD of the calendar.

@@ -73,8 +73,8 @@ func (r Ref) String() string { return r.Type + separator + r.ID }
 // ItemKey returns the key of an entity. USER_META, of which a user has one, has the user's id as its own.
 func ItemKey(user string, ref Ref) item.Key {
 	if ref.Type == TypeInstance {
-		masterID, date := splitInstanceID(ref.ID)
-		return item.Key{PK: UserPK(user), SK: join(TypeInstance, masterID, date)}
+		date, suffix := splitInstanceID(ref.ID)
+		return item.Key{PK: UserPK(user), SK: join(TypeInstance, MasterIDPrefix+"_"+suffix, date)}
 	}
 	return item.Key{PK: UserPK(user), SK: join(ref.Type, ref.ID)}
 }

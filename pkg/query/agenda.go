@@ -68,7 +68,11 @@ func (e Entry) virtual() series.Occurrence {
 type Agenda struct {
 	Entries []Entry
 	Next    string // the cursor of the next page; empty at the end
+	of      window
 }
+
+// First returns the page cut to its first n entries, fewer than it has and at least one.
+func (a Agenda) First(n int) Agenda { return a.of.leadsOn(a.Entries[:n]) }
 
 // Agenda returns the items that begin in the window or still run in it.
 //
@@ -107,7 +111,6 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 // answer cuts the entries to a page and makes the items of exceptions.
 func (w window) answer(entries []*Entry, known known) Agenda {
 	page := make([]Entry, 0, min(len(entries), w.limit))
-	weight := 0
 	for _, entry := range entries {
 		if len(page) == w.limit {
 			return w.leadsOn(page)
@@ -117,18 +120,15 @@ func (w window) answer(entries []*Entry, known known) Agenda {
 			o, _ := e.of.series.On(e.Date)
 			e.item = e.of.series.Item(o)
 		}
-		if weight += e.weigh(); len(page) > 0 && weight > maxPageBytes {
-			return w.leadsOn(page)
-		}
 		page = append(page, e)
 	}
 	if known.complete {
-		return Agenda{Entries: page}
+		return Agenda{Entries: page, of: w}
 	}
-	return Agenda{Entries: page, Next: known.through.encode(w)}
+	return Agenda{Entries: page, Next: known.through.encode(w), of: w}
 }
 
 // leadsOn returns a page that other entries follow.
 func (w window) leadsOn(page []Entry) Agenda {
-	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w)}
+	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w), of: w}
 }

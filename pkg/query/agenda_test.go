@@ -243,23 +243,6 @@ func TestAgenda_pagesManyEntriesOfOneInstantByID(t *testing.T) {
 	}
 }
 
-func TestAgenda_endsAPageOfLargeEntriesAtAMegabyte(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	body := make([]byte, 32<<10)
-	for i := range body {
-		body[i] = 'a'
-	}
-	for i := range 60 {
-		b.add(ann, product.Note(), fmt.Sprintf(`{"title":"%02d","body":%q}`, i, body), nil)
-	}
-	q := query.AgendaQuery{From: noon.Add(-time.Hour), To: noon.Add(time.Hour), Types: []string{"NOTE"}, Limit: 100}
-	page, err := b.service.Agenda(ctx, ann, q)
-	require.NoError(t, err)
-	require.InDelta(t, 31, len(page.Entries), 1)
-	require.Len(t, b.allEntries(q), 60)
-}
-
 func TestAgenda_goesOnPastManyLargeEarlierEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

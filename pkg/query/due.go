@@ -18,7 +18,7 @@ func (r *reading) dueElsewhere() []place {
 		}
 		for _, row := range sc.rows {
 			p, ok := r.duePlace(sc, row)
-			if _, held := r.items[p.id]; ok && !held && r.fetched.covers(p) && p.compare(r.after) > 0 &&
+			if _, held := r.versions[p.id]; ok && !held && r.fetched.covers(p) && p.compare(r.after) > 0 &&
 				r.shows(p.start, p.start) {
 				out = append(out, p)
 			}

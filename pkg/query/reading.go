@@ -25,8 +25,9 @@ type reading struct {
 	scans     []*scan
 	// home is the user's own zone, if it was read; floating times are read in zone.
 	home, zone *time.Location
-	// items are the entities found that do not recur, by id.
-	items map[string]filed
+	// versions are those of the entities found that do not recur, by id; singles are their entries in the window.
+	versions map[string]int64
+	singles  []Entry
 	// series and reminders are those that recur, by id; instances are rows of exceptions, by id.
 	series, reminders map[string]*recurring
 	instances         map[string]item.Item
@@ -38,18 +39,12 @@ type reading struct {
 	fetched known
 }
 
-// filed is an entity that was found, with its entries in the window.
-type filed struct {
-	version int64
-	entries []Entry
-}
-
 func (s *Service) reading(w window) *reading {
 	return &reading{
 		Service: s, window: w, asOf: s.now(), partition: entity.UserPK(w.user), scans: scansOf(w), zone: w.zone,
-		items: map[string]filed{}, series: map[string]*recurring{}, reminders: map[string]*recurring{},
-		instances: map[string]item.Item{},
-		fetched:   known{complete: true},
+		versions: map[string]int64{}, singles: make([]Entry, 0, w.limit),
+		series: map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]item.Item{},
+		fetched: known{complete: true},
 	}
 }
 
@@ -127,9 +122,15 @@ func (r *reading) file(row item.Item, fromState bool) error {
 		}
 	default:
 		id, version := row.Str(t.IDAttr), row.Int(entity.AttrVersion)
-		if held, ok := r.items[id]; !ok || held.version < version {
-			r.items[id] = filed{version, r.show(t, row)}
+		held, ok := r.versions[id]
+		if ok && held >= version {
+			return nil
 		}
+		if ok {
+			r.singles = slices.DeleteFunc(r.singles, func(e Entry) bool { return e.place.id == id })
+		}
+		r.versions[id] = version
+		r.show(t, row)
 	}
 	return nil
 }
@@ -141,25 +142,23 @@ func (r *reading) fileInstance(t *entity.Type, row item.Item) {
 	}
 }
 
-// show returns the item's entries in the window.
-func (r *reading) show(t *entity.Type, row item.Item) []Entry {
+// show adds the item's entries in the window.
+func (r *reading) show(t *entity.Type, row item.Item) {
 	seen, ok := t.VisibleAt(row, r.asOf)
 	if !ok || !isInAgenda(t, r.user, seen) {
-		return nil
+		return
 	}
-	var out []Entry
 	for _, span := range t.ShownIn(seen) {
 		if span.Floating {
 			span.Start, span.End = item.Resolve(span.Start, r.zone), item.Resolve(span.End, r.zone)
 		}
 		if r.shows(span.Start, span.End) {
-			out = append(out, Entry{
+			r.singles = append(r.singles, Entry{
 				Type: t, item: seen, OccurrenceStart: span.Start, OccurrenceEnd: span.End,
 				place: place{span.Start, seen.Str(t.IDAttr)},
 			})
 		}
 	}
-	return out
 }
 
 // isInAgenda reports whether the item belongs there as readers see it: time may have changed it since it was indexed.
@@ -195,23 +194,19 @@ func (r *reading) known() known {
 
 // each calls yield for every requested entry that is read and certain, in no order.
 func (r *reading) each(k known, yield func(*Entry)) {
-	offer := func(entries []Entry) {
+	for _, entries := range [][]Entry{r.singles, r.occurrences} {
 		for i := range entries {
 			if e := &entries[i]; e.place.compare(r.after) > 0 && k.covers(e.place) {
 				yield(e)
 			}
 		}
 	}
-	for _, item := range r.items {
-		offer(item.entries)
-	}
-	offer(r.occurrences)
 }
 
 // entries returns the certain part of the answer, in order. A place in the order has one entry: two readings may be
 // one instant when the clock is put forward, and a snooze may end when another occurrence begins.
 func (r *reading) entries(k known) []*Entry {
-	out := make([]*Entry, 0, len(r.items)+len(r.occurrences))
+	out := make([]*Entry, 0, len(r.singles)+len(r.occurrences))
 	r.each(k, func(e *Entry) { out = append(out, e) })
 	slices.SortFunc(out, compareEntries)
 	return slices.CompactFunc(out, func(a, b *Entry) bool { return a.place.compare(b.place) == 0 })

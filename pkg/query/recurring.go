@@ -25,7 +25,6 @@ type recurring struct {
 	id      string
 	row     item.Item
 	version int64
-	weight  int // of the row in an answer; 0 until it is computed
 	rule    *recurrence.Series
 	series  *series.Series // nil for a reminder
 	// reach is how long before a window an occurrence may start and still be found in it.
@@ -91,8 +90,7 @@ func (r *reading) expand() {
 	}
 	scanned := r.scanned()
 	for step := firstStep; r.horizon.Before(r.to); step *= 2 {
-		certain, met := r.met()
-		if certain > r.limit || met > firstRows(r.limit) || !scanned.covers(place{start: r.horizon}) {
+		if r.isFull() || !scanned.covers(place{start: r.horizon}) {
 			return
 		}
 		to := r.horizon.Add(step)
@@ -118,6 +116,15 @@ func (r *reading) beginning() time.Time {
 		first = r.after.start
 	}
 	return first.Truncate(time.Second)
+}
+
+// isFull reports whether the entries read so far fill the page, or are too many to expand more.
+func (r *reading) isFull() bool {
+	if len(r.singles)+len(r.occurrences) <= r.limit {
+		return false
+	}
+	certain, met := r.met()
+	return certain > r.limit || met > firstRows(r.limit)
 }
 
 // met counts the certain entries read so far: those that will be in the answer, and all together.

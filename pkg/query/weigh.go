@@ -7,18 +7,6 @@ import (
 // maxPageBytes ends a page of an answer whose items are large.
 const maxPageBytes = 1 << 20
 
-// weigh returns the approximate number of bytes of an entry: a virtual occurrence counts as much as its series or
-// reminder.
-func (e *Entry) weigh() int {
-	if !e.Virtual {
-		return weigh(e.item)
-	}
-	if e.of.weight == 0 {
-		e.of.weight = weigh(e.of.row)
-	}
-	return e.of.weight
-}
-
 // weigh returns the approximate number of bytes of an item.
 func weigh(it item.Item) int {
 	total := 0

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,9 @@ var (
 	clients = flag.Int("clients", 8, "clients that ask at the same time")
 )
 
+// garbage is the growth of the heap between collections, in percent, that nexus dev allows beside a table in memory.
+const garbage = 400
+
 // BenchmarkHTTP (make load) measures week views, the board and single items over HTTP on each store. Clients and system
 // are on one machine, in one process.
 func BenchmarkHTTP(b *testing.B) {
@@ -42,6 +46,9 @@ func BenchmarkHTTP(b *testing.B) {
 
 func benchmarkHTTP(b *testing.B, store local.Store, users, items, series, clients int) {
 	require.Positive(b, min(users, items, series, clients))
+	if store == local.Memory {
+		defer debug.SetGCPercent(debug.SetGCPercent(garbage))
+	}
 	limits, err := limit.Default().With(map[string]int{limit.User: 1_000_000_000}) // what is measured is not the limit
 	require.NoError(b, err)
 	p, err := local.Start(b.Context(), local.Options{
