@@ -23,6 +23,7 @@ import (
 	"nexus/pkg/bus/eventbridge"
 	"nexus/pkg/change"
 	"nexus/pkg/deploy/env"
+	"nexus/pkg/insights"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
 	queuememory "nexus/pkg/queue/memory"
@@ -56,8 +57,9 @@ func newRefusing(t *testing.T, f env.Function) *refusing {
 	store := dynamo.New(once, dynamo.WithTable(r.settings[env.TableName]))
 	if f == env.Projections {
 		r.consumers = map[string]change.Consumer{
-			stats.Name: projection.NewConsumer(stats.Projection(), store, time.Now),
-			links.Name: projection.NewConsumer(links.Projection(), store, time.Now),
+			stats.Name:    projection.NewConsumer(stats.Projection(), store, time.Now),
+			links.Name:    projection.NewConsumer(links.Projection(), store, time.Now),
+			insights.Name: projection.NewConsumer(insights.Projection(), store, time.Now),
 		}
 		return r
 	}
@@ -117,7 +119,8 @@ func TestFunctions_parkARecordOnlyIfNoRepetitionCanHelp(t *testing.T) {
 	}{
 		stats.Name: {env.Projections, "stream-task-created",
 			map[string][]string{"dynamodb": {"BatchGetItem", "TransactWriteItems"}}},
-		links.Name: {env.Projections, "stream-task-created", map[string][]string{"dynamodb": {"TransactWriteItems"}}},
+		links.Name:    {env.Projections, "stream-task-created", map[string][]string{"dynamodb": {"TransactWriteItems"}}},
+		insights.Name: {env.Projections, "stream-task-completed", map[string][]string{"dynamodb": {"PutItem"}}},
 		reminders.Name: {env.Effects, "stream-reminder-created",
 			map[string][]string{"dynamodb": {"GetItem"}, "scheduler": {"CreateSchedule", "UpdateSchedule"}}},
 		archiving.Name: {env.Effects, "stream-task-archived", map[string][]string{

@@ -1,5 +1,5 @@
 // The projections function reads the table's stream and updates what is derived from the items in the table:
-// statistics, backlinks and change logs. Its reader is a line of the deployment table (pkg/deploy/readers).
+// statistics, backlinks, change logs and insights. Its reader is a line of the deployment table (pkg/deploy/readers).
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
+	"nexus/pkg/insights"
 	"nexus/pkg/links"
 	"nexus/pkg/port"
 	"nexus/pkg/product"
@@ -61,6 +62,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 				hints.Hint(ctx, changes.Heads(of, s.Form(), time.Now()))
 			},
 		}),
+		projection.NewConsumer(insights.Projection(), tables.StoreFor(insights.Name), time.Now),
 	}
 	config := stream.Config{
 		Config: consume.Config{

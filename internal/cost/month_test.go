@@ -48,7 +48,7 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 		"move an event":           {15, 6.0, 8},
 		"start a task":            {15, 3.5, 4},
 		"edit a note":             {15, 3.5, 5},
-		"complete a task":         {30, 7.0, 7},
+		"complete a task":         {30, 7.0, 9},
 		"archive a task":          {30, 4.5, 10},
 		"let a task expire":       {30, 4.5, 3},
 		"remind of an event":      {30, 6.5, 5},

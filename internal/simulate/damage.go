@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/insights"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/product"
@@ -33,7 +34,7 @@ func (h *history) damage(user string) {
 		h.damageSum(s)
 		return
 	case 1, 2:
-		err = h.loseRow(h.losable(s.ledgers[pick(h.luck, stats.Name, links.Name)]))
+		err = h.loseRow(h.losable(s.ledgers[pick(h.luck, stats.Name, links.Name, insights.Name)]))
 	case 3:
 		err = h.loseRow(s.links)
 	case 4:

@@ -121,7 +121,10 @@ func ownParts(row item.Item) item.Item {
 }
 
 // byTheClock shows a completed task past its archiveAt as archived, as clients do by their own clock.
+// The day of a completion that a release before took back is not shown (docs/insights.md).
 func (h *history) byTheClock(ref entity.Ref, it item.Item) item.Item {
+	it = it.Clone()
+	forgetDay(it)
 	at, ok := it.Time(product.AttrArchiveAt)
 	if ref.Type != product.TypeTask || !ok || it.Str(entity.AttrStatus) != product.StatusCompleted || h.now.Before(at) {
 		return it

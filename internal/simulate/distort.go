@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/insights"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/product"
@@ -38,7 +39,8 @@ func (h *history) distort(s *userState) error {
 	case 0:
 		return h.overwrite(s.links, item.Item{item.AttrGSI4SK: item.String("wrong")})
 	case 1:
-		return h.overwrite(s.ledgers[pick(h.luck, stats.Name, ownName)], item.Item{ledgerContribution: item.String("")})
+		of := pick(h.luck, stats.Name, ownName, insights.Name)
+		return h.overwrite(s.ledgers[of], item.Item{ledgerContribution: item.String("")})
 	case 2:
 		return h.overwrite(s.timers, item.Item{entity.AttrTTL: item.Int(h.now.AddDate(10, 0, 0).Unix())})
 	case 3:
@@ -56,7 +58,7 @@ func (h *history) distort(s *userState) error {
 // loseLedgers removes every ledger row of the user that may be lost.
 func (h *history) loseLedgers(s *userState) error {
 	var keys []item.Key
-	for _, name := range []string{stats.Name, ownName, links.Name} {
+	for _, name := range []string{stats.Name, ownName, links.Name, insights.Name} {
 		rows := h.losable(s.ledgers[name])
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
 			keys = append(keys, rows[id].Key())
@@ -117,7 +119,8 @@ func (h *history) strayLinks(s *userState) error {
 // strayRow puts a row of an item that never existed, or one according to which a present item has left.
 func (h *history) strayRow(s *userState) error {
 	if h.luck.one(2) {
-		row := entity.LedgerKey(s.user, pick(h.luck, stats.Name, ownName), pick(h.luck, "note_none", "none")).Item()
+		of := pick(h.luck, stats.Name, ownName, insights.Name)
+		row := entity.LedgerKey(s.user, of, pick(h.luck, "note_none", "none")).Item()
 		row[ledgerVersion], row[ledgerContribution] = item.Int(1), item.String("")
 		return h.store.Put(noContext, table.Put{Item: row})
 	}

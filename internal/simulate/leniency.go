@@ -128,6 +128,15 @@ func (h *history) forgetOver(left item.Item) {
 	}
 }
 
+// forgetDay removes the day of a completion that the release before took back: that release leaves it, and it does not
+// count (docs/insights.md).
+func forgetDay(it item.Item) {
+	if of := it.Str(product.AttrCompletedOnAt); of != "" && of != it.Str(product.AttrCompletedAt) {
+		delete(it, product.AttrCompletedOn)
+		delete(it, product.AttrCompletedOnAt)
+	}
+}
+
 // isOfRung reports whether that release leaves a schedule for such a reminder (I4). Its call finds nothing to do.
 func (h *history) isOfRung(one schedule.Schedule) bool {
 	s := h.oracle.users[userOfPayload(one.Payload)]

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/changes"
 	"nexus/pkg/entity"
 	logkey "nexus/pkg/entity/device"
+	"nexus/pkg/insights"
 	"nexus/pkg/table"
 )
 
@@ -89,11 +90,12 @@ func datedBy(ref entity.Ref, r *record) time.Time {
 	return r.Created
 }
 
-// swallow takes in that the release before handles records, of which it says nothing in a log.
+// swallow takes in that the release before handles records, of which it says nothing in a log. It counts no completion.
 func (h *history) swallow(raw []json.RawMessage) {
 	for _, rec := range h.stream.log {
 		if rec.raw != nil && slices.ContainsFunc(raw, func(one json.RawMessage) bool { return bytes.Equal(one, rec.raw) }) {
 			h.oracle.applied(changes.Name, rec.Sequence)
+			h.oracle.applied(insights.Name, rec.Sequence)
 			h.fleet.swallowed[userOf(rec.Key)] = true
 		}
 	}

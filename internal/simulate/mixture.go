@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/changes"
 	"nexus/pkg/command"
 	"nexus/pkg/consume"
+	"nexus/pkg/insights"
 	"nexus/pkg/reminders"
 )
 
@@ -121,7 +122,7 @@ func (m *mixture) join(loop *consume.Loop, consumers []change.Consumer) {
 	}
 	var names []string
 	for _, c := range consumers {
-		if c.Name() != changes.Name { // that release keeps no change logs
+		if c.Name() != changes.Name && c.Name() != insights.Name { // that release keeps no change logs and no insights
 			names = append(names, c.Name())
 		}
 	}
@@ -137,7 +138,7 @@ func (m *mixture) join(loop *consume.Loop, consumers []change.Consumer) {
 	}
 }
 
-// handler is the loop, or that of the release before. That release's projections tell no change log.
+// handler is the loop, or that of the release before. That release's projections tell no change log and no insights.
 func (h *history) handler(w *worker, loop *consume.Loop, raw []json.RawMessage) handler {
 	if other := h.mixture.loops[loop]; h.mixture.takes(h, w, other.function) {
 		if other.function == projecting {

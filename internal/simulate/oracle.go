@@ -86,6 +86,9 @@ type userState struct {
 	edits    map[item.Key]int64 // the version that the last write of a user made, of each entity
 	eventAt  string             // the latest creation of an event
 	taskDone string             // the latest completion of a task
+
+	completions map[string]completion // by the task, also of those that expired
+	zones       []zoneSpan
 }
 
 func newKnown(users []string) *oracle {
@@ -103,7 +106,7 @@ func newKnown(users []string) *oracle {
 			deliveryOf: map[string]string{}, told: map[string]int{}, ordered: map[string]*record{}, titles: map[string]string{},
 			sent: map[string]ring{}, rang: map[string]ring{}, edits: map[item.Key]int64{}, heads: map[entity.Ref]head{},
 			days: map[string]bool{}, repositories: map[repository.Address]*knownRepository{},
-			touched: map[repository.Address]bool{},
+			touched: map[repository.Address]bool{}, completions: map[string]completion{},
 		}
 	}
 	return k
@@ -210,6 +213,7 @@ func (h *history) take1(r *record) {
 	case entity.TypeUserMeta:
 		h.checkLease(s, r)
 		s.meta, s.moved = r.New, true
+		h.noteZone(s)
 		h.require(s, r)
 	}
 	if sk.IsRow() || sk.Prefix == entity.TypeUserMeta {
@@ -261,6 +265,7 @@ func (h *history) takeEntity(s *userState, r *record, ref entity.Ref) {
 	}
 	if ref.Type == product.TypeTask {
 		h.checkArchived(s, r, ref)
+		h.noteCompletion(s, r, ref)
 		s.taskDone = max(s.taskDone, r.New.Str(product.AttrCompletedAt))
 	}
 	if (ref.Type == product.TypeEvent || ref.Type == entity.TypeMaster) && r.New != nil {

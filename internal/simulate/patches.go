@@ -15,7 +15,7 @@ func (a author) patch(typeName string, it item.Item) string {
 	title := fmt.Sprintf(`{"title":"u%d"}`, a.step)
 	switch typeName {
 	case product.TypeTask:
-		return pick(a.luck, title, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`, `{"status":"COMPLETED"}`,
+		return pick(a.luck, title, a.complete(), a.complete(), a.complete(),
 			`{"status":"IN_PROGRESS"}`, `{"status":"BACKLOG"}`,
 			`{"status":"ARCHIVED"}`, `{"status":"ARCHIVED"}`, `{"priority":1}`, a.moveDue(it), a.moveDue(it), a.remind())
 	case product.TypeEvent:

@@ -38,7 +38,7 @@ func (h *history) send(r *request) *worker {
 	}
 	h.note("%s sends %s", r.User, r.name)
 	verb, _, _ := strings.Cut(r.name, " ")
-	w := &worker{kind: commanding, name: r.User + " " + r.name, order: orderOf(r.Request)}
+	w := &worker{kind: commanding, name: r.User + " " + r.name, order: orderOf(r.Request), dated: dated(r.Command)}
 	var res command.Result
 	var err error
 	w.lost = func() { h.regret(r) }

@@ -79,6 +79,7 @@ func (h *history) rest() {
 		s := h.oracle.users[user]
 		h.checkTotals(s)
 		h.checkOwn(s, true)
+		h.checkInsights(s)
 		h.checkListed(s)
 		h.checkClock(s)
 		h.checkDelivered(s)

@@ -69,6 +69,8 @@ type worker struct {
 	readOnly  bool            // it must not write
 	junk      []byte          // an unreadable record in it
 	order     *expectedWrite  // the expected write of a command; nil for other work
+	dated     string          // the day that the command gives to a completion; empty for none
+	since     int             // the length of the log when it began
 	batch     []*edit         // of a device, which the worker carries out
 	knocks    bool            // it sends a request over HTTP, where limits are played
 	reply     *reply          // to that
@@ -81,7 +83,7 @@ type worker struct {
 
 // start makes a worker of the work. It has done nothing yet.
 func (h *history) start(w *worker, work func(ctx context.Context), users ...string) *worker {
-	w.begun = h.now
+	w.begun, w.since = h.now, len(h.stream.log)
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	if h.luck.misfortune(h) && h.luck.one(30) {
 		w.deadline = 1 + h.luck.IntN(40)

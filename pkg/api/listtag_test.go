@@ -44,7 +44,7 @@ func TestAnswerList_tagsAndCompressesLists(t *testing.T) {
 	b.want(201, post("/v1/notes", `{"title":"a"}`))
 	for _, path := range []string{
 		"/v1/tasks?status=BACKLOG", "/v1/board", "/v1/agenda?from=2026-03-03T00:00:00Z&to=2026-03-07T00:00:00Z",
-		"/v1/notes?state=recent", "/v1/archive", "/v1/me/stats",
+		"/v1/notes?state=recent", "/v1/archive", "/v1/me/stats", "/v1/me/insights",
 	} {
 		plain := b.want(200, get(path))
 		tag := plain.Header().Get("ETag")

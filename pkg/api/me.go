@@ -27,7 +27,7 @@ func meOperations(r *entity.Registry) []*operation {
 	stats, _ := t.Field(product.AttrStats)
 	totals := form(stats.Fields...)
 	return []*operation{
-		watchOperation(),
+		watchOperation(), insightsOperation(),
 		{
 			id: "getMe", method: http.MethodGet, path: "/v1/me", tag: "me",
 			summary: "Read the user's zone, preferences and totals", detail: "Until the first change: the defaults, at " +

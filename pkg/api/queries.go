@@ -14,6 +14,7 @@ type Queries interface {
 	Get(ctx context.Context, user string, t *entity.Type, id string) (item.Item, error)
 	Me(ctx context.Context, user string) (item.Item, error)
 	Stats(ctx context.Context, user string) (query.Stats, error)
+	Insights(ctx context.Context, user, from, to string) (query.Insights, error)
 	Event(ctx context.Context, user, id string) (query.Found, error)
 	Series(ctx context.Context, user, masterID, cursor string) (query.Series, error)
 	Agenda(ctx context.Context, user string, q query.AgendaQuery) (query.Agenda, error)

@@ -39,7 +39,7 @@ func (a *Archive) Adopt(ctx context.Context, user string, t *entity.Type, it ite
 	if err != nil {
 		return nil, err
 	}
-	cold = coldRow(user, ref, it, name, at)
+	cold = coldRow(user, t, ref, it, name, at)
 	cold[attrAdopted] = item.Bool(true)
 	return cold, nil
 }

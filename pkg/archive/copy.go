@@ -83,7 +83,7 @@ func (c *Consumer) copyAndExpire(ctx context.Context, ch change.Change, it item.
 	}
 	at, _ := expiry(ch.Type, it)
 	ttl := item.Int(at.Unix())
-	cold := coldRow(ch.User, ref, it, name, at)
+	cold := coldRow(ch.User, ch.Type, ref, it, name, at)
 	err = c.Store.Transact(ctx,
 		table.Update{Key: it.Key(), Set: item.Item{entity.AttrTTL: ttl}, If: table.AtVersion(it.Int(entity.AttrVersion))},
 		table.Put{Item: cold, If: table.OrNoRow(table.Missing(entity.AttrForm))},
@@ -114,13 +114,14 @@ func (cfg Config) putCopy(ctx context.Context, user string, ref entity.Ref, it i
 }
 
 // coldRow returns the row that names an item's cold copy.
-func coldRow(user string, ref entity.Ref, it item.Item, name string, at time.Time) item.Item {
+func coldRow(user string, t *entity.Type, ref entity.Ref, it item.Item, name string, at time.Time) item.Item {
 	cold := entity.ColdKey(user, ref.ID).Item()
 	cold[attrObject] = item.String(name)
 	cold[entity.AttrVersion] = it[entity.AttrVersion]
 	cold[attrItemType] = item.String(ref.Type)
 	cold[attrItemID] = item.String(ref.ID)
 	cold.Set(entity.AttrTitle, it[entity.AttrTitle])
+	t.LeaveIn(cold, it)
 	cold.SetTime(attrExpiresAt, at)
 	return cold
 }

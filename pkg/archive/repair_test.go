@@ -35,7 +35,7 @@ func (w *fixture) edit(key item.Key, change func(item.Item)) {
 func (w *fixture) faults(c *archive.Consumer, t *entity.Type, id string) []archive.Fault {
 	r, err := c.Remains(w.ctx, ann, t, id)
 	require.NoError(w.t, err)
-	faults, err := c.Check(w.ctx, r)
+	faults, _, err := c.Check(w.ctx, r)
 	require.NoError(w.t, err)
 	return faults
 }
@@ -428,12 +428,12 @@ func TestCheck_takesAStoreThatDoesNotAnswerForNoFault(t *testing.T) {
 	for _, silent := range []error{blob.ErrThrottled, blob.ErrUnavailable, context.Canceled, context.DeadlineExceeded} {
 		cfg := w.consumer.Config
 		cfg.Copies = silentStore{cfg.Copies, silent}
-		_, err := archive.NewConsumer(cfg).Check(t.Context(), r)
+		_, _, err := archive.NewConsumer(cfg).Check(t.Context(), r)
 		require.ErrorIs(t, err, silent)
 	}
 	r.Cold = r.Cold.Clone()
 	r.Cold[entity.AttrForm] = item.Int(2)
-	faults, err := w.consumer.Check(t.Context(), r)
+	faults, _, err := w.consumer.Check(t.Context(), r)
 	require.NoError(t, err)
 	require.Len(t, faults, 1)
 	require.Equal(t, "verified by that release", faults[0].Want)

@@ -30,21 +30,22 @@ type Fault struct{ Place, Is, Want string }
 // timerPage bounds the timers of one task that are read: each of its completions left one.
 const timerPage = 1000
 
-// Check returns the faults of an item's end, cold copy and timer. Without an object store it relies on the rows.
-func (c *Consumer) Check(ctx context.Context, r Remains) ([]Fault, error) {
+// Check returns the faults of an item's end, cold copy and timer, and what the copy holds. Without an object store it
+// relies on the rows.
+func (c *Consumer) Check(ctx context.Context, r Remains) (faults []Fault, copied item.Item, err error) {
 	if faults := newerFormFaults(r.Cold); faults != nil {
-		return faults, nil
+		return faults, nil, nil
 	}
 	faults, object := checkCopy(r)
 	if object != "" && c.Copies != nil {
-		if _, err := New(c.Config).read(ctx, object); err != nil {
+		if copied, err = New(c.Config).read(ctx, object); err != nil {
 			if port.IsOutage(err) {
-				return nil, err
+				return nil, nil, err
 			}
 			faults = append(faults, Fault{object, "no copy that can be read", "the item"})
 		}
 	}
-	return append(faults, checkTimers(r)...), nil
+	return append(faults, checkTimers(r)...), copied, nil
 }
 
 // newerFormFaults reports a cold row of an unknown form.

@@ -123,7 +123,11 @@ func (n creation) attempt(ctx context.Context, c call) (Result, error) {
 	}
 	it := n.bare
 	if n.wantsMeta {
-		it = n.item(c, c.userMeta(rows).Map(product.AttrPreferences))
+		meta := c.userMeta(rows)
+		it = n.item(c, product.Settings(meta))
+		if err := entity.Invalid(c.checkWrite(n.typ, nil, it, meta)); err != nil {
+			return Result{}, err
+		}
 	}
 	ref := n.typ.Ref(it)
 	steps := append([]step{n.put(ref, it)}, n.checkIDUnused(c)...)

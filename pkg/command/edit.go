@@ -146,14 +146,25 @@ func (c call) seen(e edit, stored item.Item) (item.Item, error) {
 
 // next returns the entity to store, checked as a whole.
 func (c call) next(e edit, before, merged, meta item.Item, wrong []entity.FieldError) (item.Item, error) {
-	after := e.typ.NextVersion(entity.ByUser, c.user, before, merged, c.now, meta.Map(product.AttrPreferences))
-	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after)); err != nil {
+	after := e.typ.NextVersion(entity.ByUser, c.user, before, merged, c.now, product.Settings(meta))
+	outside := c.checkWrite(e.typ, before, after, meta)
+	if err := entity.Invalid(wrong, e.typ.Validate(after), c.registry.CheckLinks(after), outside); err != nil {
 		return nil, err
 	}
 	if e.typ.DuesDiffer(before, after) {
 		after.SetTime(product.AttrDueSetAt, c.now)
 	}
 	return after, nil
+}
+
+// checkWrite returns what the type's rules say of a write of the user, given USER_META if they need it.
+func (c call) checkWrite(t *entity.Type, before, after, meta item.Item) []entity.FieldError {
+	if t.CheckWrite == nil {
+		return nil
+	}
+	return t.CheckWrite(entity.Write{
+		Type: t, By: entity.ByUser, Before: before, After: after, Now: c.now, Preferences: product.Settings(meta),
+	})
 }
 
 // change returns the step from the stored row (which readers may see otherwise because of time) to after.

@@ -177,6 +177,9 @@ func (r *importing) completeItem(thing Imported, it, told item.Item) item.Item {
 	product.SetStamp(told, thing.Stamp)
 	if told.Has(product.AttrCompletedAt) && r.isPast(thing.CompletedAt) {
 		told.SetTime(product.AttrCompletedAt, thing.CompletedAt)
+		if !item.Equal(told[product.AttrCompletedAt], it[product.AttrCompletedAt]) {
+			delete(told, product.AttrCompletedOn) // the day follows
+		}
 	}
 	if thing.Type.Name == product.TypeReminder && told.Str(entity.AttrStatus) == product.StatusPending {
 		r.moveOn(told)
@@ -215,7 +218,7 @@ func (r *importing) moveOn(it item.Item) {
 	}
 }
 
-func (r *importing) preferences() item.Item { return r.meta.Map(product.AttrPreferences) }
+func (r *importing) preferences() item.Item { return product.Settings(r.meta) }
 
 // isPast reports whether a time of creation is plausible: files contain meaningless ones in the future and in the year
 // 1.

@@ -90,6 +90,26 @@ func (k IndexKeys) set(it item.Item) {
 	}
 }
 
+// attrRemains, in the row of a cold copy, holds the attributes of the item that outlive it.
+const attrRemains = "remains"
+
+// LeaveIn repeats in the row of an item's cold copy the attributes that outlive the item.
+func (t *Type) LeaveIn(cold, it item.Item) {
+	remains := item.Map{}
+	for _, name := range t.Outlives {
+		if v, ok := it[name]; ok {
+			remains[name] = v
+		}
+	}
+	if len(remains) > 0 {
+		cold[attrRemains] = remains
+	}
+}
+
+// RemainsIn returns what such a row repeats of its item. It is nil for a type of which nothing outlives the item, and
+// for the row of a release before, which repeated nothing.
+func (*Type) RemainsIn(cold item.Item) item.Item { return cold.Map(attrRemains) }
+
 // VisibleAt returns the item as readers see it at the instant, and false if it is past its ttl, swept or not.
 func (t *Type) VisibleAt(it item.Item, now time.Time) (item.Item, bool) {
 	if Expired(it, now) {

@@ -25,6 +25,9 @@ type Type struct {
 	Check func(it item.Item) []FieldError
 	// Derive sets the attributes that follow from a write.
 	Derive func(w Write)
+	// CheckWrite returns what is wrong with a user's write after Derive, where that depends on its time, on the item
+	// before or on the settings. It is nil for a type without such rules.
+	CheckWrite func(w Write) []FieldError
 	// Index returns the index keys the item has now.
 	Index func(user string, it item.Item) IndexKeys
 	// Dues returns the instants of the requested reminders, including past ones; none for an item that is done, cancelled
@@ -43,11 +46,13 @@ type Type struct {
 	// OwnCommands says that separate commands create, change and delete entities of the type, because other rows depend
 	// on them.
 	OwnCommands bool
-	// NeedsPreferences says whether Derive reads the user's preferences for this patch; nil for never.
+	// NeedsPreferences says whether the rules of a write read the user's settings for this patch; nil for never.
 	NeedsPreferences func(patch item.Item) bool
 	// Retention gives for each final status how long after its last update an item stays; after that only its cold copy
 	// remains.
 	Retention map[string]time.Duration
+	// Outlives are the attributes that the row of a cold copy repeats: by them an item that has left still counts.
+	Outlives []string
 }
 
 // HasCollection says that a user has any number of these entities, each with its own id. A user has exactly one
@@ -70,7 +75,7 @@ type Write struct {
 	Before      item.Item // nil when the entity is created
 	After       item.Item // what will be stored; Derive changes it
 	Now         time.Time
-	Preferences item.Item // the user's preferences, where the type's rules need them; see [Type.NeedsPreferences]
+	Preferences item.Item // the user's settings, where the type's rules need them; see [Type.NeedsPreferences]
 }
 
 // IndexKeys are the keys an item has in the secondary indexes; an empty pair keeps it out of that index.

@@ -54,7 +54,7 @@ func TestPlatform_exportsAnAccountThatAnotherSystemTakes(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, "%s", file)
 		require.InDelta(t, len(file), done["bytes"], 0)
 		there := startSystem(t, local.Options{Store: local.Memory})
-		there.advance("49h")
+		there.advance("385h")
 		there.user = "zoe"
 		status, report := there.ask("POST", "/dev/import?user=zoe", "application/zip", file)
 		require.Equal(t, http.StatusOK, status, "%s", report)

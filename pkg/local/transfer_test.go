@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,9 +64,17 @@ func (s *system) moving() (paths []string) {
 			{"actionId": "act_1f8fad5b-d9cb-469f-a165-70867728950e", "classification": "urgent"},
 		},
 	})
+	completed := s.must("POST", "/v1/tasks", object{"title": "Done", "status": "COMPLETED", "priority": 2})
 	s.waitUntilIdle()
-	s.advance("48h") // the dismissed reminder leaves
+	for range 2 { // the dismissed reminder leaves, then the completed task, which still counts
+		s.advance("192h")
+		s.waitUntilIdle()
+	}
+	s.must("POST", "/v1/tasks", object{"title": "Done last", "status": "COMPLETED"})
+	days := time.Now().AddDate(0, 0, -9).Format("from=2006-01-02&") + time.Now().AddDate(0, 2, 0).Format("to=2006-01-02")
 	s.waitUntilIdle()
+	insights := s.must("GET", "/v1/me/insights?"+days, nil)
+	require.EqualValues(s.t, 2, insights["completed"])
 	return []string{
 		"/v1/tasks/" + task["taskId"].(string), "/v1/tasks/" + task["taskId"].(string) + "/backlinks",
 		"/v1/notes/" + note["noteId"].(string), "/v1/events/" + event["eventId"].(string), at,
@@ -73,6 +82,8 @@ func (s *system) moving() (paths []string) {
 		"/v1/reminders/" + ring["reminderId"].(string), old, "/v1/notes/" + gone["noteId"].(string),
 		"/v1/tasks", "/v1/notes", "/v1/board", "/v1/archive", "/v1/values", "/v1/values/revisions",
 		"/v1/plans/2030-01-02", "/v1/plans/2030-01-02/revisions", "/v1/me/stats", "/v1/calendar.ics",
+		"/v1/me/insights?" + days,
+		"/v1/tasks/" + completed["taskId"].(string),
 		"/v1/agenda?from=2030-01-01T00:00:00Z&to=2030-02-01T00:00:00Z",
 	}
 }
@@ -83,7 +94,7 @@ func TestPlatform_takesAnAccountIntoAnotherSystem(t *testing.T) {
 	onEachStore(t, func(t *testing.T, here *system) {
 		paths := here.moving()
 		there := startSystem(t, local.Options{Store: local.Memory})
-		there.advance("49h")
+		there.advance("385h")
 		status, file := here.ask("POST", "/dev/export", "application/json", []byte(`{"user":"u1"}`))
 		require.Equal(t, http.StatusOK, status, "%s", file)
 		there.user = "zoe"
@@ -91,8 +102,8 @@ func TestPlatform_takesAnAccountIntoAnotherSystem(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, "%s", report)
 		var counts map[string]any
 		require.NoError(t, json.Unmarshal(report, &counts))
-		require.InDelta(t, 6, counts["items"], 0)
-		require.InDelta(t, 1, counts["archived"], 0)
+		require.InDelta(t, 7, counts["items"], 0)
+		require.InDelta(t, 2, counts["archived"], 0)
 		there.waitUntilIdle()
 		// A cursor belongs to its user, and an agenda names the instant at which it was read.
 		cursor := regexp.MustCompile(`"(nextCursor|asOf)":"[^"]*"`)

@@ -44,6 +44,10 @@ const (
 	AttrCompletedAt = "completedAt"
 	AttrArchiveAt   = "archiveAt"
 	AttrArchivedAt  = "archivedAt"
+	// AttrCompletedOn is the day of a completion on its user's clock. It counts only with the completion at
+	// AttrCompletedOnAt: a release that knows neither leaves both as they are.
+	AttrCompletedOn   = "completedOn"
+	AttrCompletedOnAt = "completedOnAt"
 
 	AttrTriggerUtc = "triggerUtc"
 	// AttrFirstTriggerUtc is the trigger that a recurring reminder's rule counts from.

@@ -24,11 +24,13 @@ func TaskStatuses() []string {
 // archivedRetention is how long an archived task stays in the table; after that only its cold copy remains.
 const archivedRetention = 7 * 24 * time.Hour
 
+// The bounds of a task's priority.
 const (
-	minPriority     = 1
-	maxPriority     = 5
-	defaultPriority = 3
+	MinPriority = 1
+	MaxPriority = 5
 )
+
+const defaultPriority = 3
 
 // Task is the type of a task.
 func Task() *entity.Type {
@@ -38,8 +40,8 @@ func Task() *entity.Type {
 			titleField, descriptionField,
 			enumField(entity.AttrStatus, StatusBacklog, TaskStatuses()...),
 			entity.Field{
-				Name: AttrPriority, Kind: entity.Integer, Required: true, Default: item.Int(defaultPriority), Min: minPriority,
-				Max: maxPriority, Doc: "1 is the highest.",
+				Name: AttrPriority, Kind: entity.Integer, Required: true, Default: item.Int(defaultPriority), Min: MinPriority,
+				Max: MaxPriority, Doc: "1 is the highest.",
 			},
 			entity.Field{
 				Name: AttrIsAllDay, Kind: entity.Flag, Required: true, Default: item.Bool(false),
@@ -58,6 +60,13 @@ func Task() *entity.Type {
 				Name: AttrCompletedAt, Kind: entity.Instant, Origin: entity.FromServer, Doc: "When the task was completed.",
 			},
 			entity.Field{
+				Name: AttrCompletedOn, Kind: entity.Date,
+				Doc: "Day of the completion on the user's clock. Absent: today. At most 31 days back, not in the future.",
+			},
+			entity.Field{
+				Name: AttrCompletedOnAt, Kind: entity.Instant, Origin: entity.Hidden, Doc: "The completedAt of completedOn.",
+			},
+			entity.Field{
 				Name: AttrArchiveAt, Kind: entity.Instant, Origin: entity.FromServer,
 				Doc: "When the completed task will be archived.",
 			},
@@ -66,15 +75,18 @@ func Task() *entity.Type {
 			},
 			uidField, sequenceField, restoredAtField, dueSetAtField, keptField, stampField,
 		),
-		Check:     checkTaskTimes,
-		Derive:    func(w entity.Write) { deriveTask(w); deriveSequence(w) },
-		Index:     indexTask,
-		Dues:      taskDues,
-		Spans:     taskSpans,
-		View:      viewTask,
-		Retention: map[string]time.Duration{StatusArchived: archivedRetention},
+		Settle:     beginCompletion,
+		Check:      func(it item.Item) []entity.FieldError { return append(checkTaskTimes(it), checkCompletion(it)...) },
+		Derive:     func(w entity.Write) { deriveTask(w); stampCompletion(w); deriveSequence(w) },
+		CheckWrite: checkStamp,
+		Index:      indexTask,
+		Dues:       taskDues,
+		Spans:      taskSpans,
+		View:       viewTask,
+		Retention:  map[string]time.Duration{StatusArchived: archivedRetention},
+		Outlives:   []string{entity.AttrStatus, AttrPriority, AttrCompletedAt, AttrCompletedOn, AttrCompletedOnAt},
 		NeedsPreferences: func(patch item.Item) bool {
-			return patch.Str(entity.AttrStatus) == StatusCompleted
+			return patch.Str(entity.AttrStatus) == StatusCompleted || patch[AttrCompletedOn] != nil
 		},
 	}
 }
@@ -127,6 +139,7 @@ func deriveTask(w entity.Write) {
 
 // viewTask shows a completed task whose timer is late as archived. TTL removes the timer only days later.
 func viewTask(it item.Item, now time.Time) item.Item {
+	it = WithoutFormerDay(it)
 	archiveAt, ok := it.Time(AttrArchiveAt)
 	if !ok || it.Str(entity.AttrStatus) != StatusCompleted || now.Before(archiveAt) {
 		return it

@@ -20,6 +20,9 @@ type Evidence struct {
 	Item   item.Item   // nil if it is gone
 	Ledger item.Item   // nil if there is none
 	Rows   []item.Item // of a projection of rows: all whose source is the item
+	// Of an item that has left, for a projection that keeps what expires: its rows, and what its cold copy holds, if that
+	// was read. Nil is missing.
+	Gone, Cold, Copy item.Item
 }
 
 // Fault is one row that differs from what the items require.
@@ -40,6 +43,9 @@ func (p *Projection) Summed() bool {
 	return isSum
 }
 
+// Keeps reports whether the contributions of expired items stay, so that a verification needs their cold copies.
+func (p *Projection) Keeps() bool { return p.keeps() }
+
 // RowsPrefix begins the sort keys of all rows whose source is of the type; the source's id and more follow it. It is
 // empty for a sum.
 func (p *Projection) RowsPrefix(typeName string) string {
@@ -48,6 +54,7 @@ func (p *Projection) RowsPrefix(typeName string) string {
 
 func (s *RowsSpec) prefix(typeName string) string { return s.Prefix(typeName) }
 func (*SumSpec) prefix(string) string             { return "" }
+func (*IndexSpec) prefix(string) string           { return "" }
 
 // Contributes reports whether an image contributes anything.
 func (p *Projection) Contributes(t *entity.Type, it item.Item) bool {
@@ -57,7 +64,10 @@ func (p *Projection) Contributes(t *entity.Type, it item.Item) bool {
 // Check returns the faults of an item's ledger row, and of the rows of which it is the source. While the stream runs,
 // the evidence was not read at one instant: a fault is then only a suspicion.
 func (p *Projection) Check(e Evidence) []Fault {
-	want := p.contribution(e.Type, e.Item)
+	want, known := p.wanted(e)
+	if !known {
+		want = e.Ledger.Str(attrContribution)
+	}
 	key := entity.LedgerKey(e.User, p.name, e.Ref.ID)
 	if isStaged(e.Ledger) {
 		return append([]Fault{{Key: key, Is: "staged by a repair that has not ended", Want: p.showWanted(want)}},
@@ -74,6 +84,22 @@ func (p *Projection) Check(e Evidence) []Fault {
 		faults = append(faults, Fault{Key: key, Is: is, Want: should})
 	}
 	return append(faults, p.shape.checkRows(e, want)...)
+}
+
+// wanted returns what an item has to contribute by the evidence. Not known says that nothing tells.
+func (p *Projection) wanted(e Evidence) (c string, known bool) {
+	rest := left{e.Gone, e.Cold}
+	switch {
+	case e.Item != nil || !p.keeps():
+		return p.contribution(e.Type, e.Item), true
+	case !rest.expired():
+		return "", true
+	case entity.CheckForm(e.Cold, entity.AttrForm) != nil:
+		return "", false
+	case e.Copy != nil:
+		return p.contribution(e.Type, e.Copy), true
+	}
+	return p.outlived(e.Type, e.Cold)
 }
 
 // showLedger returns the valid content of a ledger row without its version, which most changes leave behind the
@@ -125,7 +151,8 @@ func (s *RowsSpec) checkRows(e Evidence, want string) []Fault {
 	return faults
 }
 
-func (*SumSpec) checkRows(Evidence, string) []Fault { return nil }
+func (*SumSpec) checkRows(Evidence, string) []Fault   { return nil }
+func (*IndexSpec) checkRows(Evidence, string) []Fault { return nil }
 
 // wantedRows returns the rows of a contribution by their keys.
 func (s *RowsSpec) wantedRows(user string, source entity.Ref, c string) map[item.Key]item.Item {

@@ -22,6 +22,7 @@ type group struct {
 	move
 	lowest  int64   // the version of the record with the expected state of the ledger
 	refused []*move // the records whose contributions no row can hold, one move for each
+	unsure  bool    // the rows that the item left decide
 }
 
 // fold groups a batch by item. It orders by version, never by position: of the records of one item the lowest has the
@@ -35,8 +36,8 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 		if c.Type == nil {
 			continue
 		}
-		from, to := p.contribution(c.Type, c.Old), p.contribution(c.Type, c.New)
-		if from == to {
+		from, to, unsure := p.between(c)
+		if from == to && !unsure {
 			continue
 		}
 		item := itemOf{c.User, c.Ref.ID}
@@ -46,6 +47,7 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 			index[item] = g
 			groups = append(groups, g)
 		}
+		g.unsure = g.unsure || unsure
 		g.aged = g.aged || now.Sub(c.Created) > agedAfter
 		g.begin(p, c.Version, from)
 		g.end(p, i, c.Version, to)
@@ -55,6 +57,27 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 		moves = append(moves, g.moves()...)
 	}
 	return moves
+}
+
+// keeps reports whether what an expired item contributed stays.
+func (p *Projection) keeps() bool {
+	_, isIndex := p.shape.(*IndexSpec)
+	return isIndex
+}
+
+// between returns what a record's item contributed before and after. An expiry changes nothing of a projection that
+// keeps. Unsure is a removal past the item's ttl: what TTL removes in another region arrives here without the identity
+// of the TTL service. The rows that an item leaves tell whether its user deleted it.
+func (p *Projection) between(c change.Change) (from, to string, unsure bool) {
+	from, to = p.contribution(c.Type, c.Old), p.contribution(c.Type, c.New)
+	if c.New != nil || !p.keeps() {
+		return from, to, false
+	}
+	unsure = c.Kind == change.Removed && from != "" && entity.Expired(c.Old, c.Created)
+	if c.Kind == change.Expired || unsure {
+		to = from
+	}
+	return from, to, unsure
 }
 
 // begin records the state before a record. The ledger never had a contribution that no row can hold.
@@ -97,7 +120,7 @@ func (g *group) moves() []*move {
 	if len(g.records) == 0 {
 		return out
 	}
-	if g.aged && g.from == "" {
+	if g.aged && g.from == "" || g.unsure {
 		g.state = needsItem // it would add a contribution of a deleted item: do not rely on it
 	}
 	return append(out, &g.move)
@@ -166,6 +189,14 @@ func (s *SumSpec) contribution(t *entity.Type, it item.Item) string {
 	return withRevision(s.Revision, string(text))
 }
 
+func (s *IndexSpec) contribution(t *entity.Type, it item.Item) string {
+	sortKey, text := s.Place(t, it)
+	if sortKey == "" {
+		return ""
+	}
+	return withRevision(s.Revision, sortKey+" "+text)
+}
+
 // withRevision marks a contribution with the revision of the function that made it, so that a changed function never
 // mistakes an old contribution for its own.
 func withRevision(revision string, body string) string {
@@ -214,6 +245,8 @@ func amountsOf(c string) Amounts {
 type facts map[string]string
 
 func (*RowsSpec) facts(string) facts { return nil }
+
+func (*IndexSpec) facts(string) facts { return nil }
 
 func (*SumSpec) facts(c string) facts {
 	if !strings.Contains(c, `"max":`) { // most have none, and reading a contribution takes longer
@@ -325,4 +358,9 @@ func (*SumSpec) ledgerIndex(c string) string {
 		return ""
 	}
 	return amountsOf(c).Open
+}
+
+func (*IndexSpec) ledgerIndex(c string) string {
+	sortKey, _, _ := strings.Cut(withoutRevision(c), " ")
+	return sortKey
 }

@@ -154,8 +154,19 @@ func (l *ledger) readPresent(ctx context.Context, moves []*move, check rowCheck)
 		postpone(open, err)
 		return past
 	}
+	var missing []*move
 	for _, m := range open {
-		m.resolvePresent(l.Projection, rows[m], items[m])
+		if m.resolvePresent(l.Projection, rows[m], items[m]); items[m] == nil && l.keeps() {
+			missing = append(missing, m)
+		}
+	}
+	rests, err := l.readLeft(ctx, missing)
+	if err != nil {
+		postpone(missing, err)
+		return past
+	}
+	for _, m := range missing {
+		m.resolveLeft(l.Projection, rests[m])
 	}
 	return past
 }
@@ -210,13 +221,66 @@ func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {
-		m.to = ""
+		if !p.keeps() {
+			m.to = ""
+		}
 		return
 	}
 	if to := p.contribution(m.typ, it); p.refuses(m.user, m.ref, to) == nil {
 		m.to, m.version = to, it.Int(entity.AttrVersion)
 		m.facts = m.facts.join(p.shape.facts(to))
 	}
+}
+
+// left holds the rows that say why an item is not there; nil for a missing one.
+type left struct{ gone, cold item.Item }
+
+// readLeft reads them for moves whose items were not found. They are read after the items: an item that is restored
+// in between has no COLD row, and the record of its restoration is still to come.
+func (l *ledger) readLeft(ctx context.Context, moves []*move) (map[*move]left, error) {
+	out := map[*move]left{}
+	gone, err := l.readEach(ctx, moves, func(m *move) item.Key { return entity.GoneKey(m.user, m.ref.ID) })
+	if err != nil {
+		return nil, err
+	}
+	cold, err := l.readEach(ctx, moves, func(m *move) item.Key { return entity.ColdKey(m.user, m.ref.ID) })
+	for _, m := range moves {
+		out[m] = left{gone[m], cold[m]}
+	}
+	return out, err
+}
+
+// expired reports whether the item has expired and not come back. After a deletion a COLD row may stand beside the GONE
+// row, until the copy is dropped.
+func (r left) expired() bool { return r.gone == nil && r.cold != nil }
+
+// resolveLeft plans a move whose item is not there from the rows that it left, for a projection that keeps. What a
+// deleted item contributed is taken out. Of an expired one the COLD row says what it contributed last. A row of a
+// release before does not: then the ledger keeps what it has, and without a ledger row it takes the contribution of the
+// copied version or of its removal. A verification names what stays wrong.
+func (m *move) resolveLeft(p *Projection, r left) {
+	if !r.expired() {
+		m.to = ""
+		return
+	}
+	if err := entity.CheckForm(r.cold, entity.AttrForm); err != nil {
+		m.leave(err)
+		return
+	}
+	version := r.cold.Int(entity.AttrVersion)
+	to, known := p.outlived(m.typ, r.cold)
+	switch {
+	case known && p.refuses(m.user, m.ref, to) == nil:
+		m.to, m.version = to, max(m.version, version)
+	case m.row != nil || m.version != version && m.version != version+1:
+		m.state = done
+	}
+}
+
+// outlived returns what an expired item contributes by its COLD row; not known if a release before wrote the row.
+func (p *Projection) outlived(t *entity.Type, cold item.Item) (c string, known bool) {
+	remains := t.RemainsIn(cold)
+	return p.contribution(t, remains), remains != nil
 }
 
 // transact tries to apply the moves in one transaction with their effects. It replans each move whose ledger row was

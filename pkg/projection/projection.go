@@ -9,7 +9,8 @@
 //
 // A change of a sum that is alone in its batch does the same in two single writes, at half the price. The first writes
 // the sum and the ledger's entry into the sum's row, the second writes the entry into its own row (see
-// [pendingEntry]). So one ledger serves two engines: [rowsEngine] and [sumEngine].
+// [pendingEntry]). So one ledger serves three engines: [rowsEngine], [sumEngine] and [indexEngine], whose ledger rows
+// are the projection themselves.
 //
 // That condition makes it safe to repeat a change:
 //   - A change that was applied finds v at its version or past it, and is done.
@@ -17,7 +18,8 @@
 //   - A change that arrives without its predecessors finds another c than it expects, and takes its delta against it.
 //   - The row of a deleted item may have expired if a change is more than an hour late (the tombstone lives 30 days).
 //     If such a change would add a contribution that the ledger lacks, the engine ignores its image. It reads the item
-//     and applies its present state.
+//     and applies its present state. An index keeps what expires, so for a missing item it asks what the item left:
+//     the GONE row first, then the COLD row.
 //
 // A repair of a sum becomes valid as a whole with its last write (see [Lease]), so one that dies and begins again is
 // no repetition.
@@ -37,13 +39,14 @@ import (
 )
 
 // Projection is one kind of derived data: a name, the function that returns an image's contribution, and the shape of
-// the effect. Make one with [NewRows] or [NewSum].
+// the effect. Make one with [NewRows], [NewSum] or [NewIndex].
 type Projection struct {
 	name  string
 	shape shape
 }
 
-// shape says what rows and sums differ in. A contribution is canonical text, empty for none: equal text, equal effect.
+// shape says what rows, sums and indexes differ in. A contribution is canonical text, empty for none: equal text, equal
+// effect.
 type shape interface {
 	contribution(t *entity.Type, it item.Item) string
 	// facts returns the facts that must be joined even from a record that the ledger has.
@@ -58,7 +61,7 @@ type shape interface {
 	checkRows(e Evidence, want string) []Fault
 }
 
-// engine applies changes: a [rowsEngine] or a [sumEngine].
+// engine applies changes: a [rowsEngine], a [sumEngine] or an [indexEngine].
 type engine interface {
 	apply(ctx context.Context, batch []change.Change) []change.Outcome
 }

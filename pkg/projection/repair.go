@@ -15,11 +15,18 @@ import (
 // sourcePage bounds the rows of one source that are read again at a time.
 const sourcePage = 200
 
-// Repair corrects the ledger row and the rows of one source, for a projection of rows. It may run beside the stream:
-// the ledger row guards the rows read, because every consumer that changes the rows changes it with them. So the
-// evidence must have been read in this order: the ledger row, the rows, and the item last. Then no record that the
-// ledger row lacks is newer than the item. Repair reads again what changed since then.
+// Repair corrects the ledger row and the rows of one source, for a projection of rows. Of an index it corrects the
+// ledger row, and reads again what decides. It may run beside the stream: the ledger row guards the rows read, because
+// every consumer that changes the rows changes it with them. So the evidence must have been read in this order: the
+// ledger row, the rows, and the item last. Then no record that the ledger row lacks is newer than the item. Repair
+// reads again what changed since then.
 func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
+	if index, isIndex := c.engine.(*indexEngine); isIndex {
+		if err := index.repair(ctx, e); err != nil {
+			return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
+		}
+		return nil
+	}
 	rows, more := c.engine.(*rowsEngine), false
 	for range maxRounds {
 		again, err := rows.repairOnce(ctx, e, more)
@@ -134,8 +141,12 @@ type repairMove struct {
 // records that it has must not be applied again. An item whose contribution no row can hold contributes nothing. Its
 // row does not get the item's version, so that its record can be delivered again once the function is corrected.
 func (p *Projection) repair(e Evidence) repairMove {
-	row, to := e.Ledger, p.contribution(e.Type, e.Item)
+	row := e.Ledger
+	to, known := p.wanted(e)
 	version := max(row.Int(attrVersion), e.Item.Int(entity.AttrVersion))
+	if e.Item == nil && to != "" {
+		version = max(version, e.Cold.Int(entity.AttrVersion))
+	}
 	if p.refuses(e.User, e.Ref, to) != nil {
 		to, version = "", row.Int(attrVersion)
 	}
@@ -144,6 +155,6 @@ func (p *Projection) repair(e Evidence) repairMove {
 			user: e.User, ref: e.Ref, typ: e.Type, present: true, row: row, from: row.Str(attrContribution), to: to,
 			version: version,
 		},
-		isRight: row == nil && to == "" || row != nil && p.showLedger(row) == p.showWanted(to),
+		isRight: !known || row == nil && to == "" || row != nil && p.showLedger(row) == p.showWanted(to),
 	}
 }

@@ -28,6 +28,25 @@ func NewRows(spec RowsSpec) *Projection {
 	return &Projection{spec.Name, &spec}
 }
 
+// IndexSpec describes a projection whose ledger rows are its facts. Each stands at a place in the state view, where
+// queries read it. The projection keeps what expires: an item of which only the cold copy is left contributes as
+// before. One that its user deleted contributes nothing.
+type IndexSpec struct {
+	Name     string
+	Revision string // of Place; a change of the function needs another one, and a rebuild
+	// Place returns the state-view sort key of the item's ledger row and a text for its readers, neither with spaces. An
+	// empty key is nothing. For an item that has left, the image has only [entity.Type.Outlives].
+	Place func(t *entity.Type, it item.Item) (sortKey, text string)
+}
+
+// NewIndex returns the projection. It panics if the spec lacks something.
+func NewIndex(spec IndexSpec) *Projection {
+	require(spec.Name, "IndexSpec",
+		field{"Name", noun.MatchString(spec.Name)}, field{"Revision", revision.MatchString(spec.Revision)},
+		field{"Place", spec.Place != nil})
+	return &Projection{spec.Name, &spec}
+}
+
 // SumSpec describes a projection that adds up numbers in one row per user.
 type SumSpec struct {
 	Name     string

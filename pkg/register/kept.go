@@ -5,7 +5,8 @@ package register
 var whileItLives = map[string]string{
 	"EVENT#<id>": untilDeleted, "MASTER#<id>": untilDeleted, "TASK#<id>": untilDeleted, "REMINDER#<id>": untilDeleted,
 	"NOTE#<id>": untilDeleted, "INSTANCE#<masterId>#<date>": untilDeleted,
-	"LINK#<srcType>#<srcId>#<dstType>#<dstId>": withItem, "LEDGER#<projection>#<itemId>": withItem,
+	"LINK#<srcType>#<srcId>#<dstType>#<dstId>":        withItem,
+	"LEDGER#<projection>#<itemId>":                    withItem + ", a completion also with its cold copy",
 	"KEPT#<sort key of an item…>":                     withItem + ", also of a cold copy",
 	"TIMER#ARCHIVE#<taskId>#<version>":                "until then",
 	"FIRED#<itemId>#<offset>#<occurrence>#<due>":      "30 days",

@@ -29,6 +29,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
+	"nexus/pkg/insights"
 	"nexus/pkg/limit"
 	"nexus/pkg/links"
 	"nexus/pkg/projection"
@@ -71,8 +72,9 @@ type System struct {
 	Consumers []change.Consumer
 	Readers   []Reader
 
-	registry *entity.Registry
-	ports    Ports
+	registry    *entity.Registry
+	ports       Ports
+	projections []*projection.Projection
 }
 
 // Reader is a line of the deployment table with its consumers, in the line's order.
@@ -96,9 +98,10 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 			Store: p.Store(PartErase), Pepper: p.Pepper, Now: p.Now, Memory: p.Memory,
 		})
 	}
+	s.projections = append(deployed(), projections...)
 	s.addServices(p.Store(PartAPI))
 	s.addEraser(projections)
-	projections = append(deployed(), projections...)
+	projections = s.projections
 	if p.Scheduler != nil && p.Bus != nil {
 		s.Notifier = reminders.NewNotifier(s.reminding(p.Store(PartNotify), PartNotify))
 		if p.Queue != nil && p.NewID != nil {
@@ -164,7 +167,7 @@ func (s *System) newTransfer() *transfer.Service {
 		Plans:    plan.New(publisher, trees, p.Now, p.NewRevisionID),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: s.registry, Now: p.Now, Random: p.Random}),
 		Pause:    p.Pause, Limits: p.Limits, Fence: s.refuseGone,
-		FenceImport: s.refuseLeaving,
+		FenceImport: s.refuseLeaving, CountCopies: s.countCopies(store),
 	})
 }
 
@@ -303,7 +306,7 @@ func (s *System) addConsumers(projections []*projection.Projection) error {
 
 // deployed returns the projections that the deployment table names itself.
 func deployed() []*projection.Projection {
-	return []*projection.Projection{stats.Projection(), links.Projection()}
+	return []*projection.Projection{stats.Projection(), links.Projection(), insights.Projection()}
 }
 
 // reminding returns the configuration of the named part for reminders.

@@ -118,7 +118,7 @@ func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
 			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier != nil} }, all},
 		{"random", func(p *system.Ports) { p.Random = nil },
 			func(s *system.System) []bool { return []bool{s.Calendar == nil, s.Commands != nil} },
-			map[string][]string{"projections": {"stats", "links"}, "effects": all["effects"]}},
+			map[string][]string{"projections": {"stats", "links", "insights"}, "effects": all["effects"]}},
 		{"revision id", func(p *system.Ports) { p.NewRevisionID = nil }, func(s *system.System) []bool {
 			return []bool{s.Values == nil, s.Plans == nil, s.Verifier.Repositories == nil, s.Commands != nil}
 		}, all},

@@ -35,6 +35,9 @@ type Config struct {
 	Fence func(ctx context.Context, user string) error
 	// FenceImport, if set, is asked before an import. Its error ends the import. The store asks before each write.
 	FenceImport func(ctx context.Context, user string) error
+	// CountCopies counts what only a cold copy is left of, of which no record tells. Each import ends with it, and it may
+	// be repeated. Nil where nothing is imported.
+	CountCopies func(ctx context.Context, user string) error
 }
 
 // Service exports and imports accounts. It is safe for concurrent use.

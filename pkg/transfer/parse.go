@@ -23,6 +23,8 @@ const (
 	maxVersion = 1 << 31
 	// skew is how far the clocks of two deployments may differ: what a file says to have happened may be so far ahead.
 	skew = 5 * time.Minute
+	// aheadOfUTC is how far the clocks of the easternmost zone are ahead.
+	aheadOfUTC = 14 * time.Hour
 	// maxUID bounds a UID of another calendar in bytes, as an import of calendars does.
 	maxUID = 1000
 	// longestDelay is the longest delay after which a task is archived.
@@ -130,6 +132,9 @@ func (p *parser) unhide(it item.Item, h hiddenMembers) {
 		it[entity.AttrEditVersion] = item.Int(h.EditVersion)
 		it[entity.AttrSystemVersion] = it[entity.AttrVersion]
 	}
+	if it.Has(product.AttrCompletedOn) && it.Has(product.AttrCompletedAt) {
+		it[product.AttrCompletedOnAt] = it[product.AttrCompletedAt]
+	}
 	if h.ICalStamp != "" {
 		it[product.AttrStamp] = item.String(h.ICalStamp)
 	}
@@ -153,6 +158,9 @@ func (p *parser) check(wrong *entity.Faults, t *entity.Type, it item.Item, h hid
 		if at, ok := it.Time(name); ok && at.After(p.now.Add(skew)) {
 			wrong.Add(name, "must be an instant that has passed")
 		}
+	}
+	if day, err := item.ParseDate(it.Str(product.AttrCompletedOn)); err == nil && day.After(p.now.Add(aheadOfUTC+skew)) {
+		wrong.Add(product.AttrCompletedOn, "must be a day that has begun")
 	}
 	if n := it.Int(product.AttrSequence); n < 0 || n > maxVersion {
 		wrong.Add(product.AttrSequence, "must be 0 to %d", int64(maxVersion))
@@ -187,7 +195,8 @@ func checkTask(wrong *entity.Faults, it item.Item) {
 		wrong.Require(it, product.AttrArchivedAt, "an archived task has it")
 		wrong.Refuse(it, reason, product.AttrArchiveAt)
 	default:
-		wrong.Refuse(it, reason, product.AttrCompletedAt, product.AttrArchiveAt, product.AttrArchivedAt)
+		wrong.Refuse(it, reason, product.AttrCompletedAt, product.AttrCompletedOn, product.AttrArchiveAt,
+			product.AttrArchivedAt)
 	}
 	done, _ := it.Time(product.AttrCompletedAt)
 	if at, ok := it.Time(product.AttrArchiveAt); ok && (at.Before(done) || at.Sub(done) > longestDelay) {

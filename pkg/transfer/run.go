@@ -255,10 +255,15 @@ func (r *run) repeat(ctx context.Context, to int, write func() (bool, error)) er
 	return nil
 }
 
-// end writes what waits, and that the import is done.
+// end writes what waits, counts what the copies hold, and writes that the import is done.
 func (r *run) end(ctx context.Context) error {
 	if err := r.flush(ctx); err != nil {
 		return err
+	}
+	if r.CountCopies != nil {
+		if err := r.CountCopies(ctx, r.user); err != nil {
+			return fmt.Errorf("count the copies: %w", err)
+		}
 	}
 	_, err := r.Store.Update(ctx, table.Update{
 		Key: account.ImportKey(r.user),

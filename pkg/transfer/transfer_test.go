@@ -354,3 +354,32 @@ func TestService_doesNothingForAnAccountThatIsGone(t *testing.T) {
 	require.ErrorIs(t, err, gone)
 	require.Empty(t, there.dump())
 }
+
+// An import ends with counting what the copies hold, before it counts as done: after a failure the same file goes on.
+func TestService_countsTheCopiesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	here, there := newFixture(t), newFixture(t)
+	here.live("ann")
+	file, counted, fails := here.export("ann"), 0, true
+	there.CountCopies = func(ctx context.Context, user string) error {
+		require.Equal(t, "zoe", user)
+		copies, _, err := there.archive.List(ctx, user, 10, nil)
+		require.NoError(t, err)
+		require.Len(t, copies, 1)
+		if counted++; fails {
+			return table.ErrUnavailable
+		}
+		return nil
+	}
+	_, err := there.take("zoe", file)
+	require.ErrorIs(t, err, table.ErrUnavailable)
+	fails = false
+	report, err := there.take("zoe", file)
+	require.NoError(t, err)
+	require.False(t, report.Again)
+	require.Equal(t, 2, counted)
+	report, err = there.take("zoe", file)
+	require.NoError(t, err)
+	require.True(t, report.Again)
+	require.Equal(t, 2, counted)
+}

@@ -168,7 +168,7 @@ func appendLine(dst []byte, t *entity.Type, it item.Item, kept string) []byte {
 // shownOf returns an item as an export shows it: without some attributes, and with the defaults of those that a row
 // from before they were invented lacks, as an import gives them to it.
 func shownOf(t *entity.Type, it item.Item, but ...string) item.Item {
-	it = it.Clone()
+	it = product.WithoutFormerDay(it).Clone()
 	for _, name := range but {
 		delete(it, name)
 	}

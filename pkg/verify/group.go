@@ -38,6 +38,8 @@ type group struct {
 	id   string
 	item item.Item
 	rows [][]item.Item // by family
+	// copied is the item in the cold copy of one that has left; nil if the copy was not read.
+	copied item.Item
 }
 
 func (g group) ref() entity.Ref { return entity.Ref{Type: g.typ.Name, ID: g.id} }

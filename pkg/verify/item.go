@@ -75,7 +75,7 @@ func (r *run) items(ctx context.Context, user string) error {
 			if err := r.expect(ctx, g); err != nil {
 				return err
 			}
-			differences, schedules, err := r.check(ctx, g)
+			differences, schedules, err := r.check(ctx, &g)
 			if err != nil {
 				return err
 			}
@@ -182,14 +182,26 @@ func (r *run) find(ctx context.Context, key item.Key) (item.Item, error) {
 func (r *run) evidence(g group, of int) projection.Evidence {
 	return projection.Evidence{
 		User: g.user, Type: g.typ, Ref: g.ref(), Item: g.item, Ledger: first(g.rows[of]), Rows: g.rows[len(r.Projections)+of],
+		Gone: first(r.other(g, familyGone)), Cold: first(r.other(g, familyCold)), Copy: g.copied,
 	}
 }
 
-// check returns the differences in a group, and how many schedules its item requires.
-func (r *run) check(ctx context.Context, g group) (out []Difference, schedules int, err error) {
+// check returns the differences in a group, and how many schedules its item requires. It adds to the group what the
+// cold copy holds.
+func (r *run) check(ctx context.Context, of *group) (out []Difference, schedules int, err error) {
 	add := func(kind Kind, key, is, want string) {
-		out = append(out, Difference{Kind: kind, User: g.user, Key: key, Is: is, ShouldBe: want})
+		out = append(out, Difference{Kind: kind, User: of.user, Key: key, Is: is, ShouldBe: want})
 	}
+	gone := first(r.other(*of, familyGone))
+	faults, copied, err := r.Archive.Check(ctx, archive.Remains{
+		User: of.user, Type: of.typ, ID: of.id, Item: of.item,
+		Cold: first(r.other(*of, familyCold)), Gone: gone, Timers: r.other(*of, familyTimer),
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	of.copied = copied
+	g := *of
 	for i, p := range r.Projections {
 		ledger := entity.LedgerKey(g.user, p.Name(), g.id)
 		for _, f := range p.Check(r.evidence(g, i)) {
@@ -199,14 +211,6 @@ func (r *run) check(ctx context.Context, g group) (out []Difference, schedules i
 			}
 			add(kind, f.Key.String(), f.Is, f.Want)
 		}
-	}
-	gone := first(r.other(g, familyGone))
-	faults, err := r.Archive.Check(ctx, archive.Remains{
-		User: g.user, Type: g.typ, ID: g.id, Item: g.item,
-		Cold: first(r.other(g, familyCold)), Gone: gone, Timers: r.other(g, familyTimer),
-	})
-	if err != nil {
-		return nil, 0, err
 	}
 	for _, f := range faults {
 		add(Archive, f.Place, f.Is, f.Want)

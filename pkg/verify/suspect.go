@@ -91,7 +91,7 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 		return nil, err
 	}
 	for i, s := range of {
-		differences, err := r.recheck(ctx, s, groups[i])
+		differences, err := r.recheck(ctx, s, &groups[i])
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (r *run) secondLook(ctx context.Context, of []suspect) (moved []suspect, er
 }
 
 // recheck checks an item or, for a suspect about a schedule, that schedule alone: the item is checked separately.
-func (r *run) recheck(ctx context.Context, s suspect, g group) ([]Difference, error) {
+func (r *run) recheck(ctx context.Context, s suspect, g *group) ([]Difference, error) {
 	if s.schedule == "" {
 		differences, _, err := r.check(ctx, g)
 		return differences, err
@@ -136,7 +136,7 @@ func (r *run) repair(ctx context.Context, g group, differences []Difference) err
 	if gone := first(r.other(g, familyGone)); g.item != nil && gone != nil {
 		err := r.deleteGone(ctx, &g, gone)
 		if err == nil { // what is derived of the item goes, too
-			differences, _, err = r.check(ctx, g)
+			differences, _, err = r.check(ctx, &g)
 		}
 		if err != nil {
 			return r.forgive(ctx, g.user, g.id, err)

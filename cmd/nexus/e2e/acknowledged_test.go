@@ -134,7 +134,7 @@ func (a *acknowledged) claim(k *known) {
 
 // bookkeeping are the attributes that clients are not shown.
 var bookkeeping = []string{"PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", "GSI3SK", "ttl", "dueSetAt",
-	"exceptionsVersion", "hasExceptions"}
+	"exceptionsVersion", "hasExceptions", "completedOnAt"}
 
 // compare compares the table with the acknowledged writes, and returns what differs: a write lost, applied
 // twice, or applied without a request.

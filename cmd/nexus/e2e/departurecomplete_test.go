@@ -81,7 +81,7 @@ func (l *life) requireItems(e exported) {
 		}
 		hidden, _ := item["_"].(map[string]any)
 		for name := range hidden {
-			require.Contains(l.system.t, []string{"editVersion", "icalStamp", "kept"}, name)
+			require.Contains(l.system.t, []string{"completedOnAt", "editVersion", "icalStamp", "kept"}, name)
 		}
 		for _, o := range []map[string]any{item, want} {
 			for _, name := range []string{"_", "ttl", "hasExceptions"} { // a device gets a series without the last

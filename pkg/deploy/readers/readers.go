@@ -71,7 +71,7 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 				Name: "projections", Filter: eventsource.Filter{changed, settings, heads},
 				MaxAge: giveUpAge, Bisect: true,
 			},
-			Consumers: append([]string{"stats", "links", "changes"}, projections...),
+			Consumers: append([]string{"stats", "links", "changes", "insights"}, projections...),
 			Parallel:  projectionsParallel,
 		},
 		{

@@ -69,9 +69,9 @@ func TestTable_hasMappingsThatLambdaAccepts(t *testing.T) {
 		require.LessOrEqual(t, len(line.Filter), 5, "the quota of an account")
 		consumers = append(consumers, line.Consumers...)
 	}
-	require.Equal(t, []string{"stats", "links", "changes", "own", "reminders", "archive"}, consumers)
+	require.Equal(t, []string{"stats", "links", "changes", "insights", "own", "reminders", "archive"}, consumers)
 	slices.Sort(consumers)
-	require.Len(t, slices.Compact(consumers), 6)
+	require.Len(t, slices.Compact(consumers), 7)
 }
 
 func TestTable_passesTheTimersThatAReplicaRemoves(t *testing.T) {
