@@ -42,15 +42,19 @@ type curse struct {
 	over     bool   // a harm that happens once has happened
 }
 
-// curse puts a harm on a delivery.
+// curse puts a harm on a delivery. The statistics suffer most: their items share a row and transactions, so what is
+// refused to one may harm the others.
 func (h *history) curse(w *worker, consumers []string) {
-	if !h.luck.misfortune(h) || !h.luck.one(10) {
+	if !h.luck.misfortune(h) || !h.luck.one(8) {
 		return
 	}
 	w.cursed = &curse{
-		harm:     pick(h.luck, refusal, refusal, refusal, panicked, panicked, condemned, tooFew, speechless),
+		harm:     pick(h.luck, refusal, refusal, refusal, refusal, panicked, panicked, condemned, tooFew, speechless),
 		consumer: consumers[h.luck.IntN(len(consumers))],
-		picky:    h.luck.one(2),
+		picky:    !h.luck.one(3),
+	}
+	if slices.Contains(consumers, stats.Name) && h.luck.one(2) {
+		w.cursed.consumer = stats.Name
 	}
 }
 
