@@ -63,7 +63,7 @@ NEWER := {{if not .Main}}{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}
 {{with .Error}} NOT FOUND {{$$.Path}}: {{printf "%q" .Err}}{{end}}{{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
+.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,7 +74,7 @@ dev: engine build ## run the whole system on this machine, data in .nexus
 demo: engine ## play one user's week through a system of its own and check every effect
 	$(GO) run ./cmd/nexus demo
 
-test: engine icaljs ## run every test; says how many ran (TESTFLAGS)
+test: engine icaljs httpece ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
 
 second-engine: ## run the functions on Amazon's DynamoDB Local, where Java is; its license asks for an AWS account (TESTFLAGS)
@@ -91,7 +91,7 @@ jsclient: engine ## check clients/js: types, tests, random histories (HISTORIES)
 	@clients/js/run $(HISTORIES)
 	@clients/js/run system $(USERS)
 
-race: engine icaljs ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
+race: engine icaljs httpece ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) $(RACED)
 
 soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
@@ -145,6 +145,9 @@ load: engine ## ask for week views, boards and items over HTTP on both stores (L
 
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
+
+httpece: ## install the other reader of push messages as bin/http_ece.cjs
+	@pkg/deliver/webpush/httpece/install.sh
 
 icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
 	@pkg/calendar/icaljs/install.sh

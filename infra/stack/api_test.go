@@ -45,7 +45,7 @@ func TestRoutes_leadToTheirFunctionsAndAskForATokenUnlessOpen(t *testing.T) {
 		}
 		require.ElementsMatch(t, []string{
 			"GET /healthz", "HEAD /healthz", "GET /openapi.json", "HEAD /openapi.json", "GET /feed/{address}",
-			"HEAD /feed/{address}", "GET /.well-known/nexus", "HEAD /.well-known/nexus",
+			"HEAD /feed/{address}", "GET /.well-known/nexus", "HEAD /.well-known/nexus", "POST /v1/act/{act}",
 		}, open, "what is open is agreed on with everybody")
 	})
 }

@@ -37,7 +37,7 @@ func TestExportedNames(t *testing.T) {
 
 // mostImporters bounds the packages that import pkg/entity. It is no ceiling that goes down further: a new consumer of
 // the stream needs room.
-const mostImporters = 35
+const mostImporters = 36
 
 // TestFanIn bounds the number of packages outside pkg/entity, those of infra included, whose code without tests imports
 // it or a package below it.

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/device"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/register"
@@ -39,13 +40,29 @@ func (w *worker) do(ctx context.Context, step int) (removed Survey, err error) {
 	return removed, err
 }
 
-// outward ends what reaches outward: the calendar address.
+// outward ends what reaches outward: the calendar address, and the devices on which reminders are told.
 func (w *worker) outward(ctx context.Context) (int, error) {
+	var keys []item.Key
 	it, err := table.Find(ctx, w.Store, entity.FeedKey(w.user))
-	if err != nil || it == nil {
+	if err != nil {
 		return 0, err
 	}
-	return w.delete(ctx, it.Key())
+	if it != nil {
+		keys = append(keys, it.Key())
+	}
+	devices := table.Query{
+		Partition: entity.UserPK(w.user), Range: table.Range{Prefix: device.DevicePrefix()},
+	}
+	for it, err := range table.Rows(ctx, w.Store, devices, 0) {
+		if err != nil {
+			return 0, fmt.Errorf("read the devices: %w", err)
+		}
+		keys = append(keys, it.Key())
+	}
+	if len(keys) == 0 {
+		return 0, nil
+	}
+	return w.delete(ctx, keys...)
 }
 
 // schedules deletes the user's schedules, by their names.

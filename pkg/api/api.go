@@ -75,6 +75,8 @@ type Config struct {
 	Remains []account.Period
 	// Exports are those that users ask for; nil for a system without.
 	Exports Exports
+	// Notifications tell devices of reminders; nil for a system without.
+	Notifications *Notifications
 	// SignedInAt returns when the user who sent the request signed in, zero if the token does not say; nil for never.
 	SignedInAt func(*http.Request) time.Time
 	// Now measures the duration of a request and the age of a sign-in; nothing else depends on it.

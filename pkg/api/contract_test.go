@@ -233,6 +233,13 @@ func (d driver) pathValue(tag, name string) string {
 		return d.expired()
 	case "exportId":
 		return d.want(202, askExport()).text("exportId")
+	case "deviceId":
+		return "3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a11"
+	case "act":
+		d.want(200, register(oneDevice, endpoint))
+		reminder := d.want(201, post("/v1/reminders", `{"title":"x","triggerUtc":"2026-03-02T12:00:00Z","tzid":"UTC"}`))
+		acts := d.told("REMINDER", reminder.text("reminderId"), "2026-03-02T12:00:00Z", "d")
+		return strings.TrimPrefix(acts[0], "/v1/act/")
 	case "address":
 		address := d.want(200, request{method: http.MethodPut, path: "/v1/me/feed"}).text("path")
 		return strings.TrimPrefix(address, "/feed/")

@@ -198,7 +198,7 @@ func operations(r *entity.Registry) []*operation {
 	table = append(table, agendaOperation(r))
 	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
-	table = append(append(table, meOperations(r)...), slices.Concat(accountOperations(), exportOperations(r))...)
+	table = append(table, slices.Concat(meOperations(r), accountOperations(), exportOperations(r), deviceOperations())...)
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
 	table = append(table, planOperations()...)

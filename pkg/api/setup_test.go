@@ -115,9 +115,10 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 		Exports: transfer.NewJobs(transfer.JobsConfig{
 			Store: b.store, Now: b.clock, NewID: b.newID, Objects: b.copies, Links: links{b},
 		}),
-		SignedInAt: func(*http.Request) time.Time { return b.clock() },
-		Now:        b.clock,
-		NewID:      b.newID,
+		Notifications: b.notifications(),
+		SignedInAt:    func(*http.Request) time.Time { return b.clock() },
+		Now:           b.clock,
+		NewID:         b.newID,
 	}
 	for _, f := range change {
 		f(&c)

@@ -64,6 +64,7 @@ func (b *fixture) own() owned {
 	o.keyed = `{"title":"` + secret + ` once"}`
 	b.want(201, post("/v1/tasks", o.keyed).with("Idempotency-Key", o.key))
 	b.want(200, patch("/v1/me", `{"defaultTzid":"Asia/Tokyo"}`, 0))
+	b.want(200, register(oneDevice, endpoint))
 	b.linkRows()
 	o.tasks = b.want(200, get("/v1/tasks?status=BACKLOG&limit=1")).text("nextCursor")
 	o.notes = b.want(200, get("/v1/notes?state=recent&limit=1")).text("nextCursor")
@@ -202,6 +203,10 @@ func TestAPI_hidesWhatBelongsToAnotherUser(t *testing.T) {
 	} {
 		add(401, name, get("/v1/me").with("Authorization", value))
 	}
+	add(200, "devices", get("/v1/me/devices"))
+	add(204, "delete her device", request{method: http.MethodDelete, path: oneDevice})
+	add(404, "act on what she was told",
+		post("/v1/act/ann.d.3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a11.x", `{"action":"complete"}`))
 	add(400, "her name as a parameter", get("/v1/me?userId=ann"))
 	add(400, "her name in a list", get("/v1/tasks?status=BACKLOG&user=ann"))
 	add(400, "her partition in a list", get("/v1/notes?state=recent&PK=USER%23ann"))

@@ -29,6 +29,7 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/events", methods{http.MethodGet: p.getEvents}},
 		{"/dev/schedules", methods{http.MethodGet: p.getSchedules}},
 		{"/dev/walks", methods{http.MethodGet: p.getWalks, http.MethodPost: p.postWalks}},
+		{"/dev/pushes", methods{http.MethodGet: p.getPushes, http.MethodPost: p.postPushes}},
 		{"/dev/parked", methods{http.MethodGet: p.getParked}},
 		{"/dev/blobs", methods{http.MethodGet: p.getBlobs}},
 		{"/dev/blobs/{name...}", methods{http.MethodGet: p.getBlob}},

@@ -231,7 +231,9 @@ func describe(ctx context.Context, client *dynamodb.Client, name string) (*types
 }
 
 func create(ctx context.Context, client *dynamodb.Client, schema table.Schema) (*types.TableDescription, error) {
-	if _, err := client.CreateTable(ctx, dynamo.CreateInput(schema)); err != nil {
+	_, err := client.CreateTable(ctx, dynamo.CreateInput(schema))
+	// A client repeats a call whose answer was lost. Then the table is there.
+	if made := new(types.ResourceInUseException); err != nil && !errors.As(err, &made) {
 		return nil, fmt.Errorf("create: %w", err)
 	}
 	tick := time.NewTicker(createdPoll)

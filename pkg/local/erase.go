@@ -31,7 +31,7 @@ func (p *Platform) erasing() *system.Erasing {
 
 // forget removes what only this platform keeps of a user: events, and what it knows of rows that expire.
 func (p *Platform) forget(_ context.Context, user string, counts bool) (found account.Survey, err error) {
-	count := p.bus.Forget
+	count := p.pushes.forget
 	if counts {
 		count = p.bus.Count
 	}

@@ -158,20 +158,20 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	var err error
 	p.scheduler, err = schedulelocal.New(schedulelocal.Config{
 		Dir: p.inData("schedules"), AtOnce: callsAtOnce,
-		Target: notifyTarget(func(ctx context.Context, payload []byte) error {
+		Target: p.targetOf(notifyTarget(func(ctx context.Context, payload []byte) error {
 			defer p.others.begin()()
 			err := p.system.Notifier.Handle(ctx, payload)
 			if err == nil {
 				p.schedules.calls.Add(1)
 			}
 			return err
-		}, blobs, p.clock.Now, p.log),
+		}, blobs, p.clock.Now, p.log)),
 	})
 	if err != nil {
 		return nil, adviseOnSchedules(err)
 	}
 	p.schedules.scheduler = p.scheduler
-	if err := p.openWalks(); err != nil {
+	if err := errors.Join(p.openWalks(), p.openPushes()); err != nil {
 		return nil, err
 	}
 	p.system, err = system.New(p.registry, system.Ports{
@@ -190,7 +190,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Queue:              observedQueue{p.walks.queue, p.hub, p.walks.wake},
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
 		Pusher:             p.hints, HintBound: watch.Bound, Hinted: p.hints.observe,
-		Bus: observedBus{p.bus, p.hub}, Copies: blobs, Reminded: p.reminded.observe,
+		Bus: observedBus{p.bus, p.hub, p.pushes.wake}, Pushes: p.pushes.ports(), Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
 		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(),

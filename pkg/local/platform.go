@@ -59,6 +59,7 @@ type Platform struct {
 	readers   []*reader
 	schedules *schedulerDriver
 	walks     *walkDriver
+	pushes    *pushDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
 	appended  atomic.Int64 // entries of change logs
@@ -184,6 +185,7 @@ func (p *Platform) run(listener net.Listener) {
 	p.work.Go(func() { p.schedules.run(ctx) })
 	p.work.Go(func() { p.tendAccounts(ctx) })
 	p.work.Go(func() { p.walks.run(ctx) })
+	p.work.Go(func() { p.pushes.run(ctx) })
 	p.work.Go(func() { p.runExports(ctx) })
 	if p.backend.sweep != nil {
 		p.work.Go(func() { p.sweeps.run(ctx) })

@@ -50,11 +50,13 @@ type scheduleTold struct {
 
 type observedBus struct {
 	bus.Bus
-	hub *hub
+	hub  *hub
+	done func()
 }
 
 func (b observedBus) Publish(ctx context.Context, events ...bus.Event) error {
 	err := b.Bus.Publish(ctx, events...)
+	b.done() // also after an error: the events may be there
 	if err == nil {
 		for _, e := range events {
 			b.hub.broadcast("event", func() []byte { return line(shownEvent(e)) })

@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
+	"nexus/pkg/local/pushservice"
 	pushlocal "nexus/pkg/push/local"
 )
 
@@ -25,6 +26,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	guard := doors{p.options.AllowHosts}
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
+	mux.Handle(pushservice.Path, guard.inner(p.pushes.service))
 	mux.Handle(pushlocal.Path, p.hints.service)
 	mux.Handle("GET "+linksPath+"{name...}", p.others.counting(http.HandlerFunc(p.exports.links.getFile)))
 	mux.Handle("/", p.others.counting(surface))

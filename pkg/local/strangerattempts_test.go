@@ -164,6 +164,8 @@ func (v *visitor) own(kind string) string {
 		return v.planRev
 	case "export":
 		return "000001"
+	case "device":
+		return strings.TrimPrefix(strangersID("x_", 60), "x_")
 	case "address":
 		return v.address
 	case "token":

@@ -248,6 +248,10 @@ func own(s *system) *everything {
 	require.NoError(s.t, response.Body.Close())
 	require.Less(s.t, response.StatusCode, 300)
 	s.waitUntilIdle()
+	device := strings.TrimPrefix(ownersID("x_", 60), "x_")
+	made := her.must("POST", "/dev/pushes", object{})
+	her.must("PUT", "/v1/me/devices/"+device,
+		object{"endpoint": made["endpoint"], "keys": made["keys"], "name": "Sesame laptop"})
 	her.must("POST", "/v1/me/exports", nil)
 	s.waitUntilIdle()
 	all := &everything{secret: strings.Split(address, ".")[1], tails: map[string]bool{}, values: map[string][]pair{
@@ -268,6 +272,8 @@ func own(s *system) *everything {
 		"date":      {{"20260308", "20260308"}}, // of her exception; a date alone names no owner
 		"day":       {{ownersDay, "2026-04-02"}},
 		"export":    {{"000001", "000002"}}, // of a stranger who has none
+		"device":    paired(device),
+		"act":       {{owner + ".d." + device + ".x", "nobody.d." + ghost(device) + ".x"}},
 		"address":   notQuite(address),
 		"text":      paired("Sesame", "sesame", "sesa"),
 		"key":       paired(ownersKey),

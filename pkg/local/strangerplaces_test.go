@@ -38,7 +38,7 @@ func (t template) String() string {
 var pathKinds = map[string]string{
 	"eventId": "event", "masterId": "series", "taskId": "task", "reminderId": "reminder", "noteId": "note", "id": "cold",
 	"nodeId": "milestone", "address": "address", "series/date": "date", "plans/date": "day", "values/revId": "rev",
-	"plans/revId": "planRev", "exportId": "export",
+	"plans/revId": "planRev", "exportId": "export", "deviceId": "device", "act": "act",
 }
 
 // targetKinds are the kinds of what a link may lead to, by type. A stranger's own is not what the request is
@@ -163,6 +163,7 @@ func withPaths(t *testing.T, o *openapi3.Operation, first template) []template {
 			kind, ok := kindNamed(pathKinds, o, p.Value.Name)
 			require.True(t, ok, "%s: no attempt for the path value %s", o.OperationID, p.Value.Name)
 			first.values[p.Value.Name] = "{{" + kind + "}}"
+			first.unproven = first.unproven || p.Value.Name == "act" // it comes in a message alone
 		}
 	}
 	if types == nil {

@@ -11,6 +11,23 @@ import (
 // PreferenceHistoryDays is how long the history of repositories is kept, in days; 0 is for ever.
 const PreferenceHistoryDays = "historyDays"
 
+// Preferences about how reminders are told on devices.
+const (
+	preferenceDetail           = "notificationDetail"
+	detailTitle                = "title"
+	detailNone                 = "none"
+	preferenceQuietHours       = "quietHours"
+	quietFrom, quietTo         = "from", "to"
+	lastMinuteOfDay      int64 = 24*60 - 1
+)
+
+// NotificationSettings returns whether devices show titles, and the hours in which they make no sound: the minutes of
+// the day at which these begin and end, both equal without such hours.
+func NotificationSettings(preferences item.Item) (showsTitle bool, from, to int) {
+	hours := preferences.Map(preferenceQuietHours)
+	return preferences.Str(preferenceDetail) != detailNone, int(hours.Int(quietFrom)), int(hours.Int(quietTo))
+}
+
 // DefaultTzid is the zone of a user who has not chosen one.
 const DefaultTzid = "UTC"
 
@@ -82,6 +99,15 @@ func preferenceFields() []entity.Field {
 		flag("enableSoundNotifications", "Deliver reminders with a sound."),
 		{Name: PreferenceHistoryDays, Kind: entity.Integer, Required: true, Default: item.Int(0), Min: 0, Max: 36500,
 			Doc: "Days for which the history of the values and of plans is kept; 0 is for ever."},
+		{Name: preferenceDetail, Kind: entity.Enum, Required: true, Default: item.String(detailTitle),
+			Enum: []string{detailTitle, detailNone}, Doc: "What a notification on a device shows of an item."},
+		{Name: preferenceQuietHours, Kind: entity.Object, Doc: "When notifications on devices make no sound.",
+			Fields: []entity.Field{
+				{Name: quietFrom, Kind: entity.Integer, Required: true, Max: lastMinuteOfDay,
+					Doc: "The minute of the day, in the user's zone, with which they begin."},
+				{Name: quietTo, Kind: entity.Integer, Required: true, Max: lastMinuteOfDay,
+					Doc: "The minute of the day with which they end, perhaps on the next day."},
+			}},
 	}
 }
 

@@ -18,6 +18,9 @@ var whileItLives = map[string]string{
 	"FEED#u":                                          "until it is revoked",
 	"CHANGE#open":                                     "40 minutes",
 	"CHANGE#<n>":                                      "90 days",
+	"DEVICE#<deviceId>":                               "180 days after it was last registered",
+	"PUSH#<deliveryId>#<deviceId>":                    "30 days",
+	"ACT#<deliveryId>":                                "30 days",
 	"EXPORT#<id>":                                     "8 days after the last change",
 	"IMPORT#u":                                        "30 days after its end",
 	"REV#VALUES#<Z>#<revId>":                          untilPruned,
@@ -37,6 +40,7 @@ var whileItLives = map[string]string{
 	"parked/<consumer>/<u>/.<digest>/<sequence>.json": parkedFor,
 	"parked/<consumer>/<u>/<itemId>/<version>-<sequence>.json": parkedFor,
 	"reminder-<11 of the user's digest>-<digest>":              "until it has rung",
+	"push-<11 of the user's digest>-<digest>":                  "until it was called",
 }
 
 const (

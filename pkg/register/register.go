@@ -77,6 +77,7 @@ const (
 	Erasures      Suite = "pkg/account"
 	Transfers     Suite = "pkg/transfer"
 	Verifications Suite = "pkg/verify"
+	Deliveries    Suite = "pkg/deliver"
 	Demo          Suite = "nexus demo"
 	OnAWS         Suite = "AWS"
 )
@@ -170,6 +171,12 @@ func derived() []Line {
 			"it holds for minutes, and for the apps of this account"),
 		left("CHANGE#<n>", "which things have changed, by their ids", Simulation,
 			"devices read by it what has changed in this account, and begin at another with all of it"),
+		left("DEVICE#<deviceId>", "a device for reminders: its secret endpoint and keys", Deliveries,
+			"a device is registered with this account, and registers itself with another"),
+		left("PUSH#<deliveryId>#<deviceId>", "what became of a delivery on a device, with the item's title", Deliveries,
+			"it says what was told in this account"),
+		left("ACT#<deliveryId>", "what was chosen about a delivery on a device", Deliveries,
+			"it keeps one notification from being acted on twice"),
 		left("EXPORT#<id>", "a job of export, with its counts", Transfers,
 			"the job ends with this file, and its file after 7 days"),
 		left("IMPORT#u", "how far an import of the account has come", Simulation,
@@ -242,6 +249,8 @@ func elsewhere() []Line {
 			"35 days, and 1 of a version that is not current"),
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
 			Simulation, ""},
+		{Scheduler, "push-<11 of the user's digest>-<digest>", false, "user, delivery and device, no text", ByName, None,
+			ByList, "", Deliveries, ""},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
 		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/alarm"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/account"
@@ -46,7 +47,7 @@ func TestLines_areComplete(t *testing.T) {
 		require.Equal(t, isLeftOut, line.Why != "", line)
 		require.Contains(t, []register.Suite{
 			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Transfers,
-			register.Verifications, register.Demo, register.OnAWS,
+			register.Verifications, register.Deliveries, register.Demo, register.OnAWS,
 		}, line.Suite, line)
 	}
 }
@@ -96,6 +97,9 @@ func TestFindRow_findsEachKeyThatIsBuilt(t *testing.T) {
 		"IMPORT#u":                                   account.ImportKey("ann"),
 		"CHANGE#open":                                device.WatchKey("ann"),
 		"KEPT#<sort key of an item…>":                entity.KeptKey(instance),
+		"DEVICE#<deviceId>":                          device.DeviceKey("ann", "a"),
+		"PUSH#<deliveryId>#<deviceId>":               device.PushKey("ann", "a", "b"),
+		"ACT#<deliveryId>":                           device.ActKey("ann", "a"),
 		"HEAD#VALUES":                                tree.HeadKey(),
 		"REV#VALUES#<Z>#<revId>":                     tree.LogKey(revID),
 		"DRAFT#VALUES#<revId>":                       tree.DraftKey(revID),
@@ -121,6 +125,8 @@ func TestFindRow_findsEachKeyThatIsBuilt(t *testing.T) {
 		require.Equal(t, shape, line.Shape)
 	}
 	_, ok := register.Find(register.Scheduler, reminders.ScheduleName("ann", "task_1", 0))
+	require.True(t, ok)
+	_, ok = register.Find(register.Scheduler, deliver.ScheduleName("ann", "delivery", "device"))
 	require.True(t, ok)
 	for _, queue := range []string{alarm.ScheduleQueue, alarm.NotifyQueue} {
 		_, ok = register.Find(register.Queue, queue)

@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
 	"nexus/pkg/changes"
+	"nexus/pkg/deliver"
 	"nexus/pkg/limit"
 	"nexus/pkg/pepper"
 	"nexus/pkg/push"
@@ -21,12 +22,13 @@ import (
 
 // The parts that use the table, in addition to the consumers, which have their own names.
 const (
-	PartAPI    = "api" // all services
-	PartLimits = "limits"
-	PartNotify = "notify"
-	PartWalk   = "walk"
-	PartVerify = "verify"
-	PartErase  = "erase"
+	PartAPI     = "api" // all services
+	PartLimits  = "limits"
+	PartNotify  = "notify"
+	PartWalk    = "walk"
+	PartVerify  = "verify"
+	PartErase   = "erase"
+	PartDeliver = "deliver"
 	// PartTransfer exports and imports accounts.
 	PartTransfer = "transfer"
 )
@@ -97,11 +99,24 @@ type Ports struct {
 	// Exports holds what the exports that users ask for need besides; without it there are none.
 	Exports *Exports
 
+	// Pushes holds what telling devices of reminders needs besides; without it none is told.
+	Pushes *Pushes
+
 	// Wait makes the pause of a verification between its two reads of a difference; Grace is its length.
 	Wait   func(ctx context.Context, d time.Duration) error
 	Grace  time.Duration
 	Walker table.Walker    // without it, a verification covers one named user only
 	Lister schedule.Lister // without it, a verification checks no schedule
+}
+
+// Pushes holds the ports of reminders on devices alone. All are required but Told.
+type Pushes struct {
+	Sender deliver.Sender
+	// Key is the public key of the deployment, and CheckEndpoint refuses endpoints that may not be called.
+	Key           string
+	CheckEndpoint func(endpoint string) error
+	// Told, if set, observes what becomes of deliveries on devices.
+	Told func(deliver.Outcome)
 }
 
 // Exports holds the ports of exports alone. All are required but Wake.

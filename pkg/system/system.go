@@ -27,6 +27,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/changes"
 	"nexus/pkg/command"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/insights"
@@ -63,6 +64,7 @@ type System struct {
 	Exporter  *transfer.Worker    // likewise
 	Notifier  *reminders.Notifier // needs Scheduler and Bus
 	Walker    *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
+	Deliverer *deliver.Deliverer  // needs Pushes, Scheduler, Random and Pepper
 	Verifier  *verify.Verifier    // needs NewID and Wait
 	Fence     *account.Fence      // needs Pepper
 	Accounts  *account.Service    // needs Pepper and Erasing
@@ -108,6 +110,7 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 			s.Walker = reminders.NewWalker(s.reminding(p.Store(PartWalk), PartWalk))
 		}
 	}
+	s.Deliverer = s.newDeliverer(PartDeliver)
 	if p.NewID != nil && p.Wait != nil {
 		s.Verifier = s.guarded().newVerifier(projections)
 	}
@@ -115,6 +118,18 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 		return nil, fmt.Errorf("assemble the system: %w", err)
 	}
 	return s, nil
+}
+
+// newDeliverer builds what tells devices of reminders; nil if a port is missing.
+func (s *System) newDeliverer(part string) *deliver.Deliverer {
+	p := &s.ports
+	if p.Pushes == nil || p.Scheduler == nil || p.Random == nil || p.Pepper.IsZero() {
+		return nil
+	}
+	return deliver.New(deliver.Config{
+		Store: p.Store(part), Scheduler: p.Scheduler, Sender: p.Pushes.Sender, Now: p.Now, Random: p.Random,
+		NameOf: p.Pepper.Pseudonym, Log: p.Log(part), Lead: p.Lead, IsGone: s.IsGone, Observe: p.Pushes.Told,
+	})
 }
 
 // addServices builds the services that answer requests.
@@ -250,6 +265,7 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 		Store: store, Walker: p.Walker, Registry: s.registry, Projections: projections,
 		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
 		Limits: p.Limits, Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
+		Deliverer: s.newDeliverer(PartVerify),
 	}
 	if p.Random != nil {
 		cfg.Changes = s.newChanges(store)
@@ -376,6 +392,13 @@ func (s *System) API(c api.Config) http.Handler {
 	}
 	if s.Exports != nil {
 		c.Exports = s.Exports
+	}
+	if s.Deliverer != nil {
+		store := s.ports.Store(PartAPI)
+		c.Notifications = &api.Notifications{
+			Devices: deliver.NewDevices(store, s.ports.Now), Acts: deliver.NewActs(store, s.ports.Now),
+			Name: s.ports.Pepper.Pseudonym, Key: s.ports.Pushes.Key, CheckEndpoint: s.ports.Pushes.CheckEndpoint,
+		}
 	}
 	if p := &s.ports; p.Limits != nil {
 		c.Limits = limit.Config{Store: p.Store(PartLimits), Now: p.Now, Draw: p.Draw, Numbers: p.Limits}

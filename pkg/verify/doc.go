@@ -1,6 +1,6 @@
 // Package verify is the operators' check of all derived data. It recounts, from the items in the table, the
-// statistics, ledger rows, links, schedules, timers, ends, cold copies, deliveries, walks, KEPT rows and the days of
-// plans, and reports and repairs differences.
+// statistics, ledger rows, links, schedules, timers, ends, cold copies, deliveries, also on devices, walks, KEPT
+// rows and the days of plans, and reports and repairs differences.
 //
 // It promises:
 //   - A difference that it names was found in two reads with a pause between. So it does not name writes that are

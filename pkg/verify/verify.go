@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/changes"
+	"nexus/pkg/deliver"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
@@ -31,6 +32,7 @@ const (
 	Schedule   Kind = "schedule"
 	Late       Kind = "late"     // a reminder that came due and was not delivered, though it still can be
 	Delivery   Kind = "fence"    // a delivery that began more than 10 minutes ago and did not end
+	Outbox     Kind = "outbox"   // a delivery on a device that is due, and that nothing calls for any more
 	Walk       Kind = "walk"     // a walk over items without progress
 	Archive    Kind = "archive"  // timer, end or cold copy of an item
 	Exception  Kind = "instance" // an exception whose series is gone
@@ -98,6 +100,8 @@ type Config struct {
 	Reminders   *reminders.Repairer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
+	// Deliverer has deliveries on devices tried again; without it they are not checked.
+	Deliverer *deliver.Deliverer
 	// Changes appends to change logs; without it they are not checked.
 	Changes *changes.Consumer
 	// Repositories reads the drafts of versioned repositories, and publishes nothing here; optional.
@@ -269,8 +273,8 @@ func (r *run) user(ctx context.Context, user string) error {
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild, r.expected = map[int]bool{}, nil
 	for _, step := range []func(context.Context, string) error{
-		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.copies, r.recheckSuspects, r.kept, r.receipts,
-		r.changes, r.sums,
+		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.outbox, r.copies, r.recheckSuspects, r.kept,
+		r.receipts, r.changes, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {
 			return fmt.Errorf("verify %s: %w", entity.UserPK(user), err)

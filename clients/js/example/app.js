@@ -1,6 +1,7 @@
 // Tasks and notes on one page, in step with the user's other devices, with or without a network. The address has the API and
 // the user: ?api=http://127.0.0.1:8080&user=ann. They are remembered, so the page opens again without them.
 import { open } from "../src/client.js";
+import { memory, register } from "./push.js";
 
 /** @typedef {import("../src/outbox.js").Shown} Shown */
 /** @template {HTMLElement} T @param {string} selector @param {new () => T} [type] @returns {T} */
@@ -29,7 +30,7 @@ const setting = (name, standard) => {
 };
 const api = setting("api", "http://127.0.0.1:8080"), user = setting("user", "ann");
 $("#user").textContent = user;
-navigator.serviceWorker?.register("sw.js");
+navigator.serviceWorker?.register("sw.js", { type: "module" });
 
 // Locally the bearer token is the user's id. A deployed page takes it from its sign-in.
 const client = await open({ api, issuer: api, user, token: () => user });
@@ -195,6 +196,19 @@ for (const [form, type] of [["#new-task", "TASK"], ["#new-note", "NOTE"]]) {
     if (!title) return;
     await client.create(type, { title });
   });
+}
+/** remind registers this browser for reminders: at first when its user asks for it, and then at each start. */
+async function remind() {
+  const registration = await navigator.serviceWorker.ready, id = setting("device", crypto.randomUUID());
+  await register({ api, token: user, name: navigator.userAgent.slice(0, 100), id, kept: memory(caches), registration });
+  $("#remind").hidden = true;
+}
+if ("PushManager" in window) {
+  $("#remind").hidden = Notification.permission !== "default";
+  $("#remind").onclick = async () => {
+    if (await Notification.requestPermission() === "granted") await remind();
+  };
+  if (Notification.permission === "granted") remind().catch((reason) => console.warn(reason));
 }
 client.listen((status) => {
   showState(status);

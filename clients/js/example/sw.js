@@ -1,11 +1,19 @@
-// Keeps the page's own files, so that it opens without a network. What the API answers is the client's to keep.
-const cache = "nexus-example-1";
-const files = ["./", "style.css", "app.js", ...["agenda", "answers", "client", "copy", "live", "merge", "outbox", "store", "sync"]
+// Keeps the page's own files, so that it opens without a network, and shows reminders. What the API answers is the client's to keep.
+import { chosen, memory, pushed } from "./push.js";
+
+const cache = "nexus-example-2", kept = memory(self.caches);
+const show = (title, options) => self.registration.showNotification(title, options);
+const files = ["./", "style.css", "app.js", "push.js", ...["agenda", "answers", "client", "copy", "live", "merge", "outbox", "store", "sync"]
   .map((name) => `../src/${name}.js`)];
 
 self.addEventListener("install", (event) => event.waitUntil(
   caches.open(cache).then((c) => c.addAll(files)).then(() => self.skipWaiting())));
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("push", (event) => event.waitUntil(pushed(event.data.json(), kept, show)));
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(event.action ? chosen(event.action, event.notification, kept, show, fetch) : self.clients.openWindow("./"));
+});
 self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (url.origin !== location.origin || event.request.method !== "GET") return;

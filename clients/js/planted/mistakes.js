@@ -63,4 +63,7 @@ export const mistakes = {
   "js-owed-exception-gone": [{ file: "sync.js", was: "type === \"INSTANCE\" ? change :", is: "" }],
   "js-owed-exception-forgotten": [{ file: "sync.js", was: "some((/** @type {Change} */ { type }) => type === \"MASTER\")", is: "some(() => false)" }],
   "js-chain-predicted": [{ file: "outbox.js", was: "before ? { expectedAfter: before.key }", is: "before ? { expectedVersion: (before.expected ?? 0) + 1 }" }],
+  "js-push-tag-random": [{ file: "push.js", was: "tag: deliveryId, renotify", is: "tag: `${Math.random()}`, renotify" }],
+  "js-push-renotified": [{ file: "push.js", was: "renotify: false, silent: message.silent || known.includes(deliveryId)", is: "renotify: true, silent: message.silent" }],
+  "js-push-of-another-user": [{ file: "push.js", was: " || message.user !== await kept.get(\"user\")", is: "" }],
 };

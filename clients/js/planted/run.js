@@ -11,12 +11,13 @@ import { mistakes } from "./mistakes.js";
 
 const { values, positionals } = parseArgs({ options: { histories: { type: "string", default: "5000" } }, allowPositionals: true });
 const root = new URL("../", import.meta.url);
-const tests = ["client", "store", "live", "history"].map((name) => `test/${name}.test.js`);
+const tests = ["push", "client", "store", "live", "history"].map((name) => `test/${name}.test.js`);
 const seconds = 600;
 
-/** plant returns the folder of the sources with a mistake. */
+/** plant makes the folder of the sources, and of the example's part for reminders, with a mistake. */
 function plant(edits, folder) {
   cpSync(new URL("src", root), folder, { recursive: true });
+  cpSync(new URL("example/push.js", root), join(folder, "push.js"));
   for (const { file, was, is } of edits) {
     const path = join(folder, file), text = readFileSync(path, "utf8");
     if (text.split(was).length !== 2) throw new Error(`${file}: not there exactly once: ${was}`);

@@ -133,6 +133,34 @@ func (b *Bus) Tail(n int) []bus.Event {
 	return copies(b.tail[max(0, len(b.tail)-max(0, n)):])
 }
 
+// From returns at most n events from the number on, in the order of publication. Events are numbered from 0.
+func (b *Bus) From(number, n int) ([]bus.Event, error) {
+	last := min(number+n, b.Published())
+	if last <= number {
+		return nil, nil
+	}
+	events, _, err := b.Before(last, last-number)
+	return events, err
+}
+
+// Published returns the number of all events, those that were forgotten left aside.
+func (b *Bus) Published() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.count
+}
+
+// CountBefore returns how many of the events before the number name the user as their detail's userId.
+func (b *Bus) CountBefore(user string, number int) (n int, err error) {
+	events, err := b.From(0, number)
+	for _, e := range events {
+		if names(e, user) {
+			n++
+		}
+	}
+	return n, err
+}
+
 // Before returns the latest n events before the one with that number, in the order of publication, and the number of
 // the first of them. Events are numbered from 0; a number after the last event, or below 0, selects from all of them.
 func (b *Bus) Before(number, n int) (events []bus.Event, first int, err error) {

@@ -1,5 +1,5 @@
-// Package device holds the keys of the rows that keep a user's devices in step: the change log, and the row that says
-// that an app is open. Package changelog reads the log's rows.
+// Package device holds the keys of the rows about a user's devices: the change log, the row that says that an app is
+// open, and those by which reminders are told on devices. Package changelog reads the log's rows.
 //
 // It promises that each key that it builds can be parsed again. It must never know which attributes a row has.
 package device
@@ -12,8 +12,13 @@ import (
 	"nexus/pkg/item"
 )
 
-// RowChange is the prefix of the sort keys.
-const RowChange = "CHANGE"
+// Prefixes of the sort keys.
+const (
+	RowChange = "CHANGE"
+	RowDevice = "DEVICE"
+	RowPush   = "PUSH"
+	RowAct    = "ACT"
+)
 
 // watch stands where a row of the change log has its number. It sorts behind every number.
 const watch = "open"
@@ -24,11 +29,9 @@ const changeDigits = 12
 // MaxChange is the greatest number that a row of a change log may have.
 const MaxChange = 999_999_999_999
 
-// key returns a key under the rule of package entity: it panics if the component is empty or contains the separator.
-func key(user, prefix, component string) item.Key {
-	return item.Key{
-		PK: entity.UserPK(user), SK: entity.SortKey{Prefix: prefix, Components: []string{component}}.String(),
-	}
+// key returns a key under the rule of package entity: it panics if a component is empty or contains the separator.
+func key(user, prefix string, components ...string) item.Key {
+	return item.Key{PK: entity.UserPK(user), SK: entity.SortKey{Prefix: prefix, Components: components}.String()}
 }
 
 // ChangeKey returns the key of a row of the user's change log, by its number from 1 on.
@@ -59,3 +62,32 @@ func ParseChange(sk string) (int64, error) {
 // WatchKey returns the key of the row that says, while it lives, that some app of the user is open. It sorts right
 // behind the newest row of the change log, so that one read has both.
 func WatchKey(user string) item.Key { return key(user, RowChange, watch) }
+
+// DeviceKey returns the key of the row of a device on which reminders are told.
+func DeviceKey(user, deviceID string) item.Key { return key(user, RowDevice, deviceID) }
+
+// DevicePrefix begins the sort keys of all devices of a user.
+func DevicePrefix() string { return entity.ItemPrefix(RowDevice) }
+
+// ParseDevice returns the id of a device, by the sort key of its row.
+func ParseDevice(sk string) (id string, err error) {
+	key, err := entity.ParseSortKey(sk)
+	if err == nil && key.Prefix != RowDevice {
+		err = fmt.Errorf("sort key %q: want %s and the id of a device", sk, RowDevice)
+	}
+	if err != nil {
+		return "", err
+	}
+	return key.Components[0], nil
+}
+
+// PushKey returns the key of the row that says whether a delivery was told on a device.
+func PushKey(user, deliveryID, deviceID string) item.Key {
+	return key(user, RowPush, deliveryID, deviceID)
+}
+
+// PushPrefix begins the sort keys of all rows of deliveries on devices.
+func PushPrefix() string { return entity.ItemPrefix(RowPush) }
+
+// ActKey returns the key of the row that says what was chosen about a delivery.
+func ActKey(user, deliveryID string) item.Key { return key(user, RowAct, deliveryID) }

@@ -44,6 +44,22 @@ func TestRowChange_isOfARowAndNoEntity(t *testing.T) {
 	}
 }
 
+func TestPushKey_isOfARowAsThoseOfDevicesAndChoicesAre(t *testing.T) {
+	t.Parallel()
+	id, err := device.ParseDevice(device.DeviceKey("ann", "d-1").SK)
+	require.NoError(t, err)
+	require.Equal(t, "d-1", id)
+	for _, sk := range []string{"DEVICE", "DEVICE#", "DEVICE#a#b", "CHANGE#open", "TASK#task_1"} {
+		_, err := device.ParseDevice(sk)
+		require.Error(t, err, sk)
+	}
+	for _, key := range []item.Key{device.PushKey("ann", "a", "b"), device.ActKey("ann", "a")} {
+		sk, err := entity.ParseSortKey(key.SK)
+		require.NoError(t, err)
+		require.True(t, sk.IsRow())
+	}
+}
+
 func TestWatchKey_sortsBehindEveryRowOfTheLog(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, item.Key{PK: "USER#ann", SK: "CHANGE#open"}, device.WatchKey("ann"))

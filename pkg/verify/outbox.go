@@ -1,0 +1,29 @@
+package verify
+
+import (
+	"context"
+
+	"nexus/pkg/entity/device"
+	"nexus/pkg/item"
+)
+
+// outbox finds deliveries on devices that are due, and that nothing calls for any more. The bound is far above the time
+// that a call takes, so one read is enough.
+func (r *run) outbox(ctx context.Context, user string) error {
+	if r.Deliverer == nil {
+		return nil
+	}
+	return r.each(ctx, user, family{prefix: device.PushPrefix()}, func(row item.Item, _ string) error {
+		d := Difference{Kind: Outbox, User: user, Key: row.Key().String(), Is: "due for 10 minutes", ShouldBe: "done"}
+		isOverdue, err := r.Deliverer.IsOverdue(row)
+		if err != nil {
+			d.Is, d.ShouldBe = err.Error(), "readable"
+		} else if !isOverdue {
+			return nil
+		}
+		if err := r.found(d); err != nil || !isOverdue || !r.repairing {
+			return err
+		}
+		return r.forgive(ctx, user, d.Key, r.Deliverer.Resume(ctx, row))
+	})
+}
