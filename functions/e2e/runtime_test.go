@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -206,6 +207,15 @@ func (f *function) kill() {
 // send hands the program an invocation; the outcome comes later, or never.
 func (f *function) send(payload []byte) <-chan outcome {
 	f.Helper()
+	answered, err := f.offer(payload)
+	if err != nil {
+		f.Fatalf("%v:\n%s", err, f.log)
+	}
+	return answered
+}
+
+// offer is send for a program that may have ended.
+func (f *function) offer(payload []byte) (<-chan outcome, error) {
 	f.count++
 	id := fmt.Sprintf("8476a536-e9f4-11e8-9739-%012d", f.count)
 	answered := make(chan outcome, 1)
@@ -214,13 +224,13 @@ func (f *function) send(payload []byte) <-chan outcome {
 	f.runtime.mu.Unlock()
 	select {
 	case f.runtime.invocations <- invocation{id, payload, cmp.Or(f.limit, timeLimit), cmp.Or(f.alias, "live")}:
+		return answered, nil
 	case err := <-f.ended:
 		f.ended <- err
-		f.Fatalf("the program has ended (%v):\n%s", err, f.log)
+		return nil, fmt.Errorf("the program has ended (%w)", err)
 	case <-time.After(patience):
-		f.Fatalf("the program does not ask for an invocation:\n%s", f.log)
+		return nil, errors.New("the program does not ask for an invocation")
 	}
-	return answered
 }
 
 func (f *function) invoke(payload []byte) outcome {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nexus/internal/wiretest"
+	"nexus/pkg/queue"
 	queuememory "nexus/pkg/queue/memory"
 )
 
@@ -25,6 +26,8 @@ type services struct {
 	objects   map[string]string // by bucket/name
 	hinted    []hinted
 	walks     *queuememory.Queue
+	// taken gets the messages in the place of walks, if it is set.
+	taken func(queue.Message)
 	// what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking, hints
 	down map[string]bool
 }

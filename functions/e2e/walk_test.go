@@ -27,7 +27,9 @@ func (s *services) enqueue(w http.ResponseWriter, r *http.Request, body []byte) 
 		return
 	}
 	m := queue.Message{Group: in.MessageGroupId, ID: in.MessageDeduplicationId, Body: []byte(in.MessageBody)}
-	if err := s.walks.Put(r.Context(), m); err != nil {
+	if s.taken != nil {
+		s.taken(m)
+	} else if err := s.walks.Put(r.Context(), m); err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}

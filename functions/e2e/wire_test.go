@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -47,11 +48,12 @@ func dynamoDB() wiretest.Service {
 }
 
 // need is a right that a request asks for: an action on a thing that a variable names, an index of it, and a partition
-// or a name within.
+// or a name within. Of a row, the attributes are those that the request names.
 type need struct {
 	action, variable string
 	index            table.Index
 	within           string
+	attributes       []string
 }
 
 // permitted returns what a function asks for without the right.
@@ -68,7 +70,10 @@ func permitted(c wiretest.Call) []string {
 
 func (n need) isGranted(g access.Grant) bool {
 	return g.Variable == n.variable && g.Index == n.index && slices.Contains(g.Actions, n.action) &&
-		(len(g.Within) == 0 || slices.ContainsFunc(g.Within, func(pattern string) bool { return matches(pattern, n.within) }))
+		(len(g.Within) == 0 || slices.ContainsFunc(g.Within, func(pattern string) bool { return matches(pattern, n.within) })) &&
+		(len(g.Attributes) == 0 || !slices.ContainsFunc(n.attributes, func(name string) bool {
+			return name != item.AttrPK && name != item.AttrSK && !slices.Contains(g.Attributes, name)
+		}))
 }
 
 // matches holds a text against a pattern in which a star stands for anything (IAM User Guide, "IAM JSON policy
@@ -158,7 +163,12 @@ func tableNeeds(c wiretest.Call, action string) []need {
 		for _, row := range []string{"Key", "Item"} {
 			if attributes, there := in[row].(map[string]any); there {
 				n.within = text(attributes[item.AttrPK])
+				n.attributes = slices.AppendSeq(n.attributes, maps.Keys(attributes))
 			}
+		}
+		names, _ := in["ExpressionAttributeNames"].(map[string]any)
+		for _, name := range names {
+			n.attributes = append(n.attributes, name.(string))
 		}
 		return n
 	}

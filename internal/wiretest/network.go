@@ -63,11 +63,13 @@ type Network struct {
 	next    http.Handler
 	silence chan struct{} // each request that gets no answer
 	done    chan struct{}
+	end     func()
 
 	mu    sync.Mutex
 	plan  []Fault
-	last  *Fault   // of every later request, once the plan is at its end
-	only  []string // the operations that suffer; empty for all
+	last  *Fault                                // of every later request, once the plan is at its end
+	judge func(*http.Request, Operation) *Fault // in the place of a plan
+	only  []string                              // the operations that suffer; empty for all
 	count int
 }
 
@@ -75,7 +77,7 @@ type Network struct {
 // used twice, so that no transport repeats by itself a request whose repetition the test observes.
 func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, *httptest.Server) {
 	t.Helper()
-	n := &Network{service: service, next: fake, silence: make(chan struct{}), done: make(chan struct{})}
+	n := NewNetwork(t, service, fake)
 	guard := NewGuard(t, n, service)
 	server := httptest.NewUnstartedServer(guard)
 	server.Config.SetKeepAlivesEnabled(false)
@@ -85,24 +87,39 @@ func Serve(t testing.TB, service Service, fake http.Handler) (*Network, *Guard, 
 		server.Start()
 	}
 	t.Cleanup(func() {
-		close(n.done)
+		n.end()
 		server.Close()
 	})
 	return n, guard, server
+}
+
+// NewNetwork returns a network for a server of the test's own. Its silence ends with the test.
+func NewNetwork(t testing.TB, service Service, fake http.Handler) *Network {
+	n := &Network{service: service, next: fake, silence: make(chan struct{}), done: make(chan struct{})}
+	n.end = sync.OnceFunc(func() { close(n.done) })
+	t.Cleanup(n.end)
+	return n
+}
+
+// Choose lets choose decide from now on which fault each request suffers; nil is none.
+func (n *Network) Choose(choose func(*http.Request, Operation) *Fault) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.plan, n.last, n.only, n.count, n.judge = nil, nil, nil, 0, choose
 }
 
 // Next injects these faults into the next requests, one each, and none into later ones.
 func (n *Network) Next(faults ...Fault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.plan, n.last, n.only, n.count = faults, nil, nil, 0
+	n.plan, n.last, n.only, n.count, n.judge = faults, nil, nil, 0, nil
 }
 
 // Always injects the fault into every request from now on; if operations are named, only into theirs.
 func (n *Network) Always(f Fault, operations ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.plan, n.last, n.only, n.count = nil, &f, operations, 0
+	n.plan, n.last, n.only, n.count, n.judge = nil, &f, operations, 0, nil
 }
 
 // Requests returns how many requests came since the last Next or Always, of the operations that it named.
@@ -115,11 +132,14 @@ func (n *Network) Requests() int {
 func (n *Network) fate(r *http.Request) *Fault {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if operation, _, err := n.service.find(r); len(n.only) > 0 &&
-		(err != nil || !slices.Contains(n.only, operation.Name)) {
+	operation, _, err := n.service.find(r)
+	if len(n.only) > 0 && (err != nil || !slices.Contains(n.only, operation.Name)) {
 		return nil
 	}
 	n.count++
+	if n.judge != nil && err == nil {
+		return n.judge(r, operation)
+	}
 	if len(n.plan) == 0 {
 		return n.last
 	}
