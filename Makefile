@@ -63,7 +63,7 @@ NEWER := {{if not .Main}}{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}
 {{with .Error}} NOT FOUND {{$$.Path}}: {{printf "%q" .Err}}{{end}}{{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
+.PHONY: help dev demo test deployed clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ test: engine icaljs httpece ## run every test; says how many ran (TESTFLAGS)
 
 second-engine: ## run the functions on Amazon's DynamoDB Local, where Java is; its license asks for an AWS account (TESTFLAGS)
 	@$(GO) run ./internal/tools/secondengine $(TESTFLAGS)
+
+deployed: engine synth ## run the synthesized prod stack on the local engine: its wiring, rights, faults, kills, a recount (TESTFLAGS)
+	NEXUS_TEMPLATE=$(CURDIR)/cdk.out/nexus-prod.template.json $(GO) test -count=1 -timeout 10m -v -run workAsTheTemplateWiresThem $(TESTFLAGS) ./functions/e2e
 
 clients: ## lint the OpenAPI document, generate clients of it, and play a flow with each through a validating proxy
 	@internal/clients/run

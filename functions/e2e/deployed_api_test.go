@@ -64,7 +64,9 @@ func (d *deployed) integrate(route stackResource, payload []byte) answer {
 	d.requirePermission("apigateway.amazonaws.com", arn)
 	o := d.invoke(arn, payload)
 	a := answer{StatusCode: http.StatusInternalServerError}
-	if o.failure == nil {
+	if o.failure != nil {
+		a.Body = o.failure.ErrorMessage
+	} else {
 		if err := json.Unmarshal(o.body, &a); err != nil {
 			d.Errorf("answer to the API: %v: %s", err, o.body)
 		}

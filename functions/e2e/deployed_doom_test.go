@@ -1,11 +1,15 @@
 package e2e_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"nexus/internal/wiretest"
@@ -18,7 +22,7 @@ type fates struct {
 	chance *rand.Rand
 	places map[string]*place
 	dead   map[string]bool
-	kills  int // how many are left
+	kills  map[string]int // by program, how many are left
 	killed map[string]int
 	// faulty is how many in a thousand requests fail; hanging names the service that never answers.
 	faulty  int
@@ -31,7 +35,7 @@ type fates struct {
 func newFates(seed uint64) *fates {
 	return &fates{
 		chance: rand.New(rand.NewPCG(seed, 9)), places: map[string]*place{}, dead: map[string]bool{},
-		killed: map[string]int{}, failed: map[string]int{},
+		kills: map[string]int{}, killed: map[string]int{}, failed: map[string]int{},
 	}
 }
 
@@ -61,19 +65,23 @@ func (f *fates) set(change func(*fates)) {
 }
 
 // inOneOf is how seldom a request is the one at which its environment is killed.
-const inOneOf = 12
+const inOneOf = 8
 
 // strike returns the environment that is to be killed at the request, and whether the request is carried out.
 func (f *fates) strike(r *http.Request) (victim *place, carryOut bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := f.places[r.Header.Get("X-Amz-Security-Token")]
-	if p == nil || f.kills == 0 || f.chance.IntN(inOneOf) > 0 {
+	if p == nil || f.dead[p.id] {
 		return nil, false
 	}
-	f.kills--
+	program := filepath.Base(p.command.Path)
+	if f.kills[program] == 0 || f.chance.IntN(inOneOf) > 0 {
+		return nil, false
+	}
+	f.kills[program]--
 	f.dead[p.id] = true
-	f.killed[string(p.command.Args[0])]++
+	f.killed[program]++
 	return p, f.chance.IntN(2) == 0
 }
 
@@ -82,6 +90,10 @@ func (f *fates) before(d *deployed, service wiretest.Service, next http.Handler)
 	network := wiretest.NewNetwork(d.T, service, next)
 	network.Choose(func(r *http.Request, o wiretest.Operation) *wiretest.Fault { return f.choose(service.Name, o) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.refuses(r) {
+			service.Refuse(w, wiretest.Refusal{Status: http.StatusBadRequest, Code: "ValidationException"})
+			return
+		}
 		victim, carryOut := f.strike(r)
 		if victim == nil {
 			network.ServeHTTP(w, r)
@@ -93,6 +105,40 @@ func (f *fates) before(d *deployed, service wiretest.Service, next http.Handler)
 		victim.kill()
 		panic(http.ErrAbortHandler)
 	})
+}
+
+// refuses reports whether the table refuses a write of projections for good.
+func (f *fates) refuses(r *http.Request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refused == "" || !strings.Contains(r.Header.Get("Authorization"), "Credential=projections/") {
+		return false
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return false // broken off
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	isWrite := slices.Contains([]string{"PutItem", "UpdateItem", "TransactWriteItems"}, operation)
+	return isWrite && bytes.Contains(body, []byte(f.refused))
+}
+
+// left is how many environments of the programs are still to be killed.
+func (f *fates) left(programs ...string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, program := range programs {
+		n += f.kills[program]
+	}
+	return n
+}
+
+// silences is how many requests a service took without an answer.
+func (f *fates) silences() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed["silence"]
 }
 
 func (f *fates) choose(service string, o wiretest.Operation) *wiretest.Fault {

@@ -127,6 +127,14 @@ func failed(kind, message string) outcome {
 	return outcome{failure: &failure{ErrorMessage: message, ErrorType: kind}}
 }
 
+// mistake gives a variable another value, in new environments alone.
+func (l *lambda) mistake(variable, value string) {
+	l.mu.Lock()
+	l.environment[variable] = value
+	l.mu.Unlock()
+	l.restart()
+}
+
 // restart ends the environments that are idle, so that the next calls have new ones.
 func (l *lambda) restart() {
 	l.mu.Lock()
@@ -149,7 +157,7 @@ func (d *deployed) invoke(arn string, payload []byte) outcome {
 	return l.call(payload)
 }
 
-// permitted reports whether the template lets a service call the function.
+// requirePermission fails the test if the template does not let a service call the function.
 func (d *deployed) requirePermission(service, arn string) {
 	for _, p := range d.stack.all("AWS::Lambda::Permission") {
 		if p.text("Principal") == service && p.text("FunctionName") == arn && p.text("Action") == "lambda:InvokeFunction" {

@@ -118,12 +118,17 @@ func (s statement) spell(action, resource string) string {
 	return fmt.Sprintf("%s: %s on %s %s", s.role, action, resource, strings.TrimPrefix(string(conditions), "null"))
 }
 
-// unused returns what is granted and was not used, of roles that were assumed at all, in order.
+// unused returns what is granted and was not used, of the roles that did something, and how much is granted to them.
 func (r *rights) unused() (out []string, granted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := map[string]bool{}
-	for _, statements := range r.statements {
+	for role, statements := range r.statements {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.used)), func(right string) bool {
+			return strings.HasPrefix(right, role+": ")
+		}) {
+			continue // of the rollout, which is not run here
+		}
 		for _, s := range statements {
 			for _, action := range s.actions {
 				for _, resource := range s.resources {

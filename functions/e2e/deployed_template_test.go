@@ -211,7 +211,9 @@ func (s *stack) reference(id string) any {
 		return "https://sqs." + stackRegion + ".amazonaws.com/" + stackAccount + "/" + r.name()
 	case "AWS::DynamoDB::GlobalTable":
 		return s.table
-	case "AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Authorizer":
+	case "AWS::ApiGatewayV2::Api":
+		return strings.ToLower(id)
+	case "AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Authorizer":
 		return id
 	}
 	return r.name()

@@ -151,6 +151,9 @@ func (w *fixture) derivedFrom(user string, rows []scannedRow, want map[string]bo
 			want[fmt.Sprintf("%s: an edge %s#%s#%s", user, node, link["targetType"], link["targetId"])] = true
 		}
 		for offset, at := range r.announced(w, zone) {
+			if at.Before(time.Now()) {
+				continue
+			}
 			want[fmt.Sprintf("%s: %s is announced %d minutes ahead, at(%s)", user, r.id(), offset,
 				at.UTC().Format("2006-01-02T15:04:05"))] = true
 		}
@@ -158,7 +161,7 @@ func (w *fixture) derivedFrom(user string, rows []scannedRow, want map[string]bo
 		if r.kind() == "TASK" && status == "COMPLETED" {
 			want[fmt.Sprintf("%s: a timer of %s", user, r.id())] = true
 		}
-		if r.kind() == "EVENT" && status == "CANCELLED" ||
+		if r.kind() == "EVENT" && status == "CANCELLED" || r.kind() == "TASK" && status == "ARCHIVED" && r.text("restoredAt") == "" ||
 			r.kind() == "REMINDER" && (status == "COMPLETED" || status == "DISMISSED") {
 			want[fmt.Sprintf("%s: an end of %s", user, r.id())] = true
 			want[fmt.Sprintf("%s: a cold row of %s", user, r.id())] = true
@@ -170,7 +173,7 @@ func (w *fixture) derivedFrom(user string, rows []scannedRow, want map[string]bo
 	}
 }
 
-// announced are the instants before which an item is announced, by offset in minutes. All are to come.
+// announced are the instants at which an item is announced, by offset in minutes.
 func (r scannedRow) announced(w *fixture, zone *time.Location) map[int]time.Time {
 	w.Helper()
 	out := map[int]time.Time{}
@@ -180,11 +183,11 @@ func (r scannedRow) announced(w *fixture, zone *time.Location) map[int]time.Time
 		attribute, tzid = "dueUtc", "dueTzid"
 		open = r.text("status") == "BACKLOG" || r.text("status") == "IN_PROGRESS"
 	case "REMINDER":
-		attribute, tzid, open = "triggerUtc", "triggerTzid", r.text("status") == "PENDING"
+		attribute, tzid, open = "triggerUtc", "tzid", r.text("status") == "PENDING"
 	case "NOTE":
 		open = false
 	}
-	if !open {
+	if !open || r.text(attribute) == "" {
 		return nil
 	}
 	if r.text(tzid) != "" {
