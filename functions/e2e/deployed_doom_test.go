@@ -15,7 +15,7 @@ import (
 	"nexus/internal/wiretest"
 )
 
-// fates decides what the requests of the functions suffer, and which environments are killed at one. Whoever has been
+// fates decides what the requests of the functions suffer, and which environments are killed at one. A program that was
 // killed sends nothing more.
 type fates struct {
 	mu     sync.Mutex

@@ -21,8 +21,9 @@ const smallStack = `{"Resources": {
 		"Live": {"Fn::Join": ["", [{"Fn::Select": [6, {"Fn::Split": [":", {"Ref": "NotifyLive19D29B34"}]}]}, ":live"]]},
 		"Queue": {"Ref": "Walks7EDFEA2F"}, "Assets": {"Fn::Sub": "assets-${AWS::AccountId}"}}},
 	"QueryRoleF6300167": {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": [
-		{"Effect": "Allow", "Action": ["dynamodb:GetItem", "dynamodb:Query"], "Resource": {"Fn::GetAtt": ["TableCD117FA1", "Arn"]},
-			"Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["USER#*"]}, "Null": {"dynamodb:LeadingKeys": "false"}}},
+		{"Effect": "Allow", "Action": ["dynamodb:GetItem", "dynamodb:Query"],
+			"Resource": {"Fn::GetAtt": ["TableCD117FA1", "Arn"]}, "Condition": {
+				"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["USER#*"]}, "Null": {"dynamodb:LeadingKeys": "false"}}},
 		{"Effect": "Allow", "Action": "dynamodb:UpdateItem", "Resource": {"Fn::GetAtt": ["TableCD117FA1", "Arn"]},
 			"Condition": {"ForAllValues:StringEquals": {"dynamodb:Attributes": ["PK", "SK", "fullAt"]}}},
 		{"Effect": "Allow", "Action": "iam:PassRole", "Resource": {"Fn::GetAtt": ["CallerBA8D1D35", "Arn"]},

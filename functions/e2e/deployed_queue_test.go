@@ -54,8 +54,8 @@ func (d *deployed) receive() *queued {
 	return nil
 }
 
-// settle ends a delivery: the message is gone, comes again, or is dead.
-func (d *deployed) settle(q *queued, done bool, most int, dead string) {
+// endDelivery ends a delivery: the message is gone, comes again, or is dead.
+func (d *deployed) endDelivery(q *queued, done bool, most int, dead string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	q.out = false
@@ -93,7 +93,7 @@ func (d *deployed) readQueue(r stackResource) {
 					d.rights.require(role, action, source)
 				}
 				o := d.invoke(arnOf("lambda", "function:"+r.text("FunctionName")), queueEvent(q, source))
-				d.settle(q, o.failure == nil, from.number("RedrivePolicy", "maxReceiveCount"),
+				d.endDelivery(q, o.failure == nil, from.number("RedrivePolicy", "maxReceiveCount"),
 					from.text("RedrivePolicy", "deadLetterTargetArn"))
 			}
 		})

@@ -145,8 +145,8 @@ func (r *rights) unused() (out []string, granted int) {
 	return out, len(all)
 }
 
-// judge returns what the function that sent a request has no right to.
-func (d *deployed) judge(c wiretest.Call) (wrong []string) {
+// overstepped returns what the function that sent a request has no right to.
+func (d *deployed) overstepped(c wiretest.Call) (wrong []string) {
 	l := d.lambdas[prefixOfFunctions+c.Caller]
 	if l == nil {
 		return []string{fmt.Sprintf("%q is no function", c.Caller)}

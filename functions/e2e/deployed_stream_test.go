@@ -84,8 +84,8 @@ func (d *deployed) follow(role, streamARN string, take func([]streamRecord)) {
 		Streams []struct{ StreamArn string }
 	}
 	table := strings.Split(streamARN, "/stream/")[0]
-	if err := d.askStream(role, "ListStreams", table+"/stream/*", map[string]any{"TableName": d.tableName}, &listed); err != nil ||
-		len(listed.Streams) != 1 {
+	of := map[string]any{"TableName": d.tableName}
+	if err := d.askStream(role, "ListStreams", table+"/stream/*", of, &listed); err != nil || len(listed.Streams) != 1 {
 		d.Errorf("streams of the table: %+v %v", listed, err)
 		return
 	}
@@ -96,7 +96,8 @@ func (d *deployed) follow(role, streamARN string, take func([]streamRecord)) {
 				Shards []struct{ ShardId, ParentShardId string }
 			}
 		}
-		if err := d.askStream(role, "DescribeStream", streamARN, map[string]any{"StreamArn": stream}, &described); err != nil {
+		of := map[string]any{"StreamArn": stream}
+		if err := d.askStream(role, "DescribeStream", streamARN, of, &described); err != nil {
 			d.Errorf("stream: %v", err)
 			return
 		}

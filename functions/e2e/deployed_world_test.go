@@ -88,7 +88,7 @@ func deploy(t *testing.T, template string, seed uint64) *deployed {
 // serve starts a service: a guard that judges each request, faults and kills, and the service itself.
 func (d *deployed) serve(variable string, service wiretest.Service, behind http.Handler) {
 	d.Helper()
-	guard := wiretest.NewGuard(d.T, d.doom.before(d, service, behind), service).Also(d.judge)
+	guard := wiretest.NewGuard(d.T, d.doom.before(d, service, behind), service).Also(d.overstepped)
 	server := httptest.NewServer(guard)
 	d.Cleanup(server.Close)
 	d.addresses["AWS_ENDPOINT_URL_"+variable] = server.URL

@@ -161,7 +161,8 @@ func (w *fixture) derivedFrom(user string, rows []scannedRow, want map[string]bo
 		if r.kind() == "TASK" && status == "COMPLETED" {
 			want[fmt.Sprintf("%s: a timer of %s", user, r.id())] = true
 		}
-		if r.kind() == "EVENT" && status == "CANCELLED" || r.kind() == "TASK" && status == "ARCHIVED" && r.text("restoredAt") == "" ||
+		archived := r.kind() == "TASK" && status == "ARCHIVED" && r.text("restoredAt") == ""
+		if archived || r.kind() == "EVENT" && status == "CANCELLED" ||
 			r.kind() == "REMINDER" && (status == "COMPLETED" || status == "DISMISSED") {
 			want[fmt.Sprintf("%s: an end of %s", user, r.id())] = true
 			want[fmt.Sprintf("%s: a cold row of %s", user, r.id())] = true

@@ -69,11 +69,13 @@ func permitted(c wiretest.Call) []string {
 }
 
 func (n need) isGranted(g access.Grant) bool {
+	isWithin := func(pattern string) bool { return matches(pattern, n.within) }
+	isOutside := func(name string) bool {
+		return name != item.AttrPK && name != item.AttrSK && !slices.Contains(g.Attributes, name)
+	}
 	return g.Variable == n.variable && g.Index == n.index && slices.Contains(g.Actions, n.action) &&
-		(len(g.Within) == 0 || slices.ContainsFunc(g.Within, func(pattern string) bool { return matches(pattern, n.within) })) &&
-		(len(g.Attributes) == 0 || !slices.ContainsFunc(n.attributes, func(name string) bool {
-			return name != item.AttrPK && name != item.AttrSK && !slices.Contains(g.Attributes, name)
-		}))
+		(len(g.Within) == 0 || slices.ContainsFunc(g.Within, isWithin)) &&
+		(len(g.Attributes) == 0 || !slices.ContainsFunc(n.attributes, isOutside))
 }
 
 // matches holds a text against a pattern in which a star stands for anything (IAM User Guide, "IAM JSON policy
@@ -253,6 +255,10 @@ func TestFunctions_failARequestOutsideTheirRights(t *testing.T) {
 		"another namespace": call(env.Projections, "appsync", "Publish", map[string]any{"channel": "/all/ann"}),
 		"a schedule": call(env.Projections, "scheduler", "CreateSchedule", map[string]any{
 			"Name": "a", "Target": map[string]any{},
+		}),
+		"another attribute": call(env.Query, "dynamodb", "UpdateItem", map[string]any{
+			"Key":                      row(entity.UserPK(user))["Key"],
+			"ExpressionAttributeNames": map[string]any{"#n0": "title"},
 		}),
 		"nobody": call("", "dynamodb", "GetItem", row(entity.UserPK(user))),
 	} {
