@@ -96,11 +96,12 @@ func TestFunctions_workAsTheTemplateWiresThem(t *testing.T) {
 	require.Empty(t, slices.DeleteFunc(differences, func(difference string) bool {
 		return strings.Contains(difference, ringing.id) // by now it may have rung, or be late by the scheduler's lead
 	}))
-	phase("everything once more, while a reminder rings")
+	phase("a reminder rings")
+	d.await("it rings", func() bool { return len(d.services.events("ReminderDue")) > 0 })
+	phase("everything once more")
 	for _, m := range d.mappings {
 		t.Logf("%s: %d records again, %d given up", m.id, m.replay(), m.given.Load())
 	}
-	d.await("it rings", func() bool { return len(d.services.events("ReminderDue")) > 0 })
 	d.awaitQuiet()
 	for d.doom.left(victims...) > 0 {
 		for _, m := range d.mappings {
