@@ -83,6 +83,22 @@ func environment() []string {
 		env.APIAddress + "=https://a.example", env.TokenEndpoint + "=https://i.example/token", env.TokenScope + "=r w",
 		env.ClientID + "=c", env.ClientSecret + "=s", env.Announce + "=" + env.AnnounceNone,
 		env.EdgeSecrets + "=" + env.EdgeNone,
+		env.WalkQueueURL + "=https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo",
+	}
+}
+
+func TestColdstart_givesEachFunctionItsVariables(t *testing.T) {
+	t.Parallel()
+	for _, f := range env.Functions() {
+		_, err := env.Read(f, func(name string) string {
+			for _, variable := range environment() {
+				if value, is := strings.CutPrefix(variable, name+"="); is {
+					return value
+				}
+			}
+			return ""
+		})
+		require.NoError(t, err, f)
 	}
 }
 
