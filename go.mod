@@ -35,6 +35,7 @@ require (
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/SherClockHolmes/webpush-go v1.4.0
+	github.com/clipperhouse/uax29/v2 v2.7.0
 )
 
 require (
