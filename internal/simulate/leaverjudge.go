@@ -230,14 +230,17 @@ func names(text, user string) bool {
 			return false
 		}
 		begin, end := from+at, from+at+len(user)
-		if (begin == 0 || !isLetter(text[begin-1])) && (end == len(text) || !isLetter(text[end])) {
+		if (begin == 0 || !isOfWord(text[begin-1])) && (end == len(text) || !isOfWord(text[end])) {
 			return true
 		}
 		from = end
 	}
 }
 
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+// isOfWord reports whether a character belongs to a word: a digest may have the user's id by chance, between digits.
+func isOfWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
 
 // endPeriods ends what is kept of an erased user for a while: queues, failure objects and the stream.
 func (h *history) endPeriods() {
