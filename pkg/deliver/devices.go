@@ -27,8 +27,8 @@ const (
 const (
 	// DeviceLife is how long a device is kept after it was last registered.
 	DeviceLife = 180 * 24 * time.Hour
-	// maxDevices is more than a user can have: a page of a query has all of them.
-	maxDevices = 1
+	// devicePages is how many pages of a query hold all devices that a user can have.
+	devicePages = 1
 	// authLength is that of a subscription's secret (RFC 8291 §3.2).
 	authLength = 16
 )
@@ -49,8 +49,6 @@ var (
 	ErrDeviceID = errors.New("a device is named by a UUID in lower case")
 	// ErrFull says that the user has as many devices as there may be.
 	ErrFull = errors.New("there are as many devices as there may be")
-	// ErrNoDevice says that the user has no such device.
-	ErrNoDevice = errors.New("there is no such device")
 )
 
 // CheckDeviceID accepts a UUID in lower case.
@@ -123,7 +121,7 @@ func readDevice(row item.Item) Device {
 func devicesOf(ctx context.Context, store table.Reader, user string, now time.Time) ([]Device, error) {
 	rows, err := table.All(ctx, store, table.Query{
 		Partition: entity.UserPK(user), Range: table.Range{Prefix: device.DevicePrefix()},
-	}, maxDevices)
+	}, devicePages)
 	if err != nil {
 		return nil, fmt.Errorf("read the devices: %w", err)
 	}

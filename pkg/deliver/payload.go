@@ -9,7 +9,6 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/text"
-	"nexus/pkg/wallclock"
 )
 
 // payloadForm is that of the payload; a service worker shows nothing of a form that it does not know.
@@ -72,18 +71,9 @@ type settings struct {
 // settingsOf reads the settings from USER_META, nil for a user without.
 func settingsOf(user string, meta item.Item) settings {
 	preferences := product.UserMetaOf(user, meta, time.Time{}).Map(product.AttrPreferences)
-	s := settings{zone: zoneOf(meta)}
+	s := settings{zone: product.ZoneOf(meta)}
 	s.showsTitle, s.quietFrom, s.quietTo = product.NotificationSettings(preferences)
 	return s
-}
-
-// zoneOf returns the zone in which a user's times are read; UTC without a row, and for a zone that is not known.
-func zoneOf(meta item.Item) *time.Location {
-	zone, err := wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid))
-	if err != nil {
-		return time.UTC
-	}
-	return zone
 }
 
 // isQuiet reports whether the clock in the user's zone stands within the quiet hours, which may pass midnight.

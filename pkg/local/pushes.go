@@ -45,6 +45,7 @@ type pushDriver struct {
 	path    string // of the checkpoint; empty for memory only
 	service *pushservice.Service
 	client  *outbound.Client
+	own     netip.AddrPort // at which the platform reaches itself
 	key     webpush.Key
 	poked   chan struct{}
 	handled atomic.Int64 // events since the start
@@ -76,12 +77,11 @@ func (p *Platform) openPushes() (err error) {
 			return fmt.Errorf("checkpoint of the devices: %w", err)
 		}
 	}
-	own, err := ownAddress(p.address)
-	if err != nil {
+	if d.own, err = ownAddress(p.address); err != nil {
 		return err
 	}
 	d.service = pushservice.New(pushservice.Config{Secret: []byte(d.key.Text()), Now: p.clock.Now})
-	d.client = outbound.New(outbound.Config{Own: own})
+	d.client = outbound.New(outbound.Config{Own: d.own})
 	p.onStop(func(context.Context) error { d.client.Close(); return nil })
 	p.pushes = d
 	return nil
@@ -227,12 +227,9 @@ func (p *Platform) postPushes(w http.ResponseWriter, r *http.Request) error {
 		body.ID = uuid.NewString()
 	}
 	s := p.pushes.service.Subscribe(body.ID)
-	own, err := ownAddress(p.address)
-	if err != nil {
-		return err
-	}
 	return answer(w, subscribed{
-		s.ID, "http://" + own.String() + pushservice.Path + s.ID, map[string]string{"p256dh": s.P256dh, "auth": s.Auth},
+		ID: s.ID, Endpoint: "http://" + p.pushes.own.String() + pushservice.Path + s.ID,
+		Keys: map[string]string{"p256dh": s.P256dh, "auth": s.Auth},
 	})
 }
 

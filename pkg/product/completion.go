@@ -23,13 +23,13 @@ func Settings(meta item.Item) item.Item {
 	return out
 }
 
-// Today returns the date on the clock of a user with these settings; in UTC if the zone is unknown.
-func Today(settings item.Item, now time.Time) string {
+// ZoneOf returns the zone of a user with these settings, or with this USER_META; UTC if it is unknown.
+func ZoneOf(settings item.Item) *time.Location {
 	zone, err := wallclock.LoadLocation(settings.Str(AttrDefaultTzid))
 	if err != nil {
-		zone = time.UTC
+		return time.UTC
 	}
-	return now.In(zone).Format(item.DateLayout)
+	return zone
 }
 
 // CompletedDay returns the day on which a task was completed, on its user's clock; of a completion without one the UTC
@@ -43,7 +43,7 @@ func CompletedDay(it item.Item) string {
 	if err != nil || !isStamped(it) {
 		day = at
 	}
-	return day.Format(item.DateLayout)
+	return item.FormatDate(day)
 }
 
 // isStamped reports whether completedOn is the day of the present completion.
@@ -63,10 +63,14 @@ func WithoutFormerDay(it item.Item) item.Item {
 	return out
 }
 
+// completes reports whether a write takes a task to COMPLETED.
+func completes(before, after item.Item) bool {
+	return after.Str(entity.AttrStatus) == StatusCompleted && before.Str(entity.AttrStatus) != StatusCompleted
+}
+
 // beginCompletion lets a new completion begin without the day of a former one, unless the patch gives it.
 func beginCompletion(before, patch, after item.Item) {
-	isNew := after.Str(entity.AttrStatus) == StatusCompleted && before.Str(entity.AttrStatus) != StatusCompleted
-	if isNew && patch[AttrCompletedOn] == nil {
+	if completes(before, after) && patch[AttrCompletedOn] == nil {
 		delete(after, AttrCompletedOn)
 	}
 }
@@ -78,15 +82,14 @@ func stampCompletion(w entity.Write) {
 		return
 	}
 	it, before := w.After, w.Before
-	isNew := before.Str(AttrCompletedAt) != it.Str(AttrCompletedAt) || // or again within the same second
-		it.Str(entity.AttrStatus) == StatusCompleted && before.Str(entity.AttrStatus) != StatusCompleted
+	isNew := before.Str(AttrCompletedAt) != it.Str(AttrCompletedAt) || completes(before, it) // within the same second
 	isKept := before.Has(AttrCompletedOn) && item.Equal(before[AttrCompletedOn], it[AttrCompletedOn])
 	if isKept && !it.Has(AttrCompletedAt) || isKept && !isNew && !isStamped(before) {
 		delete(it, AttrCompletedOn)
 	}
 	at, isCompleted := it.Time(AttrCompletedAt)
 	if isCompleted && !it.Has(AttrCompletedOn) && w.Preferences != nil && (isNew || isStamped(before)) {
-		it[AttrCompletedOn] = item.String(Today(w.Preferences, at))
+		it[AttrCompletedOn] = item.String(item.FormatDate(at.In(ZoneOf(w.Preferences))))
 	}
 	delete(it, AttrCompletedOnAt)
 	if isCompleted && it.Has(AttrCompletedOn) {
@@ -112,10 +115,10 @@ func checkStamp(w entity.Write) []entity.FieldError {
 	if isKept || err != nil {
 		return nil // a malformed one is refused as a field
 	}
-	today, _ := item.ParseDate(Today(w.Preferences, w.Now))
+	today, _ := item.ParseDate(item.FormatDate(w.Now.In(ZoneOf(w.Preferences))))
 	switch {
 	case day.After(today):
-		errs.Add(AttrCompletedOn, "must not be in the future: today is %s", today.Format(item.DateLayout))
+		errs.Add(AttrCompletedOn, "must not be in the future: today is %s", item.FormatDate(today))
 	case day.Before(today.AddDate(0, 0, -maxBackdate)):
 		errs.Add(AttrCompletedOn, "must be at most %d days back", maxBackdate)
 	}

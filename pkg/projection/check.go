@@ -43,9 +43,6 @@ func (p *Projection) Summed() bool {
 	return isSum
 }
 
-// Keeps reports whether the contributions of expired items stay, so that a verification needs their cold copies.
-func (p *Projection) Keeps() bool { return p.keeps() }
-
 // RowsPrefix begins the sort keys of all rows whose source is of the type; the source's id and more follow it. It is
 // empty for a sum.
 func (p *Projection) RowsPrefix(typeName string) string {
@@ -90,7 +87,7 @@ func (p *Projection) Check(e Evidence) []Fault {
 func (p *Projection) wanted(e Evidence) (c string, known bool) {
 	rest := left{e.Gone, e.Cold}
 	switch {
-	case e.Item != nil || !p.keeps():
+	case e.Item != nil || !p.Keeps():
 		return p.contribution(e.Type, e.Item), true
 	case !rest.expired():
 		return "", true

@@ -59,8 +59,8 @@ func (p *Projection) fold(batch []change.Change, now time.Time) []*move {
 	return moves
 }
 
-// keeps reports whether what an expired item contributed stays.
-func (p *Projection) keeps() bool {
+// Keeps reports whether what an expired item contributed stays, so that a verification needs the cold copy.
+func (p *Projection) Keeps() bool {
 	_, isIndex := p.shape.(*IndexSpec)
 	return isIndex
 }
@@ -70,7 +70,7 @@ func (p *Projection) keeps() bool {
 // of the TTL service. The rows that an item leaves tell whether its user deleted it.
 func (p *Projection) between(c change.Change) (from, to string, unsure bool) {
 	from, to = p.contribution(c.Type, c.Old), p.contribution(c.Type, c.New)
-	if c.New != nil || !p.keeps() {
+	if c.New != nil || !p.Keeps() {
 		return from, to, false
 	}
 	unsure = c.Kind == change.Removed && from != "" && entity.Expired(c.Old, c.Created)

@@ -46,9 +46,8 @@ func (x *indexEngine) put(ctx context.Context, m *move) {
 	}
 }
 
-// repair corrects the ledger row of one item. It reads everything but the copy again, the ledger row first, then the
-// item, and what an item left last.
-func (x *indexEngine) repair(ctx context.Context, was Evidence) error {
+// repairItem reads everything but the copy again, the ledger row first, then the item, and what an item left last.
+func (x *indexEngine) repairItem(ctx context.Context, was Evidence) error {
 	for range maxRounds {
 		e, err := x.readEvidence(ctx, was)
 		if err != nil {
@@ -57,7 +56,7 @@ func (x *indexEngine) repair(ctx context.Context, was Evidence) error {
 		if err := entity.CheckForm(e.Ledger, entity.AttrForm); err != nil {
 			return err
 		}
-		m := x.Projection.repair(e)
+		m := x.repair(e)
 		if m.isRight {
 			return nil
 		}

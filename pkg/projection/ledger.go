@@ -156,7 +156,7 @@ func (l *ledger) readPresent(ctx context.Context, moves []*move, check rowCheck)
 	}
 	var missing []*move
 	for _, m := range open {
-		if m.resolvePresent(l.Projection, rows[m], items[m]); items[m] == nil && l.keeps() {
+		if m.resolvePresent(l.Projection, rows[m], items[m]); items[m] == nil && l.Keeps() {
 			missing = append(missing, m)
 		}
 	}
@@ -221,7 +221,7 @@ func (m *move) resolvePresent(p *Projection, row, it item.Item) {
 	m.present, m.row, m.state = true, row, pending
 	m.from = row.Str(attrContribution)
 	if it == nil {
-		if !p.keeps() {
+		if !p.Keeps() {
 			m.to = ""
 		}
 		return

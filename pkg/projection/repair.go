@@ -21,28 +21,32 @@ const sourcePage = 200
 // ledger row, the rows, and the item last. Then no record that the ledger row lacks is newer than the item. Repair
 // reads again what changed since then.
 func (c *Consumer) Repair(ctx context.Context, e Evidence) error {
-	if index, isIndex := c.engine.(*indexEngine); isIndex {
-		if err := index.repair(ctx, e); err != nil {
-			return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
-		}
-		return nil
+	engine := c.engine.(interface {
+		repairItem(ctx context.Context, e Evidence) error
+	})
+	if err := engine.repairItem(ctx, e); err != nil {
+		return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
 	}
-	rows, more := c.engine.(*rowsEngine), false
+	return nil
+}
+
+func (r *rowsEngine) repairItem(ctx context.Context, e Evidence) error {
+	more := false
 	for range maxRounds {
-		again, err := rows.repairOnce(ctx, e, more)
+		again, err := r.repairOnce(ctx, e, more)
 		var failed *table.ConditionError
 		switch {
 		case errors.As(err, &failed), errors.Is(err, table.ErrConflict):
 		case err != nil:
-			return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
+			return err
 		case !again:
 			return nil
 		}
-		if e, more, err = rows.readAgain(ctx, e); err != nil {
-			return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, err)
+		if e, more, err = r.readAgain(ctx, e); err != nil {
+			return err
 		}
 	}
-	return fmt.Errorf("repair %s of %s: %w", c.name, e.Ref, errContended)
+	return errContended
 }
 
 // repairOnce writes according to the evidence, in which rows may be missing if there are more. Again says that not all

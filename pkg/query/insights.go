@@ -44,7 +44,7 @@ func (s *Service) Insights(ctx context.Context, user, from, to string) (Insights
 		return Insights{}, err
 	}
 	settings := product.Settings(meta)
-	today, err := item.ParseDate(product.Today(settings, s.now()))
+	today, err := item.ParseDate(item.FormatDate(s.now().In(product.ZoneOf(settings))))
 	if err != nil {
 		return Insights{}, fmt.Errorf("today: %w", err)
 	}
@@ -52,7 +52,7 @@ func (s *Service) Insights(ctx context.Context, user, from, to string) (Insights
 	if err != nil {
 		return Insights{}, err
 	}
-	out := Insights{From: date(first), To: date(last), ByPriority: map[int64]int{}}
+	out := Insights{From: item.FormatDate(first), To: item.FormatDate(last), ByPriority: map[int64]int{}}
 	counts := map[string]int{}
 	q := completions(user, first, last)
 	for {
@@ -72,7 +72,7 @@ func (s *Service) Insights(ctx context.Context, user, from, to string) (Insights
 		}
 	}
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
-		out.Days = append(out.Days, DayCount{date(day), counts[date(day)]})
+		out.Days = append(out.Days, DayCount{item.FormatDate(day), counts[item.FormatDate(day)]})
 	}
 	out.Streak, err = s.streak(ctx, user, today)
 	return out, err
@@ -114,11 +114,9 @@ func (s *Service) streak(ctx context.Context, user string, today time.Time) (day
 // completions returns the query of the rows at the days.
 func completions(user string, first, last time.Time) table.Query {
 	return table.Query{Index: table.StateView, Partition: entity.UserPK(user), Range: table.Range{
-		From: product.DoneSK(date(first)), To: product.DoneSK(date(last)),
+		From: product.DoneSK(item.FormatDate(first)), To: product.DoneSK(item.FormatDate(last)),
 	}}
 }
-
-func date(day time.Time) string { return day.Format(item.DateLayout) }
 
 // weekOf returns the first and the last day of the week of a day; the week begins on Sunday (0) or Monday (1).
 func weekOf(day time.Time, start int64) [2]time.Time {
@@ -144,7 +142,7 @@ func insightWindow(from, to string, week [2]time.Time) (first, last time.Time, e
 	}
 	first, last = bounds[0], bounds[1]
 	if len(wrong) == 0 && last.Before(first) {
-		wrong.Add("to", "must not be before from, which is %s", date(first))
+		wrong.Add("to", "must not be before from, which is %s", item.FormatDate(first))
 	}
 	if len(wrong) == 0 && last.After(first.AddDate(0, 0, maxInsightDays-1)) {
 		wrong.Add("to", "must be at most %d days from from, that day included", maxInsightDays)

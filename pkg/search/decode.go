@@ -123,18 +123,12 @@ func (r *reader) byte() byte {
 	return b
 }
 
-func (r *reader) number() uint64 {
-	n, size := binary.Uvarint([]byte(r.rest[:min(len(r.rest), binary.MaxVarintLen64)]))
-	if size <= 0 {
-		r.fail()
-		return 0
-	}
-	r.rest = r.rest[size:]
-	return n
-}
+func (r *reader) number() uint64 { return varint(r, binary.Uvarint) }
 
-func (r *reader) integer() int64 {
-	n, size := binary.Varint([]byte(r.rest[:min(len(r.rest), binary.MaxVarintLen64)]))
+func (r *reader) integer() int64 { return varint(r, binary.Varint) }
+
+func varint[T int64 | uint64](r *reader, read func([]byte) (T, int)) T {
+	n, size := read([]byte(r.rest[:min(len(r.rest), binary.MaxVarintLen64)]))
 	if size <= 0 {
 		r.fail()
 		return 0

@@ -188,23 +188,22 @@ func (r *run) evidence(g group, of int) projection.Evidence {
 
 // check returns the differences in a group, and how many schedules its item requires. It adds to the group what the
 // cold copy holds.
-func (r *run) check(ctx context.Context, of *group) (out []Difference, schedules int, err error) {
+func (r *run) check(ctx context.Context, g *group) (out []Difference, schedules int, err error) {
 	add := func(kind Kind, key, is, want string) {
-		out = append(out, Difference{Kind: kind, User: of.user, Key: key, Is: is, ShouldBe: want})
+		out = append(out, Difference{Kind: kind, User: g.user, Key: key, Is: is, ShouldBe: want})
 	}
-	gone := first(r.other(*of, familyGone))
+	gone := first(r.other(*g, familyGone))
 	faults, copied, err := r.Archive.Check(ctx, archive.Remains{
-		User: of.user, Type: of.typ, ID: of.id, Item: of.item,
-		Cold: first(r.other(*of, familyCold)), Gone: gone, Timers: r.other(*of, familyTimer),
+		User: g.user, Type: g.typ, ID: g.id, Item: g.item,
+		Cold: first(r.other(*g, familyCold)), Gone: gone, Timers: r.other(*g, familyTimer),
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	of.copied = copied
-	g := *of
+	g.copied = copied
 	for i, p := range r.Projections {
 		ledger := entity.LedgerKey(g.user, p.Name(), g.id)
-		for _, f := range p.Check(r.evidence(g, i)) {
+		for _, f := range p.Check(r.evidence(*g, i)) {
 			kind := Edge
 			if f.Key == ledger {
 				kind = Ledger
@@ -218,15 +217,15 @@ func (r *run) check(ctx context.Context, of *group) (out []Difference, schedules
 	if g.item != nil && gone != nil {
 		add(Gone, gone.Key().String(), "there, and the item as well", "the deletion of the item")
 	}
-	for _, row := range r.other(g, familyDelivery) {
+	for _, row := range r.other(*g, familyDelivery) {
 		add(Delivery, row.Key().String(), "begun and not ended", "sent")
 	}
-	left, err := r.checkException(ctx, g)
+	left, err := r.checkException(ctx, *g)
 	if err != nil {
 		return nil, 0, err
 	}
 	out = append(out, left...)
-	scheduled, schedules, err := r.checkSchedules(ctx, g)
+	scheduled, schedules, err := r.checkSchedules(ctx, *g)
 	return append(out, scheduled...), schedules, err
 }
 
