@@ -21,6 +21,7 @@ const (
 	Pepper       Place = "PEPPER"
 	Archive      Place = "archive bucket"
 	Parking      Place = "parking bucket"
+	Snapshots    Place = "snapshot bucket"
 	Scheduler    Place = "scheduler"
 	Bus          Place = "bus"
 	Queue        Place = "queue"
@@ -111,6 +112,7 @@ const (
 	exported = "exports/"
 	parked   = "parked/"
 	failed   = "aws/lambda/"
+	snapped  = "snap/"
 )
 
 // Lines returns all lines.
@@ -245,6 +247,8 @@ func elsewhere() []Line {
 			"a record that could not be decoded, or of a row that is no item", ByName, None, ByList, "", Simulation, ""},
 		{Parking, "parked/<consumer>/<u>/<itemId>/<version>-<sequence>.json", false,
 			"a record, whole, with both images", ByName, None, ByList, "", Simulation, ""},
+		{Snapshots, snapped + "<u>/<kind>/<row>-<x>", false, "a piece of an index of words: titles and texts of the items",
+			ByName, None, ByList, "", Simulation, ""},
 		aws(Parking, "aws/lambda/<mapping>/<…>", "batches of several users that a reader gave up", ByContent,
 			"35 days, and 1 of a version that is not current"),
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
