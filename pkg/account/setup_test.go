@@ -38,18 +38,19 @@ func marker(user string) string { return "words of " + user + "." }
 // fixture is everything that has data of users, in memory and on a clock of its own.
 type fixture struct {
 	*testing.T
-	now      time.Time
-	store    *memory.Store
-	archive  *blobmemory.Store
-	parking  *blobmemory.Store
-	calls    *schedulememory.Scheduler
-	bus      *busmemory.Bus
-	pepper   pepper.Pepper
-	log      *strings.Builder
-	steps    int // calls since it was set to 0, each counted before and after
-	dieAt    int // the step at which the process dies; 0 for never
-	watching func()
-	ids      int
+	now       time.Time
+	store     *memory.Store
+	archive   *blobmemory.Store
+	parking   *blobmemory.Store
+	snapshots *blobmemory.Store
+	calls     *schedulememory.Scheduler
+	bus       *busmemory.Bus
+	pepper    pepper.Pepper
+	log       *strings.Builder
+	steps     int // calls since it was set to 0, each counted before and after
+	dieAt     int // the step at which the process dies; 0 for never
+	watching  func()
+	ids       int
 	// isLooking says that the test looks, which is no step.
 	isLooking bool
 }

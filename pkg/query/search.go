@@ -16,7 +16,6 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/search"
-	"nexus/pkg/wallclock"
 )
 
 // Bounds of a search.
@@ -132,7 +131,7 @@ func (s *Service) withIndex(ctx context.Context, user string, use func(*search.I
 	g.Go(func() error {
 		meta, err := s.Me(gctx, user)
 		if err == nil {
-			zone, err = wallclock.LoadLocation(meta.Str(product.AttrDefaultTzid))
+			zone = product.ZoneOf(product.Settings(meta))
 		}
 		return err
 	})

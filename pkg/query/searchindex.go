@@ -176,7 +176,7 @@ func (s *Service) load(ctx context.Context, user string, h *held) bool {
 }
 
 // followLog applies what the log says since the index's row. A [*ResetError] says that the rows do not follow that row:
-// the rules are those of a token.
+// the rules are those of a token. The log is read consistently, so that nothing is missing that it said before.
 func (s *Service) followLog(ctx context.Context, user string, h *held) error {
 	if err := s.checkAge(h.at); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (s *Service) followLog(ctx context.Context, user string, h *held) error {
 	f := feed{Service: s, user: user, token: h.at, add: func(c Change) bool { b.take(c); return true }}
 	entries := 0
 	for more := true; more; {
-		rows, goesOn, err := s.rowsBehind(ctx, user, f.token, MaxChanges)
+		rows, goesOn, err := s.rowsBehind(ctx, user, f.token, MaxChanges, false)
 		if err != nil {
 			return err
 		}

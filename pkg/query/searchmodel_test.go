@@ -29,12 +29,13 @@ type searchWorld struct {
 	objects   *blobmemory.Store
 	searchers []*query.Service
 	former    map[item.Key]item.Item // the table as it was, for a restore
+	form      uint16
 }
 
 func (w *searchWorld) start() *query.Service {
 	return query.New(query.Config{
 		Store: reader{w.store, w.feedWorld}, Registry: product.Registry(), Now: func() time.Time { return w.now },
-		Fold: fold.String, Searching: &query.Searching{Split: words.Split, Snapshots: w.objects},
+		Fold: fold.String, Form: w.form, Searching: &query.Searching{Split: words.Split, Snapshots: w.objects},
 	})
 }
 
@@ -142,12 +143,15 @@ func (w *searchWorld) harm() {
 		name := names[w.IntN(len(names))]
 		body, err := w.objects.Get(ctx, name)
 		require.NoError(w, err)
-		body[w.IntN(len(body))] ^= 1 << w.IntN(8)
+		if len(body) > 0 {
+			body[w.IntN(len(body))] ^= 1 << w.IntN(8)
+		}
 		require.NoError(w, w.objects.Put(ctx, name, body[:w.IntN(len(body)+1)]))
 	}
 }
 
-// restore brings the table back to a former state. Processes and snapshots stay: they know a future that never was.
+// restore brings the table back to a former state, and the operator raises the form. Snapshots stay: they know a future
+// that never was.
 func (w *searchWorld) restore() {
 	for key := range w.rows {
 		if w.former[key] == nil {
@@ -158,21 +162,22 @@ func (w *searchWorld) restore() {
 		w.change(key, row)
 	}
 	w.former, w.pending, w.done, w.before = nil, nil, nil, nil
-	w.highest = map[entity.Ref]int64{}
-	for ref, row := range w.there() {
-		w.highest[ref] = row.Int(entity.AttrVersion)
-	}
+	w.form++
+	w.searchers = []*query.Service{w.start(), w.start()}
 	// What the log of that moment lacked is announced by a repair.
 	for _, row := range w.rows {
-		if t := product.Registry().ByName(row.Str(entity.AttrType)); t != nil {
+		if product.Registry().ByName(row.Str(entity.AttrType)) != nil {
 			w.pending = append(w.pending, entryOf(row))
-			w.highest[t.Ref(row)] = row.Int(entity.AttrVersion)
 		}
 	}
 }
 
 // compare compares what is found with what is in the table, once the log says all.
 func (w *searchWorld) compare() {
+	for _, a := range w.writers {
+		for !w.step(a) {
+		}
+	}
 	w.writers = nil
 	w.announce()
 	w.before = nil
