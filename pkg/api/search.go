@@ -7,6 +7,7 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/query"
 	"nexus/pkg/search"
 )
@@ -157,7 +158,7 @@ func searchSchema(r *entity.Registry) object {
 		{"occurrenceDate", object{
 			{"type", "string"}, {"pattern", compactDate}, {"description", "The date that the rule gives the occurrence."},
 		}},
-		{"masterId", textSchema("The series of an exception.")},
+		{product.AttrMasterID, idOfSeries(r)},
 		{"isAllDay", flagSchema("True if it has dates instead of times.")},
 		{"isPinned", flagSchema("True for a pinned note.")},
 		{"isRecurring", flagSchema("True for a series, an exception and a recurring reminder.")},
@@ -169,6 +170,14 @@ func searchSchema(r *entity.Registry) object {
 		return append(v.(object), member{"total", append(count, member{"description", "The number of all hits."})})
 	})
 	s.change("required", func(v any) any { return append(v.([]string), "total") })
+	return s
+}
+
+func idOfSeries(r *entity.Registry) object {
+	s := textSchema("The series of an exception.")
+	if t := r.ByName(entity.TypeMaster); t != nil {
+		s = append(s, member{"pattern", patternOfPrefixes(t.IDPrefix)})
+	}
 	return s
 }
 
