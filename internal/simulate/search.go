@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"nexus/pkg/blob"
 	blobmemory "nexus/pkg/blob/memory"
@@ -122,7 +121,7 @@ func (h *history) checkSearch(s *userState, isSettled bool) {
 	if h.isAway(s.user) || h.damaged[s.user] || h.toRepair[s.user] || h.hasLater(s.user) {
 		return
 	}
-	q, matches := h.someQuestion(s)
+	q, matches, isUnsure := h.someQuestion(s)
 	found, err := h.findAll(s.user, q)
 	if err != nil {
 		h.violate("S1", s.user, "search", "%+v is answered %v", q, err)
@@ -134,7 +133,11 @@ func (h *history) checkSearch(s *userState, isSettled bool) {
 		if t == nil || !t.HasCollection() {
 			continue
 		}
-		if shown, ok := h.searched(s, t, it); ok && matches(t, shown) {
+		shown, ok := h.searched(s, t, it)
+		switch {
+		case ok && isUnsure(shown):
+			delete(found, id)
+		case ok && matches(t, shown):
 			want[id] = it.Int(entity.AttrVersion)
 		}
 	}
@@ -262,10 +265,14 @@ func (h *history) searched(s *userState, t *entity.Type, it item.Item) (item.Ite
 	return it, true
 }
 
-// someQuestion makes up a question, with what it matches by the design.
-func (h *history) someQuestion(s *userState) (query.SearchQuery, func(*entity.Type, item.Item) bool) {
+// someQuestion makes up a question, with what it matches by the design. The judge divides texts at spaces alone, and is
+// unsure of one that has the word in another place.
+func (h *history) someQuestion(s *userState) (
+	q query.SearchQuery, matches func(*entity.Type, item.Item) bool, isUnsure func(item.Item) bool,
+) {
 	f := h.finder
-	q := query.SearchQuery{Limit: 1 + f.luck.IntN(100), Sort: "updated"}
+	q = query.SearchQuery{Limit: 1 + f.luck.IntN(100), Sort: "updated"}
+	isUnsure = func(item.Item) bool { return false }
 	var tests []func(*entity.Type, item.Item) bool
 	if ids := slices.Sorted(maps.Keys(s.items)); len(ids) > 0 && f.luck.IntN(4) > 0 {
 		of := s.items[ids[f.luck.IntN(len(ids))]]
@@ -275,6 +282,10 @@ func (h *history) someQuestion(s *userState) (query.SearchQuery, func(*entity.Ty
 			isNot := f.luck.IntN(5) == 0
 			if isNot {
 				q.Text = "-" + word
+			}
+			isUnsure = func(it item.Item) bool {
+				text := strings.ToLower(saidBy(it))
+				return strings.Contains(text, word) && !slices.Contains(wordsSaid(text), word)
 			}
 			tests = append(tests, func(_ *entity.Type, it item.Item) bool {
 				return slices.Contains(wordsSaid(saidBy(it)), word) != isNot
@@ -301,7 +312,7 @@ func (h *history) someQuestion(s *userState) (query.SearchQuery, func(*entity.Ty
 			}
 		}
 		return true
-	}
+	}, isUnsure
 }
 
 // saidBy returns all texts of an item, one a line.
@@ -313,10 +324,12 @@ func saidBy(it item.Item) string {
 	return strings.Join(out, "\n")
 }
 
-// wordsSaid returns the words of a text in small letters.
+// wordsSaid returns what stands between spaces in a text, in small letters, if it has letters, digits and points alone.
 func wordsSaid(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	return slices.DeleteFunc(strings.Fields(strings.ToLower(text)), func(word string) bool {
+		return strings.ContainsFunc(word, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.'
+		})
 	})
 }
 
