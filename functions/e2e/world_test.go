@@ -34,6 +34,7 @@ const (
 	dismissedID  = "rem_c3b2a190-8f7e-4d6c-9b5a-40312f1e0d9c"
 	archive      = "nexus-archive"
 	parking      = "nexus-parking"
+	snapshots    = "nexus-snapshots"
 	busName      = "nexus-events"
 	group        = "nexus-reminders"
 	targetARN    = "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify"

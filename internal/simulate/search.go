@@ -21,8 +21,8 @@ import (
 	"nexus/pkg/text/words"
 )
 
-// finder is what searches in a history: a process with the indexes in its memory, and the snapshots. It draws numbers
-// of its own, so that what else happens in a history does not depend on it.
+// finder has the process that searches in a history, with indexes in its memory, and the snapshots. It draws numbers of
+// its own, so that nothing else in a history depends on it.
 type finder struct {
 	luck    *rand.Rand
 	objects *blobmemory.Store

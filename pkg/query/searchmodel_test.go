@@ -67,7 +67,7 @@ func (w *searchWorld) there() map[entity.Ref]item.Item {
 	return out
 }
 
-// search searches at any moment. Meanwhile others write. What is found has come at least as far as the log says.
+// search searches at any moment. Others write at the same time. What is found has come at least as far as the log says.
 func (w *searchWorld) search() {
 	said := map[entity.Ref]changelog.Entry{}
 	for row, err := range changelog.Rows(ctx, w.store, changelog.Read{User: ann}) {

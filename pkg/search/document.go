@@ -32,7 +32,7 @@ type Document struct {
 	Spans []Span
 	Due   *Span
 	Flags Flags
-	// Data is what else its owner keeps of it. The index does not read it.
+	// Data holds more that its owner keeps of it. The index does not read it.
 	Data string
 }
 

@@ -13,21 +13,21 @@ type At struct {
 }
 
 const (
-	// top is what a name counts down from, so that the greatest row is the first name.
+	// Names count down from top, so that the greatest row is the first name.
 	top = 1_000_000_000_000
 	// digits and bits are the lengths of the parts of a name.
 	digits, bits = 12, 16
 )
 
-// root holds everything of all users.
-const root = "snap/"
+// Root begins the names of everything of all users.
+const Root = "snap/"
 
-// Folder holds everything of a user.
-func Folder(user string) string { return root + user + "/" }
+// folder holds everything of a user.
+func folder(user string) string { return Root + user + "/" }
 
 // headsOf holds the first pieces of the user's snapshots of a kind, and piecesOf the others.
-func headsOf(user, kind string) string  { return Folder(user) + kind + "/" }
-func piecesOf(user, kind string) string { return Folder(user) + kind + piecesMark }
+func headsOf(user, kind string) string  { return folder(user) + kind + "/" }
+func piecesOf(user, kind string) string { return folder(user) + kind + piecesMark }
 
 // piecesMark ends the name of a folder of further pieces.
 const piecesMark = "-pieces/"

@@ -51,24 +51,21 @@ func (s *Shelf) Newest(ctx context.Context, user string) (At, bool, error) {
 
 // list returns the first snapshots by their names. It removes objects whose names are none.
 func (s *Shelf) list(ctx context.Context, user string, limit int) (all []At, err error) {
-	folder := headsOf(user, s.kind)
-	for {
-		names, err := s.objects.List(ctx, folder, limit, "")
+	heads := headsOf(user, s.kind)
+	for after := ""; ; {
+		names, err := s.objects.List(ctx, heads, limit, after)
 		if err != nil {
 			return nil, fmt.Errorf("list snapshots: %w", err)
 		}
-		all, strange := all[:0], 0
 		for _, name := range names {
-			at, ok := parse(strings.TrimPrefix(name, folder))
-			if ok {
+			after = name
+			if at, ok := parse(strings.TrimPrefix(name, heads)); ok {
 				all = append(all, at)
-				continue
-			}
-			if strange++; s.objects.Delete(ctx, name) != nil {
-				return all, nil // it only stands in the way
+			} else {
+				_ = s.objects.Delete(ctx, name) // it only stands in the way
 			}
 		}
-		if strange == 0 || len(all) > 0 {
+		if len(names) < limit || len(all) > 0 {
 			return all, nil
 		}
 	}
@@ -176,7 +173,7 @@ const Life = 30 * 24 * time.Hour
 // how many objects it removed.
 func EndOld(ctx context.Context, objects blob.Store, now time.Time) (removed int, err error) {
 	for after := ""; ; {
-		names, err := objects.List(ctx, root, blob.MaxList, after)
+		names, err := objects.List(ctx, Root, blob.MaxList, after)
 		if err != nil {
 			return removed, fmt.Errorf("end old snapshots: %w", err)
 		}
@@ -197,12 +194,12 @@ func EndOld(ctx context.Context, objects blob.Store, now time.Time) (removed int
 	}
 }
 
-// isOld reports whether an object is older than a snapshot lives, or has no time. A piece is as old as its first object,
-// which comes before it and may be gone.
+// isOld reports whether an object is older than a snapshot lives, or has no time. A piece is as old as its first
+// object, and old without one.
 func isOld(ctx context.Context, objects blob.Store, name string, now time.Time) (bool, error) {
 	first := name
-	if folder, piece, ok := strings.Cut(name, piecesMark); ok {
-		first = folder + "/" + piece[:strings.LastIndexByte(piece, '-')]
+	if of, piece, ok := strings.Cut(name, piecesMark); ok {
+		first = of + "/" + piece[:strings.LastIndexByte(piece, '-')]
 	}
 	body, err := objects.Get(ctx, first)
 	if errors.Is(err, blob.ErrNotFound) {

@@ -209,7 +209,7 @@ func exports() []string { return []string{transfer.ExportsPrefix + anything} }
 func requests() []string { return []string{account.LeavingPrefix + anything} }
 
 // indexes are the snapshots of users' indexes.
-func indexes() []string { return []string{snapshot.Folder(anything) + anything} }
+func indexes() []string { return []string{snapshot.Root + anything} }
 
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 

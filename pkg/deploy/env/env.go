@@ -148,8 +148,8 @@ func (f Function) Variables() []string {
 	case Canary: // it is a user, and has no way to the table
 		names = []string{APIAddress, TokenEndpoint, TokenScope, ClientID, ClientSecret}
 	case Query:
-		names = append(names, ArchiveBucket /* for addresses of files */, SnapshotBucket, SyncForm, SubjectForm, Limits, Scopes,
-			Issuer, Audience, EdgeSecrets)
+		names = append(names, ArchiveBucket /* for addresses of files */, SnapshotBucket, SyncForm, SubjectForm, Limits,
+			Scopes, Issuer, Audience, EdgeSecrets)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
 			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets)
