@@ -76,6 +76,7 @@ type Bill struct {
 	Devices   Part `json:"devices"`
 	Accounts  Part `json:"accounts"`
 	Limits    Part `json:"limits"`
+	Searches  Part `json:"searches"`
 	Rest      Part `json:"rest"`
 	// Edge has what stands before the API, if anything does.
 	Edge *Part `json:"edge,omitempty"`
@@ -87,7 +88,7 @@ type Bill struct {
 
 // Parts returns the parts of the bill.
 func (b Bill) Parts() []Part {
-	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Rest}
+	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Searches, b.Rest}
 	for _, part := range []*Part{b.Edge, b.Replicas} {
 		if part != nil {
 			parts = append(parts, *part)
@@ -170,6 +171,7 @@ func (b biller) bill() Bill {
 		Devices:   Part{"the table, devices", b.table(Devices), 0},
 		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
 		Limits:    Part{"the table, limits of users", b.limits(), 0},
+		Searches:  Part{"searches", b.searches(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 		Edge:      b.edge(),
 	}
