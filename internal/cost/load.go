@@ -41,8 +41,8 @@ type Load struct {
 	ReadsPerMonth float64 `json:"readsPerMonth"`
 	CachedReads   float64 `json:"cachedReads"`
 
-	// SearchesPerMonth is the number of searches of all users, and SearchTail how many entries the change log has from one
-	// of a user's to the next.
+	// SearchesPerMonth is the number of searches of all users. SearchTail is how many entries the change log has between
+	// two of one user.
 	SearchesPerMonth float64 `json:"searchesPerMonth"`
 	SearchTail       float64 `json:"searchTail"`
 }

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// searchUnits is what a search reads where nothing has changed: the settings and the newest row of the change log. A
-	// test of package query pins it.
+	// searchUnits are read where nothing has changed: the settings and the log's newest row. A test of package query pins
+	// them.
 	searchUnits = 2
 	// tailPerSnapshot is how many entries of the log come before another snapshot, a search's tail at most more.
 	tailPerSnapshot = 200
