@@ -201,7 +201,7 @@ func operations(r *entity.Registry) []*operation {
 	table = append(table, slices.Concat(meOperations(r), accountOperations(), exportOperations(r), deviceOperations())...)
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
-	table = append(table, planOperations()...)
+	table = append(append(table, planDaysOperation()), planOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation(), addressesOperation())
 }
 
