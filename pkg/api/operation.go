@@ -196,6 +196,7 @@ func operations(r *entity.Registry) []*operation {
 		o.leaves = len(o.pathNames()) > 0
 	}
 	table = append(table, agendaOperation(r))
+	table = append(table, searchOperations(r)...)
 	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
 	table = append(table, slices.Concat(meOperations(r), accountOperations(), exportOperations(r), deviceOperations())...)

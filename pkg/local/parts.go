@@ -38,6 +38,7 @@ import (
 	"nexus/pkg/reminders"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
+	"nexus/pkg/text/words"
 	"nexus/pkg/watch"
 )
 
@@ -191,7 +192,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Bus: observedBus{p.bus, p.hub, p.pushes.wake}, Pushes: p.pushes.ports(), Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
-		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(),
+		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(), Split: words.Split, Snapshots: p.blobs,
 	}, p.options.Projections...)
 	if err != nil {
 		return nil, err

@@ -53,9 +53,12 @@ var queries = map[string][]string{
 	"cursor": {"{{cursor}}"}, "tag": {"{{text}}"}, "tags": {"{{text}}"}, "q": {"{{text}}"},
 	"values/from": {"{{rev}}"}, "values/to": {"{{rev}}"}, "plans/from": {"{{planRev}}"}, "plans/to": {"{{planRev}}"},
 	"agenda/from": {"2026-03-01T00:00:00Z"}, "agenda/to": {"2026-04-01T00:00:00Z"},
+	"search/from": {"2026-03-01T00:00:00Z"}, "search/to": {"2026-04-01T00:00:00Z"},
+	"updatedFrom": {"2020-03-01T00:00:00Z"}, "anyTag": {"{{text}}"}, "is": {"today"}, "sort": {"title"},
 	"me/from": {"2026-03-01"}, "me/to": {"2026-04-01"},
 	"changes/since": {"{{token}}"}, "changes/limit": {"100&since={{token}}"},
-	"limit": {"100"}, "overdue": {"true"}, "part": {"1"}, "priority": {"3"}, "at": {"2026-03-02T12:00:00Z"},
+	"limit": {"100"}, "overdue": {"true"}, "due": {"week"}, "part": {"1"}, "priority": {"3"},
+	"at":    {"2026-03-02T12:00:00Z"},
 	"tz":    {"Asia/Tokyo"},
 	"state": {"recent"}, "status": {"BACKLOG"}, "types": {"TASK"},
 }
