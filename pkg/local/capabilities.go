@@ -18,14 +18,18 @@ func (p *Platform) getCapabilities(w http.ResponseWriter, _ *http.Request) error
 	out := struct {
 		Items []capability `json:"items"`
 	}{}
-	for _, name := range []string{"flow", "trace", "changes", "derived", "parked", "verify", "users", "data"} {
+	for _, name := range []string{"flow", "trace", "changes", "derived", "parked", "verify", "users", "data", "chaos"} {
 		out.Items = append(out.Items, capability{Name: name, Available: true})
 	}
 	clock := capability{Name: "clock", Available: p.backend.sweep != nil}
 	if !clock.Available {
 		clock.Reason, clock.Command = errRealTime.Error(), "nexus dev --store memory"
 	}
-	out.Items = append(out.Items, clock)
+	costs := capability{Name: "cost", Available: p.options.Prices != nil}
+	if !costs.Available {
+		costs.Reason, costs.Command = "the system was started without a price list", "nexus cost"
+	}
+	out.Items = append(out.Items, clock, costs)
 	return answer(w, out)
 }
 

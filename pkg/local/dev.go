@@ -61,7 +61,7 @@ func (p *Platform) seenPaths() []devPath {
 		return nil
 	}
 	type methods = map[string]func(http.ResponseWriter, *http.Request) error
-	return []devPath{
+	paths := []devPath{
 		{"/dev/chaos", methods{
 			http.MethodGet: p.getChaos, http.MethodPost: p.postChaos, http.MethodDelete: p.deleteChaos,
 		}},
@@ -70,6 +70,10 @@ func (p *Platform) seenPaths() []devPath {
 		{"/dev/trace-id", methods{http.MethodGet: p.getTraceOf}},
 		{"/dev/traces/{trace}", methods{http.MethodGet: p.getTrace}},
 	}
+	if p.options.Prices != nil {
+		paths = append(paths, devPath{"/dev/cost", methods{http.MethodGet: p.getCost}})
+	}
+	return paths
 }
 
 // devRoutes serves /dev/.

@@ -64,7 +64,7 @@ func (p *Platform) getDerived(w http.ResponseWriter, r *http.Request) error {
 
 // unmeteredStore returns the table for looking at it: what that costs is nobody's.
 func (p *Platform) unmeteredStore() table.Store {
-	return p.backend.newStore(func(table.Consumption) {})
+	return p.backend.newStore(func(table.Consumption) {}, true)
 }
 
 // users knows every user of the table: by one walk when someone asks first, and from then on by the stream.

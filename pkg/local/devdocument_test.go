@@ -23,7 +23,7 @@ func TestGetOpenAPI_namesEachPath(t *testing.T) {
 			described = append(described, strings.ToUpper(method)+" "+path)
 		}
 	}
-	p := &Platform{hub: newHub()}
+	p := &Platform{hub: newHub(), options: Options{Prices: &Prices{}}}
 	p.seen = newSeen(p.hub)
 	for _, path := range p.devPaths() {
 		for method := range path.methods {

@@ -62,6 +62,8 @@ type Options struct {
 	Origins []string
 	// NoConsole leaves out the console, and what it reads: the latest changes, spans and rates, which take memory.
 	NoConsole bool
+	// Prices let the console price what is used; nil for none.
+	Prices *Prices
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
 	// Limits are the limits of each user; nil for those of [limit.Default].

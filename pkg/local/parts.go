@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/dir"
 	blobmemory "nexus/pkg/blob/memory"
@@ -40,7 +41,6 @@ import (
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
-	"nexus/pkg/table"
 	"nexus/pkg/watch"
 )
 
@@ -181,13 +181,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	p.system, err = system.New(p.registry, system.Ports{
-		Store: func(part string) table.Store {
-			store := p.backend.newStore(p.meters.observerOf(part))
-			if p.faults != nil {
-				store = fault.Store{Store: store, Box: p.faults, Part: part}
-			}
-			return wakingStore{store, p.wake}
-		},
+		Store: p.storeOf, Memory: account.Memory,
 		Now: p.clock.Now, Log: p.logOf, Announces: archive.Events(),
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader, SyncForm: p.options.SyncForm,
 		Limits: p.options.Limits, Draw: mathrand.Float64,
@@ -300,13 +294,6 @@ func (p *Platform) watch() func(string, []change.Record) {
 	return func(shard string, records []change.Record) {
 		p.rows.observe(shard, records)
 		p.users.observe(records)
-	}
-}
-
-// wake makes every reader read the stream now.
-func (p *Platform) wake() {
-	for _, r := range p.readers {
-		r.mapping.Wake()
 	}
 }
 

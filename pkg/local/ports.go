@@ -68,6 +68,9 @@ type observedBus struct {
 func (b observedBus) Publish(ctx context.Context, events ...bus.Event) error {
 	began := time.Now()
 	err := b.Bus.Publish(ctx, events...)
+	if b.seen != nil {
+		b.seen.events.Add(int64(len(events)))
+	}
 	for _, e := range events {
 		b.seen.did(ctx, began, span.Span{
 			Name: "publish " + e.Type, Part: span.PartBus, Attributes: map[string]string{"messaging.operation.name": "send"},

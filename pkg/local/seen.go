@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"nexus/pkg/change"
@@ -38,6 +39,8 @@ type seen struct {
 	rates   *rates
 	hub     *hub
 	clock   *clock
+
+	writes, events atomic.Int64 // over HTTP; on the bus
 
 	mu      sync.Mutex
 	origins map[string]string // trace of the write that asked for a schedule, by its name
@@ -251,6 +254,7 @@ func (s *seen) counting(next http.Handler) http.Handler {
 			return
 		}
 		s.rates.wrote(took)
+		s.writes.Add(1)
 		s.add(span.Span{
 			Trace: trace, Name: r.Method + " " + routeOf(r.URL.Path), Part: span.PartCommand, Start: began,
 			At: s.clock.at(began), Milliseconds: span.Milliseconds(took), Outcome: string(consume.StateDone),

@@ -227,10 +227,17 @@ func TestGetStream_goesOnBehindTheLastEvent(t *testing.T) {
 
 func TestGetCapabilities_saysWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	s := startSystem(t, local.Options{Store: local.Memory})
+	prices := &local.Prices{Source: "a list", Currency: "USD", ReadUnit: 1, WriteUnit: 5, ScheduleCall: 7, Event: 11}
+	s := startSystem(t, local.Options{Store: local.Memory, Prices: prices})
 	for _, one := range s.items("/dev/capabilities") {
 		require.Equal(t, true, one["available"], one["name"])
 	}
+	without := startSystem(t, local.Options{Store: local.Memory})
+	for _, one := range without.items("/dev/capabilities") {
+		require.Equal(t, one["name"] != "cost", one["available"], one["name"])
+	}
+	status, _ := without.call("GET", "/dev/cost", nil)
+	require.Equal(t, http.StatusNotFound, status)
 	require.Equal(t, "3.1.0", s.must("GET", "/dev/openapi.json", nil)["openapi"])
 }
 
@@ -253,4 +260,26 @@ func TestForget_dropsWhatWasSeenOfTheUser(t *testing.T) {
 	require.NotEmpty(t, s.items("/dev/changes?user=u1"))
 	s.must("POST", "/dev/erase", object{"user": "u1", "now": true})
 	require.Empty(t, s.items("/dev/changes?user=u1"))
+}
+
+func TestGetCost_pricesWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	prices := &local.Prices{Source: "a list", Currency: "USD", ReadUnit: 1, WriteUnit: 5, ScheduleCall: 7, Event: 11}
+	s := startSystem(t, local.Options{Store: local.Memory, Prices: prices})
+	s.reminder("ring", s.now().Add(time.Hour))
+	s.advance("2h")
+	cost := s.must("GET", "/dev/cost", nil)
+	require.Equal(t, "USD", cost["currency"])
+	require.EqualValues(t, 1, cost["writes"])
+	by := map[string]object{}
+	for _, one := range cost["lines"].([]any) {
+		line := one.(object)
+		by[fmt.Sprint(line["part"], " ", line["operation"])] = line
+		if line["part"] != "scheduler" && line["part"] != "bus" {
+			require.InDelta(t, line["readUnits"].(float64)+5*line["writeUnits"].(float64), line["price"], 1e-9)
+		}
+	}
+	require.EqualValues(t, 7, by["scheduler call"]["price"])
+	require.EqualValues(t, 11, by["bus publish"]["price"])
+	require.Contains(t, by, "stats Update")
 }

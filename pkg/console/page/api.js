@@ -88,6 +88,65 @@ export class API {
   discard(filter, count, each) { return this.lines("/dev/parked/discard", { filter, count }, each); }
   /** @param {{user?: string, repair?: boolean, only?: any}} what @param {(line: any) => void} each @param {AbortSignal} [signal] */
   verify(what, each, signal) { return this.lines("/dev/verify", what, each, signal); }
+  faults() { return this.ask("/dev/chaos"); }
+  /** @param {any} fault */
+  arm(fault) { return this.post("/dev/chaos", fault); }
+  disarm() { return this.ask("/dev/chaos", { method: "DELETE" }); }
+  /** @param {string} from @param {number} times */
+  redeliver(from, times) { return this.post("/dev/redeliver", { from, times }); }
+  cost() { return this.ask("/dev/cost"); }
+
+  /** Asks the public API as a user. @param {string} user @param {string} path @param {any} [body] @returns {Promise<any>} */
+  async as(user, path, body) {
+    for (;;) {
+      const response = await fetch(this.base + path, {
+        method: body ? "POST" : "GET", body: body && JSON.stringify(body),
+        headers: { Authorization: `Bearer ${user}`, ...(body ? { "Content-Type": "application/json" } : {}) },
+      });
+      if (response.status === 429) {
+        await new Promise((done) => setTimeout(done, 1000 * Number(response.headers.get("Retry-After") ?? 1)));
+        continue;
+      }
+      await refuse(response);
+      return response.json();
+    }
+  }
+
+  /** Writes so many tasks as a user, and returns how many. @param {string} user @param {number} count @param {(n: number) => void} told */
+  async writeTasks(user, count, told) {
+    const inOne = 20;
+    let made = 0;
+    for (let n = 0; n < count; n += inOne) {
+      const commands = Array.from({ length: Math.min(inOne, count - n) }, (_, i) => ({ id: String(i), type: "CreateTask", data: { title: `Written on purpose ${n + i + 1}` } }));
+      for (;;) {
+        const { results } = await this.as(user, "/v1/commands", { commands });
+        const left = results.filter((/** @type {any} */ r) => r.status === 429 || r.status === 503);
+        made += results.length - left.length;
+        const wrong = results.find((/** @type {any} */ r) => r.status >= 400 && !left.includes(r));
+        if (wrong) throw new Refusal(wrong.status, wrong.body?.detail ?? `a write was answered with ${wrong.status}`);
+        told(made);
+        if (!left.length) break;
+        commands.splice(0, commands.length, ...commands.filter((c) => left.some((/** @type {any} */ r) => r.id === c.id)));
+        await new Promise((done) => setTimeout(done, 1000));
+      }
+    }
+    return made;
+  }
+
+  /** What a user has, as the public API shows it. @param {string} user @param {string} [day] */
+  async dataOf(user, day) {
+    const settings = await this.as(user, "/v1/me");
+    const zone = settings.defaultTzid ?? "UTC", start = day || (await this.clock()).now.slice(0, 10), from = new Date(`${start}T00:00:00Z`);
+    from.setUTCDate(from.getUTCDate() - ((from.getUTCDay() + 6) % 7));
+    const to = new Date(from.getTime() + 7 * 86400e3), text = (/** @type {Date} */ d) => d.toISOString().slice(0, 19) + "Z";
+    const [agenda, board, notes, stats] = await Promise.all([
+      this.as(user, "/v1/agenda" + query({ from: text(from), to: text(to), tz: zone })), this.as(user, "/v1/board"),
+      this.as(user, "/v1/notes" + query({ state: "recent", limit: 50 })), this.as(user, "/v1/me/stats"),
+    ]);
+    for (const note of notes.items.slice(0, 10)) note.backlinks = (await this.as(user, `/v1/notes/${note.noteId}/backlinks`)).items;
+    return { day: start, agenda: agenda.items, board: board.columns, notes: notes.items, stats, settings };
+  }
+
   due() { return this.ask("/dev/due?limit=300"); }
   /** @param {any} to */
   moveClock(to) { return this.post("/dev/clock", to); }

@@ -8,6 +8,9 @@ import { Records } from "./panes/records.js";
 import { Parked } from "./panes/parked.js";
 import { Clock } from "./panes/clock.js";
 import { Verify } from "./panes/verify.js";
+import { Chaos } from "./panes/chaos.js";
+import { Data } from "./panes/data.js";
+import { Cost } from "./panes/cost.js";
 
 /** Each pane with the capability that it needs, the word of the documents, and where they explain it. */
 const panes = [
@@ -17,6 +20,9 @@ const panes = [
   { name: "parked", title: "Parked", needs: "parked", pane: Parked, says: "What consumers could not process: why, of whom, and what a delivery would do now." },
   { name: "clock", title: "Clock", needs: "clock", pane: Clock, says: "What waits for its time. Time moves forward only, and what falls due on the way happens in its order." },
   { name: "verify", title: "Verify", needs: "verify", pane: Verify, says: "Everything derived is recounted from the items, and what differs is named and repaired." },
+  { name: "chaos", title: "Chaos", needs: "chaos", pane: Chaos, says: "A fault on purpose, and beside it the proof that what is derived is right all the same." },
+  { name: "data", title: "Data", needs: "data", pane: Data, says: "What a user has, as the public API shows it." },
+  { name: "cost", title: "Cost", needs: "cost", pane: Cost, says: "What was used of the table, the scheduler and the bus, priced as in a deployment." },
 ];
 
 function Search() {
