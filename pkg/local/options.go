@@ -60,6 +60,10 @@ type Options struct {
 	// Origins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it.
 	// Local-only paths answer no page of another origin.
 	Origins []string
+	// NoConsole leaves out the console, and what it reads: the latest changes, spans and rates, which take memory.
+	NoConsole bool
+	// Prices let the console price what is used; nil for none.
+	Prices *Prices
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
 	// Limits are the limits of each user; nil for those of [limit.Default].
