@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"runtime/debug"
 
 	"nexus/pkg/limit"
@@ -23,6 +24,7 @@ type devCommand struct {
 	Store     string         `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
+	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
@@ -39,8 +41,8 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Limits: limits,
-		Log:    slog.New(slog.NewTextHandler(out.messages, nil)),
+		Limits: limits, PushService: c.Push,
+		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {

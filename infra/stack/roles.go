@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -80,6 +81,11 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	case env.ScheduleRoleARN:
 		resources = []string{*d.caller.RoleArn()}
 		conditions = map[string]any{"StringEquals": map[string]any{"iam:PassedToService": scheduler}}
+	case env.DeliverARN:
+		resources = []string{d.liveARN(env.Deliver)}
+	case env.PushKeyParameter:
+		resources = []string{d.arn("ssm", "parameter", strings.TrimPrefix(env.PushSecretParameter, "/"),
+			awscdk.ArnFormat_SLASH_RESOURCE_NAME)}
 	case env.WalkQueueURL:
 		resources = []string{*d.queues[alarm.WalkQueue].QueueArn()}
 	default:
@@ -142,8 +148,8 @@ func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []aw
 		out = append(out, allow([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"},
 			[]string{*d.queues[alarm.WalkQueue].QueueArn()}, nil))
 	}
-	if f == env.Notify {
-		out = append(out, allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.NotifyQueue].QueueArn()}, nil))
+	if queue, ok := failures()[f]; ok {
+		out = append(out, allow([]string{"sqs:SendMessage"}, []string{*d.queues[queue].QueueArn()}, nil))
 	}
 	return out
 }

@@ -86,6 +86,7 @@ func (h *history) rest() {
 		h.checkAnnouncements(s)
 	}
 	h.checkDevices()
+	h.phones.checkTold()
 	h.checkSchedules()
 	h.checkCopies()
 	h.checkAnnounced()
@@ -129,6 +130,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 		}
 	}
 	moved = h.walkAll() || moved
+	moved = h.phones.tellAll() || moved
 	for n := len(h.schedules.calls); n > 0; n-- {
 		h.run(h.schedules.retry(), -1)
 		moved = true
