@@ -9,8 +9,8 @@ import (
 	"nexus/pkg/deliver"
 )
 
-// message has the members by which payloads of different origin are told apart. An event of the bus has its type (Amazon
-// EventBridge User Guide, "Events"), a call of the scheduler names a device, and so does command for a test.
+// message has the members by which payloads of different origin are told apart. An event of the bus has its type
+// (Amazon EventBridge User Guide, "Events"), a call of the scheduler names a device, and so does command for a test.
 type message struct {
 	Type     string          `json:"detail-type"`
 	Detail   json.RawMessage `json:"detail"`

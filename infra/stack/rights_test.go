@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/bus"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/tenant"
@@ -89,7 +90,9 @@ func TestAllow_grantsNeitherEverythingNorEveryAction(t *testing.T) {
 					name := strings.TrimSuffix(resource, "*")
 					require.NotContains(t, name, "*", "%s: a star is at the end, after a name", who)
 					isVersions := strings.HasSuffix(name, ".Arn}:")
-					require.True(t, name == resource || strings.HasSuffix(name, "/") || isVersions, "%s: %s", who, resource)
+					isSchedules := strings.HasSuffix(name, "/"+deliver.SchedulePrefix)
+					require.True(t, name == resource || strings.HasSuffix(name, "/") || isVersions || isSchedules, "%s: %s", who,
+						resource)
 				}
 			}
 		}

@@ -36,8 +36,8 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	})
 	suppress(role, "AwsSolutions-IAM5",
 		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the "+
-			"group.",
-		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/\*$/`)})
+			"group, or those whose names begin with a word.",
+		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/([a-z]+-)?\*$/`)})
 	if f == env.Account {
 		suppress(role, "AwsSolutions-IAM5", "A list of schedules is on everything or on nothing.", "Resource::*")
 	}

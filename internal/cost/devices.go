@@ -25,7 +25,7 @@ func devicesOn(n int) int { return registered[n%len(registered)] }
 // deviceID names a device of a user.
 func deviceID(i int) string { return fmt.Sprintf("3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a%02d", i) }
 
-// subscription is what a browser registers, of usual lengths.
+// subscription returns the body with which a browser registers, of usual lengths.
 func subscription() map[string]any {
 	return map[string]any{
 		"name": "Firefox on the laptop",
@@ -121,8 +121,8 @@ func (w *world) announced(events []bus.Event) {
 	}
 }
 
-// tellAll brings the reminders that are due to devices.
-func (w *world) tellAll(ctx context.Context) error {
+// bringAll brings the reminders that are due to devices.
+func (w *world) bringAll(ctx context.Context) error {
 	for len(w.due) > 0 {
 		detail := w.due[0]
 		w.due = w.due[1:]

@@ -105,7 +105,8 @@ func TestBill_growsInAllLinesWithTheUsers(t *testing.T) {
 	few, many := cost.NewBill(replayed(t, 2, 6, 3), cost.DefaultPrices(), cost.When{}),
 		cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices(), cost.When{})
 	for _, pair := range [][2]cost.Part{
-		{few.Table, many.Table}, {few.LifeCycle, many.LifeCycle}, {few.Devices, many.Devices}, {few.Pushes, many.Pushes}, {few.Rest, many.Rest},
+		{few.Table, many.Table}, {few.LifeCycle, many.LifeCycle}, {few.Devices, many.Devices},
+		{few.Pushes, many.Pushes}, {few.Rest, many.Rest},
 	} {
 		require.Len(t, pair[1].Lines, len(pair[0].Lines))
 		for i, a := range pair[0].Lines {

@@ -229,7 +229,7 @@ func (w *world) deliver(ctx context.Context) error {
 			if err := w.walkAll(ctx); err != nil || len(w.due) == 0 {
 				return err
 			}
-			if err := w.tellAll(ctx); err != nil {
+			if err := w.bringAll(ctx); err != nil {
 				return err
 			}
 		}

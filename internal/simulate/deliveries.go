@@ -225,7 +225,8 @@ func (h *history) checkSchedules() {
 	}
 	for _, one := range h.schedules.Entries() {
 		if _, ok := wanted[one.Name]; !ok {
-			if isPush(one.Payload) || h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
+			isOwn := !isPush(one.Payload) // of reminders; those of devices have laws of their own
+			if !isOwn || h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
 				continue
 			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),

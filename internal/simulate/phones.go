@@ -35,7 +35,7 @@ type phone struct {
 	left int
 }
 
-// pushService is what takes messages at an endpoint.
+// pushService takes messages at an endpoint.
 type pushService struct {
 	user, id string
 	answer   int // 0 for none
@@ -95,7 +95,7 @@ func (h *history) usePhones() {
 		e := p.handled[h.luck.IntN(len(p.handled))]
 		if h.now.Before(e.until.Add(48 * time.Hour)) {
 			h.happened["reminder comes to deliver again"]++
-			h.begin(p.tell(e))
+			h.begin(p.bring(e))
 		}
 	}
 	for len(p.due) > 0 && !h.luck.one(4) {
@@ -104,8 +104,8 @@ func (h *history) usePhones() {
 	p.checkPhones()
 }
 
-// tellAll has deliver handle all events that are due, once. It reports whether there were any.
-func (p *phones) tellAll() (moved bool) {
+// bringAll has deliver handle all events that are due, once. It reports whether there were any.
+func (p *phones) bringAll() (moved bool) {
 	if p == nil {
 		return false
 	}
@@ -216,11 +216,11 @@ func endOf(fired, occurrence time.Time) time.Time {
 func (p *phones) next() *worker {
 	e := p.due[0]
 	p.due = p.due[1:]
-	return p.tell(e)
+	return p.bring(e)
 }
 
-// tell begins the handling of an event. One that fails is repeated, and an operator redrives what failed each time.
-func (p *phones) tell(e *ringing) *worker {
+// bring begins the handling of an event. One that fails is repeated, and an operator redrives what failed each time.
+func (p *phones) bring(e *ringing) *worker {
 	var err error
 	registered := maps.Clone(p.of[e.user])
 	lefts := map[string]int{}

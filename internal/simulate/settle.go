@@ -130,7 +130,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 		}
 	}
 	moved = h.walkAll() || moved
-	moved = h.phones.tellAll() || moved
+	moved = h.phones.bringAll() || moved
 	for n := len(h.schedules.calls); n > 0; n-- {
 		h.run(h.schedules.retry(), -1)
 		moved = true

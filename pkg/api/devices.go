@@ -150,8 +150,8 @@ func testOperation(path map[string]object) *operation {
 		id: "testDevice", method: http.MethodPost, path: devicesPath + "/{" + memberDeviceID + "}/test", tag: "me",
 		writes: true, alone: true, forgets: true, finds: true, paths: path,
 		summary: "Send a test to a device",
-		detail: "The device gets a message with the itemType " + deliver.TypeTest + " and its own name as title, which tells " +
-			"nothing else. All tests of a device within a minute are one. The answer does not wait for the push service.",
+		detail: "The device gets a message with the itemType " + deliver.TypeTest + " and its own name as title. All tests " +
+			"of a device within a minute are one. The answer does not wait for the push service.",
 		answers: []documented{{status: http.StatusAccepted, doc: "The message is on its way.", schema: record(
 			[]string{memberDelivery}, object{{memberDelivery, object{
 				{"type", "string"}, {"pattern", "^[A-Za-z0-9_-]{1,64}$"}, {"description", "The deliveryId of the message."},

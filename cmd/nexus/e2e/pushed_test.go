@@ -130,7 +130,7 @@ func TestDev_showsEachReminderOnceOnEachDeviceWhenTheProcessIsKilled(t *testing.
 	s.waitUntilIdle()
 
 	ended := make(chan struct{})
-	go func() { // the clock moves on, whoever is killed
+	go func() { // the clock moves on beside the kills
 		defer close(ended)
 		mover := s.anonymous()
 		for _, by := range append([]string{"59m"}, slices.Repeat([]string{"30s"}, 16)...) {

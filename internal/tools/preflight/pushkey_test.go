@@ -80,7 +80,14 @@ func TestCheckPushKey_acceptsWhatTheDocumentMakes(t *testing.T) {
 	require.Len(t, script, 4)
 	// A function in the place of the AWS command line prints what it would store.
 	const aws = `set -e
-aws() { shift 2; while [ $# -gt 0 ]; do case $1 in --name) name=$2;; --value) value=$2;; esac; shift 2; done; echo "$name $value"; }
+aws() {
+  shift 2
+  while [ $# -gt 0 ]; do
+    case $1 in --name) name=$2 ;; --value) value=$2 ;; esac
+    shift 2
+  done
+  echo "$name $value"
+}
 `
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", aws+strings.Join(script, ""))
 	cmd.Dir = t.TempDir()
