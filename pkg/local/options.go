@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -64,6 +65,9 @@ type Options struct {
 	NoConsole bool
 	// Prices let the console price what is used; nil for none.
 	Prices *Prices
+	// PushService is the address, on this machine, of a push service that takes the place of the platform's own: its
+	// endpoints may be called although they are not public. Its messages outlive the platform.
+	PushService netip.AddrPort
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
 	// Limits are the limits of each user; nil for those of [limit.Default].
