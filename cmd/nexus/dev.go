@@ -23,6 +23,7 @@ type devCommand struct {
 	Store     string         `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
+	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
@@ -39,8 +40,8 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Limits: limits,
-		Log:    slog.New(slog.NewTextHandler(out.messages, nil)),
+		Limits: limits, PrivateWebhooks: c.Private,
+		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -56,6 +57,9 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	} else {
 		fmt.Fprintln(out.messages,
 			"nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
+	}
+	if c.Private {
+		fmt.Fprintln(out.messages, "nexus: webhooks may have addresses of this machine (--allow-private-webhooks)")
 	}
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
 	select {

@@ -89,10 +89,13 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 			return have
 		})
 	}
-	if t.Name == entity.TypeUserMeta {
+	switch t.Name {
+	case entity.TypeUserMeta:
 		s.change("properties", func(v any) any {
 			return append(slices.Clone(v.(object)), nearLimitsSchema(), leavingSchema())
 		})
+	case product.TypeWebhook:
+		s.change("properties", func(v any) any { return append(slices.Clone(v.(object)), secretsSchema()...) })
 	}
 	return s
 }

@@ -93,6 +93,9 @@ func exampleValue(f entity.Field) any {
 	case entity.Color:
 		return "amber"
 	case entity.Tags:
+		if f.Name == product.AttrEventTypes {
+			return []any{"task.*"}
+		}
 		return []any{"home"}
 	case entity.Minutes, entity.Integers:
 		return []any{number(max(f.MemberMin, 10))}
@@ -112,6 +115,8 @@ func exampleValue(f entity.Field) any {
 		return "Water the plants"
 	case product.AttrRRule:
 		return "FREQ=WEEKLY;BYDAY=MO" // the other examples are on Mondays
+	case product.AttrURL:
+		return "https://hooks.example.com/nexus"
 	case memberFrom, memberTo:
 		return exampleRevID
 	}

@@ -18,5 +18,5 @@ func Registry() *entity.Registry {
 // RegistryWith returns the registry of the product's own entity types and more of another product.
 func RegistryWith(more ...*entity.Type) (*entity.Registry, error) {
 	return entity.NewRegistry(
-		append([]*entity.Type{Event(), Master(), Instance(), Task(), Reminder(), Note(), UserMeta()}, more...)...)
+		append([]*entity.Type{Event(), Master(), Instance(), Task(), Reminder(), Note(), Webhook(), UserMeta()}, more...)...)
 }

@@ -225,6 +225,8 @@ func (w *fixture) writeOn(user string) {
 func fresh(t *entity.Type) map[string]any {
 	fields := map[string]any{"title": "fresh"}
 	switch t.Name {
+	case product.TypeWebhook:
+		return map[string]any{"url": "https://hooks.example.com/", "types": []any{"*"}}
 	case product.TypeEvent:
 		fields["startUtc"], fields["startTzid"] = "2026-04-01T09:00:00Z", "UTC"
 	case product.TypeReminder:
