@@ -52,7 +52,7 @@ func (w *worker) outward(ctx context.Context) (int, error) {
 	if it != nil {
 		keys = append(keys, it.Key())
 	}
-	for _, prefix := range []string{device.DevicePrefix(), entity.ItemPrefix(outbox.RowHook), outbox.Outs()} {
+	for _, prefix := range []string{device.DevicePrefix(), entity.ItemPrefix(outbox.TypeWebhook), outbox.Outs()} {
 		q := table.Query{Partition: entity.UserPK(w.user), Range: table.Range{Prefix: prefix}}
 		for it, err := range table.Rows(ctx, w.Store, q, 0) {
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/product"
 )
 
@@ -94,7 +95,7 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 		s.change("properties", func(v any) any {
 			return append(slices.Clone(v.(object)), nearLimitsSchema(), leavingSchema())
 		})
-	case product.TypeWebhook:
+	case outbox.TypeWebhook:
 		s.change("properties", func(v any) any { return append(slices.Clone(v.(object)), secretsSchema()...) })
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -93,7 +94,7 @@ func exampleValue(f entity.Field) any {
 	case entity.Color:
 		return "amber"
 	case entity.Tags:
-		if f.Name == product.AttrEventTypes {
+		if f.Name == outbox.AttrEventTypes {
 			return []any{"task.*"}
 		}
 		return []any{"home"}
@@ -115,7 +116,7 @@ func exampleValue(f entity.Field) any {
 		return "Water the plants"
 	case product.AttrRRule:
 		return "FREQ=WEEKLY;BYDAY=MO" // the other examples are on Mondays
-	case product.AttrURL:
+	case outbox.AttrURL:
 		return "https://hooks.example.com/nexus"
 	case memberFrom, memberTo:
 		return exampleRevID

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
@@ -168,7 +169,7 @@ func operations(r *entity.Registry) []*operation {
 			continue
 		}
 		switch {
-		case t.Name == product.TypeWebhook:
+		case t.Name == outbox.TypeWebhook:
 			table = append(table, webhookOperations(t)...)
 		case !t.OwnCommands:
 			table = append(table, entityOperations(t)...)

@@ -8,6 +8,7 @@ import (
 
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
@@ -65,7 +66,7 @@ func webhookOperations(t *entity.Type) []*operation {
 				return s.withSecret(c)(s.checked(ctx, c, run))
 			}
 		default:
-			o.body.example = map[string]any{product.AttrOrdering: product.OrderingFifo}
+			o.body.example = map[string]any{outbox.AttrOrdering: outbox.OrderingFifo}
 			o.run = func(ctx context.Context, s *Config, c call) (answer, error) { return s.checked(ctx, c, run) }
 		}
 	}
@@ -76,9 +77,9 @@ func webhookOperations(t *entity.Type) []*operation {
 func (s *Config) checked(
 	ctx context.Context, c call, run func(context.Context, *Config, call) (answer, error),
 ) (answer, error) {
-	if address, ok := c.doc[product.AttrURL].(string); ok && s.Webhooks != nil {
+	if address, ok := c.doc[outbox.AttrURL].(string); ok && s.Webhooks != nil {
 		if err := s.Webhooks.CheckURL(address); err != nil {
-			return answer{}, refuseFields(entity.FieldError{Pointer: "/" + product.AttrURL, Detail: err.Error()})
+			return answer{}, refuseFields(entity.FieldError{Pointer: "/" + outbox.AttrURL, Detail: err.Error()})
 		}
 	}
 	return run(ctx, s, c)
@@ -111,7 +112,7 @@ func fillsWebhooks(ctx context.Context, s *Config, c call) error {
 		return err
 	}
 	return s.limiter.Count(ctx, c.user, limit.Webhooks, table.Query{
-		Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.ItemPrefix(product.TypeWebhook)},
+		Partition: entity.UserPK(c.user), Range: table.Range{Prefix: entity.ItemPrefix(outbox.TypeWebhook)},
 	})
 }
 
@@ -131,8 +132,8 @@ func rotateOperation(t *entity.Type) *operation {
 				Name: "rotateWebhook", Type: t, ID: c.path[t.IDAttr],
 				Apply: func(before item.Item, now time.Time) (item.Item, error) {
 					after := before.Clone()
-					after[product.AttrGeneration] = item.Int(before.Int(product.AttrGeneration) + 1)
-					after.SetTime(product.AttrRotatedAt, now)
+					after[outbox.AttrGeneration] = item.Int(before.Int(outbox.AttrGeneration) + 1)
+					after.SetTime(outbox.AttrRotatedAt, now)
 					return after, nil
 				},
 			}))

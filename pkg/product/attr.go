@@ -1,7 +1,5 @@
 package product
 
-import "nexus/pkg/entity/outbox"
-
 // Names of the attributes that several packages use. All others appear only in the entity types' field lists.
 const (
 	AttrReminderMinutes = "reminderMinutes"
@@ -95,5 +93,4 @@ const (
 	TypeTask     = "TASK"
 	TypeReminder = "REMINDER"
 	TypeNote     = "NOTE"
-	TypeWebhook  = outbox.RowHook
 )

@@ -17,7 +17,6 @@ import (
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/outbound"
-	"nexus/pkg/product"
 	"nexus/pkg/table"
 	"nexus/pkg/text"
 )
@@ -154,7 +153,7 @@ func (w *Worker) attempt(
 func (w *Worker) send(
 	ctx context.Context, user string, hook item.Item, id string, at time.Time, body string,
 ) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.Str(product.AttrURL), strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.Str(outbox.AttrURL), strings.NewReader(body))
 	if err != nil {
 		return answer{text: "the address is none"}, nil
 	}

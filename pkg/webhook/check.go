@@ -12,7 +12,6 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -152,8 +151,8 @@ func (w *Worker) checkOut(
 	if err != nil || out == nil {
 		return true, err
 	}
-	p, err := readPending(out)
-	if err != nil {
+	p, unread := readPending(out)
+	if unread != nil {
 		return false, nil // named as such
 	}
 	return true, found(Fault{out.Key(), "there", "no row: its message is not pending", func(ctx context.Context) error {
@@ -179,7 +178,7 @@ func (w *Worker) checkLane(ctx context.Context, of call, waiting []pending, foun
 			due = p.nextAt
 		}
 	}
-	isOpen := lane.Str(attrOfActive) == hook.Str(product.AttrActiveSince) && whyNot(hook) == ""
+	isOpen := lane.Str(attrOfActive) == hook.Str(outbox.AttrActiveSince) && whyNot(hook) == ""
 	if until, ok := lane.Time(attrOpenUntil); ok && isOpen && until.After(due) {
 		due = until
 	}

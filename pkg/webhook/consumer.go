@@ -10,10 +10,10 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/mask"
 	"nexus/pkg/port"
-	"nexus/pkg/product"
 )
 
 // Name is the consumer's name.
@@ -65,10 +65,10 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 // concernsLane reports whether a record is about an endpoint whose messages the worker has to look at again: what waits
 // for one that is gone or disabled is sent no more.
 func concernsLane(ch change.Change) bool {
-	if ch.Type == nil || ch.Type.Name != product.TypeWebhook || ch.Kind == change.Inserted {
+	if ch.Type == nil || ch.Type.Name != outbox.TypeWebhook || ch.Kind == change.Inserted {
 		return false
 	}
-	return ch.New.Str(product.AttrActiveSince) != ch.Old.Str(product.AttrActiveSince) ||
+	return ch.New.Str(outbox.AttrActiveSince) != ch.Old.Str(outbox.AttrActiveSince) ||
 		ch.New.Str(entity.AttrStatus) != ch.Old.Str(entity.AttrStatus)
 }
 
@@ -129,7 +129,7 @@ func (c *Consumer) offer(ctx context.Context, hook item.Item, ch change.Change) 
 // takes reports whether an endpoint gets what happens at the time: it is active, and was there in that second.
 func takes(hook item.Item, at time.Time) bool {
 	made, _ := hook.Time(entity.AttrCreatedAt)
-	return hook.Str(entity.AttrStatus) == product.StatusActive && !at.Before(made.Truncate(time.Second))
+	return hook.Str(entity.AttrStatus) == outbox.StatusActive && !at.Before(made.Truncate(time.Second))
 }
 
 func verdictOf(err error) change.Verdict {

@@ -11,7 +11,6 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -41,8 +40,8 @@ func (w *Worker) bury(ctx context.Context, of call, hook item.Item, reason strin
 
 // drop ends a message that is sent no more.
 func (w *Worker) drop(ctx context.Context, of call, row item.Item, reason string) error {
-	p, err := readPending(row)
-	if err != nil {
+	p, unread := readPending(row)
+	if unread != nil {
 		return nil // a verification names it
 	}
 	content, err := table.Find(ctx, w.Store, outbox.MessageKey(of.UserID, p.id))
@@ -60,7 +59,7 @@ func (w *Worker) drop(ctx context.Context, of call, row item.Item, reason string
 func (w *Worker) disable(ctx context.Context, l *lane, hook item.Item, reason string) error {
 	for {
 		after := hook.Clone()
-		after[entity.AttrStatus], after[product.AttrReason] = item.String(product.StatusDisabled), item.String(reason)
+		after[entity.AttrStatus], after[outbox.AttrReason] = item.String(outbox.StatusDisabled), item.String(reason)
 		next := webhookType.NextVersion(entity.BySystem, l.UserID, hook, after, w.Now(), nil)
 		_, err := w.Store.Update(ctx, table.Diff(hook, next, table.AtVersion(hook.Int(entity.AttrVersion))))
 		var failed *table.ConditionError
@@ -74,8 +73,8 @@ func (w *Worker) disable(ctx context.Context, l *lane, hook item.Item, reason st
 			return fmt.Errorf("disable an endpoint: %w", err)
 		}
 		now := failed.Failures[0].Old
-		if now.Str(product.AttrURL) != hook.Str(product.AttrURL) || whyNot(now) != "" ||
-			now.Str(product.AttrActiveSince) != hook.Str(product.AttrActiveSince) {
+		if now.Str(outbox.AttrURL) != hook.Str(outbox.AttrURL) || whyNot(now) != "" ||
+			now.Str(outbox.AttrActiveSince) != hook.Str(outbox.AttrActiveSince) {
 			return nil // the next round sees it
 		}
 		hook = now

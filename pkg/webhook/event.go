@@ -6,8 +6,8 @@ import (
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 )
 
 // What happens to an item: the second word of an event's type. A change of state has the name of the new state.
@@ -29,7 +29,7 @@ const (
 
 // eventType returns the type of the event that a record is; empty for none.
 func eventType(ch change.Change) string {
-	if ch.Type == nil || !ch.Type.HasCollection() || ch.Type.Name == product.TypeWebhook {
+	if ch.Type == nil || !ch.Type.HasCollection() || ch.Type.Name == outbox.TypeWebhook {
 		return ""
 	}
 	what := ""
@@ -72,6 +72,6 @@ func changed(ch change.Change) string {
 // asksFor reports whether an endpoint asks for events of a type.
 func asksFor(hook item.Item, eventType string) bool {
 	of, _, _ := strings.Cut(eventType, ".")
-	types := hook.Strings(product.AttrEventTypes)
+	types := hook.Strings(outbox.AttrEventTypes)
 	return slices.Contains(types, eventType) || slices.Contains(types, of+".*") || slices.Contains(types, "*")
 }

@@ -8,7 +8,6 @@ import (
 
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -62,7 +61,7 @@ func (l *lane) read(row item.Item) {
 
 // begin forgets the failures of another address, or of a time before the endpoint was disabled.
 func (l *lane) begin(hook item.Item) {
-	if since := hook.Str(product.AttrActiveSince); since != l.activeSince {
+	if since := hook.Str(outbox.AttrActiveSince); since != l.activeSince {
 		l.failures, l.opened, l.openUntil, l.failingSince = 0, 0, time.Time{}, time.Time{}
 		l.activeSince, l.isChanged = since, true
 	}

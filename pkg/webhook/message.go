@@ -13,7 +13,6 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 )
 
 // Attributes of the rows MSG# and OUT#.
@@ -79,14 +78,14 @@ func messageOf(hook item.Item, ch change.Change, eventType string) message {
 	}
 }
 
-var webhookType = product.Webhook()
+var webhookType = outbox.Webhook()
 
 // body returns the body of a message about a record, as it will be sent.
 func body(hook item.Item, ch change.Change, eventType string) []byte {
 	begin := appendBegin(nil, eventType, ch.Created)
 	named := append(begin, `"id":`...)
 	named = append(appendText(named, ch.Ref.ID), ',')
-	if ch.New != nil && hook.Str(product.AttrContent) == product.ContentFull {
+	if ch.New != nil && hook.Str(outbox.AttrContent) == outbox.ContentFull {
 		full := append(ch.Type.AppendMembers(named[:len(named):len(named)], ch.New), `}}`...)
 		if len(full) <= maxBody {
 			return full

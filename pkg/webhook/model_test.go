@@ -106,7 +106,7 @@ var itemIDs = []string{"task_a", "task_b", "task_c"}
 var statuses = []int{200, 200, 204, 202, 500, 503, 429, 404, 301, 410, 0}
 
 var (
-	webhookType = product.Webhook()
+	webhookType = outbox.Webhook()
 	taskType    = product.Task()
 )
 

@@ -10,7 +10,6 @@ import (
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/mask"
-	"nexus/pkg/product"
 )
 
 // ReminderEvent is the type of the event of the bus that endpoints are told of.
@@ -63,7 +62,7 @@ func (o *Outbox) remind(ctx context.Context, hook item.Item, r reminder, at time
 	if r.OccurrenceDate != "" {
 		data["occurrenceDate"] = r.OccurrenceDate
 	}
-	if hook.Str(product.AttrContent) == product.ContentFull {
+	if hook.Str(outbox.AttrContent) == outbox.ContentFull {
 		data[entity.AttrTitle] = r.Title
 	}
 	body, err := json.Marshal(struct {

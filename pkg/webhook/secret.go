@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
-	"nexus/pkg/product"
 )
 
 // masterLength is that of a master secret, in bytes.
@@ -83,7 +83,7 @@ type Keys struct {
 
 // KeysOf returns the keys of an endpoint's present generation.
 func (m Master) KeysOf(user string, hook item.Item) Keys {
-	id, generation := hook.Str(webhookType.IDAttr), hook.Int(product.AttrGeneration)
+	id, generation := hook.Str(webhookType.IDAttr), hook.Int(outbox.AttrGeneration)
 	public, _ := m.private(user, id, generation).Public().(ed25519.PublicKey)
 	return Keys{
 		Secret:    "whsec_" + base64.StdEncoding.EncodeToString(m.symmetric(user, id, generation)),
@@ -94,9 +94,9 @@ func (m Master) KeysOf(user string, hook item.Item) Keys {
 // sign returns the signatures of a message at an attempt: under the present secret and, for a day, the former one.
 func (m Master) sign(user string, hook item.Item, id string, at time.Time, body string) string {
 	content := []byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "." + body)
-	name, generation := hook.Str(webhookType.IDAttr), hook.Int(product.AttrGeneration)
+	name, generation := hook.Str(webhookType.IDAttr), hook.Int(outbox.AttrGeneration)
 	generations := []int64{generation}
-	if rotated, ok := hook.Time(product.AttrRotatedAt); ok && generation > 1 && at.Sub(rotated) < formerLife {
+	if rotated, ok := hook.Time(outbox.AttrRotatedAt); ok && generation > 1 && at.Sub(rotated) < formerLife {
 		generations = append(generations, generation-1)
 	}
 	var all []string

@@ -12,7 +12,6 @@ import (
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/mask"
-	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -179,7 +178,7 @@ func whyNot(hook item.Item) string {
 	switch {
 	case hook == nil:
 		return reasonDeleted
-	case hook.Str(entity.AttrStatus) != product.StatusActive:
+	case hook.Str(entity.AttrStatus) != outbox.StatusActive:
 		return reasonDisabled
 	}
 	return ""
@@ -263,7 +262,7 @@ func (w *Worker) next(ctx context.Context, of call, isFifo bool) (time.Time, err
 	return found.next, err
 }
 
-func isFifo(hook item.Item) bool { return hook.Str(product.AttrOrdering) == product.OrderingFifo }
+func isFifo(hook item.Item) bool { return hook.Str(outbox.AttrOrdering) == outbox.OrderingFifo }
 
 // drain sends what is due, until something is due only later or the call's time is over. It returns when something is
 // due next; zero if nothing waits.

@@ -1,5 +1,5 @@
-// Package outbox holds the keys of the rows by which webhooks are delivered: messages, the outbox, and the lane of each
-// endpoint.
+// Package outbox holds the type of an endpoint that is told of changes, and the keys of the rows by which it is told:
+// messages, the outbox, and the lane of each endpoint.
 //
 // It promises that the rows of an endpoint sort by the time of the event, and then by the version of its item. It must
 // never know which attributes a row has.
@@ -16,11 +16,11 @@ import (
 
 // Prefixes of the sort keys.
 const (
-	// RowHook is the prefix of the endpoints themselves, which are entities.
-	RowHook    = "WEBHOOK"
-	RowMessage = "MSG"
-	RowOut     = "OUT"
-	RowLane    = "LANE"
+	// TypeWebhook is the type of the endpoints themselves, which are entities.
+	TypeWebhook = "WEBHOOK"
+	RowMessage  = "MSG"
+	RowOut      = "OUT"
+	RowLane     = "LANE"
 )
 
 // versionDigits is the length of a version in a key: versions sort as their texts do.

@@ -1,4 +1,4 @@
-package product
+package outbox
 
 import (
 	"strings"
@@ -22,8 +22,11 @@ const (
 	AttrActiveSince = "activeSince"
 )
 
-// StatusDisabled is the state of a WEBHOOK that gets no messages; the other one is [StatusActive].
-const StatusDisabled = "DISABLED"
+// States of a WEBHOOK; one that is disabled gets no messages.
+const (
+	StatusActive   = "ACTIVE"
+	StatusDisabled = "DISABLED"
+)
 
 // Values of a webhook's ordering and content.
 const (
@@ -63,7 +66,10 @@ func Webhook() *entity.Type {
 				Enum: []string{ContentThin, ContentFull},
 				Doc:  "thin: messages name the item alone; full: they have it whole, up to 20 KB.",
 			},
-			enumField(entity.AttrStatus, StatusActive, StatusActive, StatusDisabled),
+			entity.Field{
+				Name: entity.AttrStatus, Kind: entity.Enum, Required: true, Default: item.String(StatusActive),
+				Enum: []string{StatusActive, StatusDisabled}, Doc: "The entity's state.",
+			},
 			entity.Field{
 				Name: AttrReason, Kind: entity.Text, Origin: entity.FromServer, Max: maxEventType,
 				Doc: "Why the system disabled it: gone for an answer 410, failing after 5 days without success.",
