@@ -173,7 +173,7 @@ func (d *deployed) asked(l *lambda, n need, c wiretest.Call) asked {
 			a.values["dynamodb:LeadingKeys"] = []string{n.within}
 		}
 		a.values["dynamodb:Attributes"] = n.attributes
-	case env.ArchiveBucket, env.ParkingBucket:
+	case env.ArchiveBucket, env.ParkingBucket, env.SnapshotBucket:
 		a.resource = strings.TrimSuffix("arn:aws:s3:::"+named+"/"+n.within, "/")
 	case env.BusName:
 		a.resource = arnOf("events", "event-bus/"+named)

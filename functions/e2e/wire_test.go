@@ -105,7 +105,7 @@ func needs(c wiretest.Call) []need {
 		case "DeleteObjects", "ListObjectVersions", "ListObjectsV2", "ListMultipartUploads":
 			return bucketNeeds(c)
 		}
-		variable := map[any]string{archive: env.ArchiveBucket, parking: env.ParkingBucket}[c.Input["Bucket"]]
+		variable := variableOfBucket(c)
 		name, _ := c.Input["Key"].(string)
 		return []need{{action: action, variable: variable, within: name}}
 	case "events":
@@ -128,9 +128,16 @@ func needs(c wiretest.Call) []need {
 	return out
 }
 
+// variableOfBucket returns the variable that names the bucket of a request.
+func variableOfBucket(c wiretest.Call) string {
+	return map[any]string{
+		archive: env.ArchiveBucket, parking: env.ParkingBucket, snapshots: env.SnapshotBucket,
+	}[c.Input["Bucket"]]
+}
+
 // bucketNeeds: a list asks for a right to the bucket, and a deletion for one to each version that it names.
 func bucketNeeds(c wiretest.Call) []need {
-	variable := map[any]string{archive: env.ArchiveBucket, parking: env.ParkingBucket}[c.Input["Bucket"]]
+	variable := variableOfBucket(c)
 	switch c.Operation {
 	case "ListObjectsV2":
 		return []need{{action: access.ListBucket, variable: variable}}

@@ -34,6 +34,7 @@ const (
 	dismissedID  = "rem_c3b2a190-8f7e-4d6c-9b5a-40312f1e0d9c"
 	archive      = "nexus-archive"
 	parking      = "nexus-parking"
+	snapshots    = "nexus-snapshots"
 	busName      = "nexus-events"
 	group        = "nexus-reminders"
 	targetARN    = "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify"
@@ -73,7 +74,8 @@ func setup(t *testing.T) *fixture {
 		settings: map[string]string{
 			"AWS_REGION": "eu-central-1", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
 			"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT_URL_DYNAMODB": guardedTable(t, endpoint),
-			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName,
+			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking,
+			env.SnapshotBucket: snapshots, env.BusName: busName,
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
 			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,

@@ -106,6 +106,8 @@ func (d *deployment) value(variable string) *string {
 		return d.archive.BucketName()
 	case env.ParkingBucket:
 		return d.parking.BucketName()
+	case env.SnapshotBucket:
+		return d.snapshots.BucketName()
 	case env.BusName:
 		return d.bus.EventBusName()
 	case env.HintsHost:

@@ -24,6 +24,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.TableName:             t.one(tableType).ref(),
 			env.ArchiveBucket:         t.named("Archive", "AWS::S3::Bucket").ref(),
 			env.ParkingBucket:         t.named("Parking", "AWS::S3::Bucket").ref(),
+			env.SnapshotBucket:        t.named("Snapshots", "AWS::S3::Bucket").ref(),
 			env.BusName:               t.one("AWS::Events::EventBus").ref(),
 			env.HintsHost:             t.one(eventAPI).attribute("Dns.Http"),
 			env.HintsRealtimeHost:     t.one(eventAPI).attribute("Dns.Realtime"),

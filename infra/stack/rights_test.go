@@ -165,6 +165,8 @@ func granted(t *template, g access.Grant) right {
 		return right{g.Actions, within(t.named("Archive", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.ParkingBucket:
 		return right{g.Actions, within(t.named("Parking", "AWS::S3::Bucket").attribute("Arn")), nil}
+	case env.SnapshotBucket:
+		return right{g.Actions, within(t.named("Snapshots", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.BusName:
 		return right{g.Actions, []string{t.one("AWS::Events::EventBus").attribute("Arn")}, map[string]any{
 			"ForAllValues:StringEquals": map[string]any{"events:source": bus.Source},

@@ -70,6 +70,8 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 		resources = within(*d.archive.BucketArn(), g.Within)
 	case env.ParkingBucket:
 		resources = within(*d.parking.BucketArn(), g.Within)
+	case env.SnapshotBucket:
+		resources = within(*d.snapshots.BucketArn(), g.Within)
 	case env.BusName:
 		resources, conditions = []string{*d.bus.EventBusArn()}, only("events:source", bus.Source)
 	case env.HintsHost:

@@ -77,6 +77,7 @@ type history struct {
 
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	oracle      *oracle
+	finder      *finder
 	leaver      *leaver            // nil if no user leaves
 	copiedBy    map[string]*worker // who put an object last
 	places      register.Walk      // all that was written anywhere
@@ -131,6 +132,7 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.leaveSome()
 		h.useLimits()
 		h.checkSums()
+		h.searchSome()
 	}
 	if h.violation == nil {
 		h.luck.step(spec.Steps)
@@ -158,6 +160,7 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.registry = product.Registry()
 	h.users = l.names
 	h.oracle = newKnown(h.users)
+	h.finder = newFinder(spec.Seed)
 	h.openAccounts()
 	h.openLimits()
 

@@ -84,6 +84,7 @@ func (h *history) rest() {
 		h.checkClock(s)
 		h.checkDelivered(s)
 		h.checkAnnouncements(s)
+		h.checkSearch(s, true)
 	}
 	h.checkDevices()
 	h.checkSchedules()

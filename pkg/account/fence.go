@@ -37,6 +37,7 @@ type Fence struct {
 	FenceConfig
 	mu        sync.Mutex
 	known     map[string]answer
+	forgotten int  // how often Forget was called
 	isChecked bool // the pepper is the table's
 }
 
@@ -75,6 +76,7 @@ func (f *Fence) remembered(ctx context.Context, users []string) (map[string]answ
 			unknown = append(unknown, user)
 		}
 	}
+	forgotten := f.forgotten
 	f.mu.Unlock()
 	if len(unknown) == 0 {
 		return all, nil
@@ -87,7 +89,7 @@ func (f *Fence) remembered(ctx context.Context, users []string) (map[string]answ
 	defer f.mu.Unlock()
 	for user, is := range rows {
 		all[user] = answer{is.state, is.eraseAt, now}
-		if f.Memory == 0 {
+		if f.Memory == 0 || forgotten != f.forgotten {
 			continue
 		}
 		if len(f.known) >= maxKnown {
@@ -96,6 +98,15 @@ func (f *Fence) remembered(ctx context.Context, users []string) (map[string]answ
 		f.known[user] = all[user]
 	}
 	return all, nil
+}
+
+// Forget drops what is remembered, and lets no read that has begun be remembered. Who has changed an account's state in
+// this process calls it, so that the change holds from then on.
+func (f *Fence) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.known)
+	f.forgotten++
 }
 
 // Fresh returns the account's state as of now: read consistently, and not remembered. It is for work from a shell,

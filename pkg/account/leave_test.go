@@ -148,6 +148,32 @@ func TestFence_remembersAStateForAMinute(t *testing.T) {
 	require.Equal(t, account.Present, state(), "a clock that went back makes no answer young")
 }
 
+func TestFence_forgetsWhatWasReadBeforeAChange(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	f := w.fence(account.Memory)
+	state := func() account.State {
+		s, _, err := f.State(t.Context(), "ann")
+		require.NoError(t, err)
+		return s
+	}
+	require.Equal(t, account.Present, state())
+	_, err := w.service().Leave(t.Context(), "ann")
+	require.NoError(t, err)
+	f.Forget()
+	require.Equal(t, account.Leaving, state())
+
+	f.Forget()
+	w.watching = func() { f.Forget() } // the state changes while it is read
+	require.Equal(t, account.Leaving, state())
+	w.watching, w.steps = nil, 0
+	require.Equal(t, account.Leaving, state())
+	require.NotZero(t, w.steps, "an answer from before the change is not remembered")
+	w.steps = 0
+	require.Equal(t, account.Leaving, state())
+	require.Zero(t, w.steps)
+}
+
 func TestFence_countsAgeFromBeforeTheRead(t *testing.T) {
 	t.Parallel()
 	w := populated(t)

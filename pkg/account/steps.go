@@ -164,9 +164,15 @@ func (w *worker) log(
 	return removed, nil
 }
 
-// objects deletes the cold copies with all their versions, and whatever else the archive bucket has of the user.
+// objects deletes the cold copies with all their versions, whatever else the archive bucket has of the user, and the
+// snapshots.
 func (w *worker) objects(ctx context.Context) (int, error) {
-	return w.purge(ctx, w.Archive, register.Prefixes(register.Archive, w.user, w.Digest))
+	removed, err := w.purge(ctx, w.Archive, register.Prefixes(register.Archive, w.user, w.Digest))
+	if err != nil {
+		return removed, err
+	}
+	more, err := w.purge(ctx, w.Snapshots, register.Prefixes(register.Snapshots, w.user, w.Digest))
+	return removed + more, err
 }
 
 // parked deletes the user's parked records, and of those without an owner the ones that name the user.

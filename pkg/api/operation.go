@@ -201,12 +201,13 @@ func operations(r *entity.Registry) []*operation {
 		o.leaves = len(o.pathNames()) > 0
 	}
 	table = append(table, agendaOperation(r))
+	table = append(table, searchOperations(r)...)
 	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
 	table = append(table, slices.Concat(meOperations(r), accountOperations(), exportOperations(r), deviceOperations())...)
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
-	table = append(table, planOperations()...)
+	table = append(append(table, planDaysOperation()), planOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation(), addressesOperation())
 }
 

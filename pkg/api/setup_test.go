@@ -36,6 +36,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/text/words"
 	"nexus/pkg/transfer"
 	"nexus/pkg/watch"
 )
@@ -138,7 +139,10 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 	c.Values = values.New(publisher, b.newID)
 	c.Plans = plan.New(publisher, c.Values, b.clock, b.newID)
 	c.Watches = watch.New(b.store, push.Place{URL: "wss://r.example/event/realtime", Host: "h.example"}, b.clock)
-	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Fold: fold.String})
+	c.Queries = query.New(query.Config{
+		Store: b.store, Registry: c.Registry, Now: b.clock, Fold: fold.String,
+		Searching: &query.Searching{Split: words.Split},
+	})
 	b.api = api.New(c)
 	b.exchange = b.inProcess
 	return b

@@ -11,8 +11,9 @@ import (
 
 // backend is the table with its stream, in any of its stores. A function that a backend cannot offer is nil.
 type backend struct {
-	// newStore returns a store on the table that reports its calls to the observer.
-	newStore func(table.Observer) table.Store
+	// newStore returns a store on the table that reports its calls to the observer. One that serves requests
+	// has few calls under way at once, if the engine runs beside it.
+	newStore func(o table.Observer, servesRequests bool) table.Store
 	walker   table.Walker
 
 	stream    string // ARN

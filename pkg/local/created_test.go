@@ -36,7 +36,7 @@ func TestOpenTable_usesTheTableWhoseCreationWasNotAnswered(t *testing.T) {
 	t.Cleanup(service.Close)
 	transport := newTransport()
 	t.Cleanup(transport.CloseIdleConnections)
-	b, err := openTable(t.Context(), service.URL, transport, slog.New(slog.DiscardHandler))
+	b, err := openTable(t.Context(), service.URL, transport, transport, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Equal(t, "arn:stream", b.stream)
 	require.Equal(t, map[string]int{"DescribeTable": 2, "CreateTable": 2, "UpdateTimeToLive": 1}, calls)

@@ -111,7 +111,8 @@ func startEngine(ctx context.Context, dir string, rows *expiries, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	b, err := openTable(ctx, engine.Internal, engine.Transport(base, engine.Options{Removals: sweeper}), log)
+	carried := engine.Transport(base, engine.Options{Removals: sweeper})
+	b, err := openTable(ctx, engine.Internal, carried, few{carried, make(chan struct{}, requestCalls)}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func engineHeads(
 // rows itself.
 func startEndpoint(ctx context.Context, endpoint string, log *slog.Logger) (*backend, error) {
 	base := newTransport()
-	b, err := openTable(ctx, endpoint, base, log)
+	b, err := openTable(ctx, endpoint, base, base, log)
 	if err != nil {
 		base.CloseIdleConnections()
 		return nil, err
@@ -178,10 +179,14 @@ func startEndpoint(ctx context.Context, endpoint string, log *slog.Logger) (*bac
 	return b, nil
 }
 
-// openTable returns the table at the endpoint and creates it if it is missing.
-func openTable(ctx context.Context, endpoint string, transport http.RoundTripper, log *slog.Logger) (*backend, error) {
+// openTable returns the table at the endpoint and creates it if it is missing. Calls that serve requests go through a
+// transport of their own.
+func openTable(
+	ctx context.Context, endpoint string, transport, ofRequests http.RoundTripper, log *slog.Logger,
+) (*backend, error) {
 	cfg := serviceConfig(endpoint, transport)
 	client := dynamo.NewClient(cfg)
+	clientOfRequests := dynamo.NewClient(serviceConfig(endpoint, ofRequests))
 	schema := table.ProductSchema()
 	stream, err := ensureTable(ctx, client, schema)
 	if err != nil {
@@ -189,9 +194,14 @@ func openTable(ctx context.Context, endpoint string, transport http.RoundTripper
 	}
 	onStream := dynamodbstreams.NewFromConfig(cfg)
 	return &backend{
-		newStore: func(o table.Observer) table.Store { return dynamo.New(client, dynamo.WithObserver(o)) },
-		walker:   dynamo.NewWalker(client),
-		stream:   stream, tableName: schema.Name,
+		newStore: func(o table.Observer, servesRequests bool) table.Store {
+			if servesRequests {
+				return dynamo.New(clientOfRequests, dynamo.WithObserver(o))
+			}
+			return dynamo.New(client, dynamo.WithObserver(o))
+		},
+		walker: dynamo.NewWalker(client),
+		stream: stream, tableName: schema.Name,
 		newSource: func() eventsource.Source {
 			return streams.New(onStream, stream, func(gap streams.Gap) {
 				log.Error("records of the stream were trimmed before they were read", "shard", gap.Shard, "after", gap.After)

@@ -17,7 +17,7 @@ func startMemory(rows *expiries) *backend {
 	store := memory.New(time.Now, memory.Options{})
 	feed := store.Feed()
 	return &backend{
-		newStore: func(o table.Observer) table.Store { return store.Observed(o) },
+		newStore: func(o table.Observer, _ bool) table.Store { return store.Observed(o) },
 		walker:   store, tableName: table.ProductSchema().Name,
 		newSource: func() eventsource.Source { return feed },
 		changed:   feed.Changed,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/dir"
 	blobmemory "nexus/pkg/blob/memory"
@@ -37,7 +38,7 @@ import (
 	"nexus/pkg/reminders"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
-	"nexus/pkg/table"
+	"nexus/pkg/text/words"
 	"nexus/pkg/watch"
 )
 
@@ -175,9 +176,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	p.system, err = system.New(p.registry, system.Ports{
-		Store: func(part string) table.Store {
-			return wakingStore{p.backend.newStore(p.meters.observerOf(part)), p.wake}
-		},
+		Store: p.storeOf, Memory: account.Memory,
 		Now: p.clock.Now, Log: p.logOf, Announces: archive.Events(),
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader, SyncForm: p.options.SyncForm,
 		Limits: p.options.Limits, Draw: mathrand.Float64,
@@ -194,7 +193,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
-		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(),
+		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(), Split: words.Split, Snapshots: p.blobs,
 	}, p.options.Projections...)
 	if err != nil {
 		return nil, err
@@ -272,13 +271,6 @@ func (p *Platform) watch() func(string, []change.Record) {
 		return func(string, []change.Record) {}
 	}
 	return p.rows.observe
-}
-
-// wake makes every reader read the stream now.
-func (p *Platform) wake() {
-	for _, r := range p.readers {
-		r.mapping.Wake()
-	}
 }
 
 // remindersTally counts the outcomes of reminders since the start.

@@ -57,6 +57,7 @@ type Platform struct {
 	hints     *hints
 	others    others // requests, batches and calls that have begun
 	readers   []*reader
+	isWaking  atomic.Bool // the readers, within wakeWithin
 	schedules *schedulerDriver
 	walks     *walkDriver
 	pushes    *pushDriver

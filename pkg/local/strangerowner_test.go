@@ -299,7 +299,8 @@ func (all *everything) handedOut(her *system) {
 	for _, path := range []string{
 		"/v1/tasks?limit=1", "/v1/tasks?status=BACKLOG&limit=1", "/v1/events?limit=1", "/v1/series?limit=1",
 		"/v1/reminders?limit=1", "/v1/notes?limit=1",
-		"/v1/notes?state=recent&limit=1", "/v1/tasks?q=sesa&limit=1", "/v1/archive?limit=1", "/v1/values/revisions?limit=1",
+		"/v1/notes?state=recent&limit=1", "/v1/tasks?q=sesa&limit=1", "/v1/search?limit=1",
+		"/v1/archive?limit=1", "/v1/values/revisions?limit=1",
 		"/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z&limit=1",
 		"/v1/notes/" + ownersID("note_", 1) + "/backlinks?limit=1",
 	} {

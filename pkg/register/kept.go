@@ -39,6 +39,7 @@ var whileItLives = map[string]string{
 	archived + "<u>/<itemId>/<version>.json":          "the account; former versions 30 days",
 	exported + "<u>/<id>/account.zip":                 "7 days",
 	exported + "<u>/<id>/parts/<stage>-<n>.part":      "until the job has ended",
+	snapped + "<u>/<kind>/<row>-<x>":                  "30 days",
 	"parked/<consumer>/.unreadable/<digest>.json":     parkedFor,
 	"parked/<consumer>/<u>/.<digest>/<sequence>.json": parkedFor,
 	"parked/<consumer>/<u>/<itemId>/<version>-<sequence>.json": parkedFor,

@@ -21,6 +21,7 @@ const (
 	Pepper       Place = "PEPPER"
 	Archive      Place = "archive bucket"
 	Parking      Place = "parking bucket"
+	Snapshots    Place = "snapshot bucket"
 	Scheduler    Place = "scheduler"
 	Bus          Place = "bus"
 	Queue        Place = "queue"
@@ -112,6 +113,7 @@ const (
 	exported = "exports/"
 	parked   = "parked/"
 	failed   = "aws/lambda/"
+	snapped  = "snap/"
 )
 
 // Lines returns all lines.
@@ -255,6 +257,8 @@ func elsewhere() []Line {
 			"a record, whole, with both images", ByName, None, ByList, "", Simulation, ""},
 		aws(Parking, "aws/lambda/<mapping>/<…>", "batches of several users that a reader gave up", ByContent,
 			"35 days, and 1 of a version that is not current"),
+		{Snapshots, snapped + "<u>/<kind>/<row>-<x>", false, "a piece of an index of words: titles and texts of the items",
+			ByName, None, ByList, "", Simulation, ""},
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
 			Simulation, ""},
 		{Scheduler, "push-<11 of the user's digest>-<digest>", false, "user, delivery and device, no text", ByName, None,

@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
 	"nexus/pkg/webhook"
 )
 
@@ -87,6 +88,12 @@ type Ports struct {
 	WalkFor time.Duration
 	// Copies holds the cold copies.
 	Copies blob.Store
+	// Split says which words a text has, for searches; without it there are none. Snapshots holds indexes of words;
+	// without it each search reads all items.
+	Split     func(string) []text.Word
+	Snapshots blob.Store
+	// SearchFailed, if set, observes snapshots that could not be read or kept.
+	SearchFailed func(error)
 	// Reminded, if set, observes the reminders of the named part: [reminders.Name], PartWalk or PartNotify. A
 	// verification counts as the consumer.
 	Reminded func(part string, o reminders.Observation)
@@ -156,7 +163,7 @@ type Exports struct {
 
 // Erasing holds the ports of the erasure alone. Those without a remark are required.
 type Erasing struct {
-	Archive, Parking blob.Purger
+	Archive, Parking, Snapshots blob.Purger
 	// Bus gets the events of erasures.
 	Bus bus.Bus
 	// Wait waits in the erasure's time.

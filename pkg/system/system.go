@@ -163,7 +163,9 @@ func (s *System) newOutbox(store table.Store) webhook.Outbox {
 // addServices builds the services that answer requests.
 func (s *System) addServices(store table.Store) {
 	p, r := &s.ports, s.registry
-	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String, Form: p.SyncForm})
+	s.Queries = query.New(query.Config{
+		Store: store, Registry: r, Now: p.Now, Fold: fold.String, Form: p.SyncForm, Searching: s.guarded().searching(),
+	})
 	s.Archive = archive.New(s.archiving(store))
 	s.Watches = watch.New(store, p.Hints, p.Now)
 	if p.NewID != nil && p.Pause != nil {
@@ -249,7 +251,7 @@ func (s *System) addEraser(projections []*projection.Projection) {
 		consumers = append(consumers, line.Consumers...)
 	}
 	s.Eraser = account.NewEraser(account.EraserConfig{
-		Config: config, Archive: p.Erasing.Archive, Parking: p.Erasing.Parking,
+		Config: config, Archive: p.Erasing.Archive, Parking: p.Erasing.Parking, Snapshots: p.Erasing.Snapshots,
 		Scheduler: p.Scheduler, Schedules: p.Lister, Bus: p.Erasing.Bus,
 		Consumers: consumers, Digest: reminders.UserPart, Log: p.Log(PartErase), NewID: p.NewID, Wait: p.Erasing.Wait,
 		Patience: p.Erasing.Patience, EdgeTime: p.Erasing.EdgeTime, Rate: p.Erasing.Rate,
@@ -273,7 +275,22 @@ func (s *System) Gone(ctx context.Context, users []string) (map[string]bool, err
 	return s.Fence.Gone(ctx, users)
 }
 
-// guarded returns the system for a verification: it asks the fence before each of its writes.
+// searching returns what searches need; nil without words. A search that stands still while an account is erased must
+// keep no snapshot of it, so its store is guarded.
+func (s *System) searching() *query.Searching {
+	p := &s.ports
+	if p.Split == nil {
+		return nil
+	}
+	return &query.Searching{Split: p.Split, Snapshots: p.Snapshots, Failed: func(_ context.Context, err error) {
+		p.Log(PartAPI).Warn("a snapshot of an index was not read or kept; the search went on without", "error", err)
+		if p.SearchFailed != nil {
+			p.SearchFailed(err)
+		}
+	}}
+}
+
+// guarded returns the system for work that may stand still: it asks the fence before each of its writes.
 func (s *System) guarded() *System {
 	if s.Fence == nil {
 		return s
@@ -281,7 +298,7 @@ func (s *System) guarded() *System {
 	guard, guarded, storeOf := account.NewGuard(s.Fence), *s, s.ports.Store
 	guarded.ports.Store = func(part string) table.Store { return guard.Store(storeOf(part)) }
 	guarded.ports.Scheduler, guarded.ports.Copies = guard.Scheduler(s.ports.Scheduler), guard.Objects(s.ports.Copies)
-	guarded.ports.Bus = guard.Bus(s.ports.Bus)
+	guarded.ports.Bus, guarded.ports.Snapshots = guard.Bus(s.ports.Bus), guard.Objects(s.ports.Snapshots)
 	return &guarded
 }
 

@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
+	"nexus/pkg/snapshot"
 	"nexus/pkg/table"
 	"nexus/pkg/transfer"
 )
@@ -114,6 +115,9 @@ func Grants(f env.Function) []Grant {
 			index(table.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),
 			// An address of a file has the rights of the function that signed it.
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: exports()},
+			// It keeps indexes of words, and removes those that are of no use.
+			{Variable: env.SnapshotBucket, Actions: []string{GetObject, PutObject, DeleteObject}, Within: indexes()},
+			{Variable: env.SnapshotBucket, Actions: []string{ListBucket}},
 		}
 	case env.Projections:
 		return []Grant{
@@ -181,6 +185,8 @@ func erasing() []Grant {
 		{Variable: env.ArchiveBucket, Actions: list},
 		{Variable: env.ParkingBucket, Actions: purge, Within: []string{consume.ParkedPrefix + anything}},
 		{Variable: env.ParkingBucket, Actions: list},
+		{Variable: env.SnapshotBucket, Actions: purge, Within: indexes()},
+		{Variable: env.SnapshotBucket, Actions: list},
 		{Variable: env.BusName, Actions: []string{PutEvents}},
 		{Variable: env.ScheduleGroup, Actions: []string{DeleteSchedule}, Within: []string{anything}},
 		{Actions: []string{ListSchedules}},
@@ -201,6 +207,9 @@ func exports() []string { return []string{transfer.ExportsPrefix + anything} }
 
 // requests are the objects of requests for an erasure.
 func requests() []string { return []string{account.LeavingPrefix + anything} }
+
+// indexes are the snapshots of users' indexes.
+func indexes() []string { return []string{snapshot.Root + anything} }
 
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 

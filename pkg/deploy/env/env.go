@@ -36,6 +36,8 @@ const (
 	ArchiveBucket = "ARCHIVE_BUCKET"
 	// ParkingBucket is the bucket of records that a consumer could not process.
 	ParkingBucket = "PARKING_BUCKET"
+	// SnapshotBucket is the bucket of snapshots of indexes of words.
+	SnapshotBucket = "SNAPSHOT_BUCKET"
 	// BusName is the name or ARN of the event bus.
 	BusName = "BUS_NAME"
 	// HintsHost is the host that publishes live hints: the HTTP domain of the event API.
@@ -146,8 +148,8 @@ func (f Function) Variables() []string {
 	case Canary: // it is a user, and has no way to the table
 		names = []string{APIAddress, TokenEndpoint, TokenScope, ClientID, ClientSecret}
 	case Query:
-		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes,
-			Issuer, Audience, EdgeSecrets)
+		names = append(names, ArchiveBucket /* for addresses of files */, SnapshotBucket, SyncForm, SubjectForm, Limits,
+			Scopes, Issuer, Audience, EdgeSecrets)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
 			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets)
@@ -158,7 +160,7 @@ func (f Function) Variables() []string {
 	case Walk:
 		names = append(append(names, BusName, WalkQueueURL), schedule...)
 	case Account:
-		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
+		names = append(append(names, ArchiveBucket, ParkingBucket, SnapshotBucket, BusName), schedule...)
 	case Notify:
 		names = append(append(names, BusName), schedule...)
 	}

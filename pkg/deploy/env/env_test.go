@@ -17,7 +17,8 @@ func values() map[string]string {
 		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_SESSION_TOKEN": "token",
 		env.TableName:       "ProductivityData", env.ArchiveBucket: "nexus-archive-123456789012",
-		env.ParkingBucket: "nexus-parking", env.BusName: "nexus", env.ScheduleGroup: "nexus",
+		env.ParkingBucket: "nexus-parking", env.SnapshotBucket: "nexus-snapshots",
+		env.BusName: "nexus", env.ScheduleGroup: "nexus",
 		env.ScheduleTargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify:live",
 		env.ScheduleRoleARN:       "arn:aws:iam::123456789012:role/service/nexus-scheduler",
 		env.ScheduleDeadLetterARN: "arn:aws-cn:sqs:cn-north-1:123456789012:undelivered",
@@ -60,7 +61,8 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 		require.Equal(t, f, s.Function)
 		for name, value := range map[string]string{
 			env.TableName: s.TableName, env.ArchiveBucket: s.ArchiveBucket, env.ParkingBucket: s.ParkingBucket,
-			env.BusName: s.BusName, env.HintsHost: s.HintsHost, env.HintsRealtimeHost: s.HintsRealtimeHost,
+			env.SnapshotBucket: s.SnapshotBucket,
+			env.BusName:        s.BusName, env.HintsHost: s.HintsHost, env.HintsRealtimeHost: s.HintsRealtimeHost,
 			env.ScheduleGroup: s.ScheduleGroup, env.ScheduleTargetARN: s.ScheduleTargetARN,
 			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,

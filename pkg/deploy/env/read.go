@@ -17,6 +17,7 @@ type Settings struct {
 
 	TableName             string
 	ArchiveBucket         string
+	SnapshotBucket        string
 	ParkingBucket         string
 	BusName               string
 	HintsHost             string
@@ -191,6 +192,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ArchiveBucket }},
 		{name: ParkingBucket, what: "a bucket's name", form: bucketForm,
 			field: func(s *Settings) *string { return &s.ParkingBucket }},
+		{name: SnapshotBucket, what: "a bucket's name", form: bucketForm,
+			field: func(s *Settings) *string { return &s.SnapshotBucket }},
 		{name: BusName, what: "an event bus's name or ARN", form: busForm,
 			field: func(s *Settings) *string { return &s.BusName }},
 		{name: HintsHost, what: "a host's name", form: hostForm, field: func(s *Settings) *string { return &s.HintsHost }},

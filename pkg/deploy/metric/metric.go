@@ -48,6 +48,9 @@ const (
 	HintsDropped    = "HintsDropped"
 )
 
+// SnapshotsFailed is the number of snapshots of indexes that could not be read or kept. The searches went on without.
+const SnapshotsFailed = "SnapshotsFailed"
+
 // Requests that were refused, and requests that failed, by function.
 const (
 	ClientErrors = "ClientErrors"
