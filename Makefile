@@ -149,7 +149,7 @@ load: engine ## ask for week views, boards and items over HTTP on both stores (L
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
 
-httpece: ## install the other reader of push messages as bin/http_ece.cjs
+httpece: ## install the other reader and the other sender of push messages as bin/http_ece.cjs and web_push.cjs
 	@pkg/deliver/webpush/httpece/install.sh
 
 icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"runtime/debug"
 
 	"nexus/pkg/limit"
@@ -24,6 +25,7 @@ type devCommand struct {
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
 	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
+	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
@@ -39,7 +41,7 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Limits: limits, PrivateWebhooks: c.Private,
+		Limits: limits, PrivateWebhooks: c.Private, PushService: c.Push,
 		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {

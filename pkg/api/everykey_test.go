@@ -32,7 +32,8 @@ func TestIdempotencyKey_isTakenForEveryOtherWrite(t *testing.T) {
 		}
 		if !isWrite {
 			b.True(route.Method == http.MethodGet || slices.Contains([]string{
-				"runCommands", "watch", "makeFeed", "putDevice", "deleteDevice", "actOnNotification",
+				"runCommands", "watch", "makeFeed", "putDevice", "deleteDevice", "testDevice",
+				"actOnNotification",
 				"testWebhook", "redeliverWebhook",
 			}, id), id)
 			continue

@@ -26,6 +26,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
+	"nexus/pkg/deliver"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
@@ -59,6 +60,7 @@ type fixture struct {
 	now   time.Time
 	ids   int
 	fault func(memory.Call) error
+	tests []deliver.Test // that devices were to get
 }
 
 type observations struct {

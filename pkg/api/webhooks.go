@@ -70,7 +70,7 @@ func webhookOperations(t *entity.Type) []*operation {
 			o.run = func(ctx context.Context, s *Config, c call) (answer, error) { return s.checked(ctx, c, run) }
 		}
 	}
-	return append(all, rotateOperation(t), testOperation(t), deliveriesOperation(t), redeliverOperation(t))
+	return append(all, rotateOperation(t), testHookOperation(t), deliveriesOperation(t), redeliverOperation(t))
 }
 
 // checked carries an operation out whose body may have an address.
@@ -159,7 +159,7 @@ func (s *Config) active(ctx context.Context, c call, t *entity.Type) (item.Item,
 	return hook, nil
 }
 
-func testOperation(t *entity.Type) *operation {
+func testHookOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "testWebhook", method: http.MethodPost, path: pathOf(t) + "/test", tag: t.Plural, writes: true, alone: true,
 		forgets: true, finds: true, summary: "Send a message to a webhook to try it",

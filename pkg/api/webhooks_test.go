@@ -23,7 +23,7 @@ func (b *fixture) webhooks() *api.Webhooks {
 			Outbox: webhook.Outbox{Store: b.store, Scheduler: schedulememory.New(nil), Now: b.clock}, Master: master,
 			NewID: b.newID,
 		},
-		CheckURL: outbound.New(outbound.Config{Ports: webhook.Ports()}).Check,
+		CheckURL: outbound.Config{Ports: webhook.Ports()}.Check,
 	}
 }
 

@@ -31,6 +31,14 @@ const (
 	attrAt       = "at"
 )
 
+// Attributes returns those of the rows that a [Deliverer] writes, and of a device those on which its removal depends.
+func Attributes() []string {
+	return []string{
+		attrState, attrUntil, attrFiredAt, attrAttempts, attrLastStatus, attrReason, attrNextAt, attrAct, attrEvent,
+		entity.AttrTTL, attrEndpoint,
+	}
+}
+
 // States of a delivery on a device.
 const (
 	statePending = "pending" // perhaps told

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -60,6 +61,9 @@ type Options struct {
 	// Origins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it.
 	// Local-only paths answer no page of another origin.
 	Origins []string
+	// PushService is the address, on this machine, of a push service that takes the place of the platform's own: its
+	// endpoints may be called although they are not public. Its messages outlive the platform.
+	PushService netip.AddrPort
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
 	// PrivateWebhooks lets webhooks have addresses of this very machine.

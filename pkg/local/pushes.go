@@ -82,7 +82,11 @@ func (p *Platform) openPushes() (err error) {
 		return err
 	}
 	d.service = pushservice.New(pushservice.Config{Secret: []byte(d.key.Text()), Now: p.clock.Now})
-	d.client = outbound.New(outbound.Config{Own: d.own})
+	called := d.own
+	if p.options.PushService.IsValid() {
+		called = p.options.PushService
+	}
+	d.client = outbound.New(outbound.Config{Own: called})
 	p.onStop(func(context.Context) error { d.client.Close(); return nil })
 	p.pushes = d
 	return nil

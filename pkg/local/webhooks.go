@@ -29,6 +29,7 @@ const (
 type hookDriver struct {
 	p      *Platform
 	client *outbound.Client
+	may    outbound.Config // be called
 	master webhook.Master
 	calls  chan string
 	busy   atomic.Int64 // calls that wait or run
@@ -49,9 +50,8 @@ func (p *Platform) openWebhooks() error {
 	if err != nil {
 		return err
 	}
-	d.client = outbound.New(outbound.Config{
-		Ports: webhook.Ports(), Timeout: webhook.RequestTime, Loopback: p.options.PrivateWebhooks,
-	})
+	d.may = outbound.Config{Ports: webhook.Ports(), Timeout: webhook.RequestTime, Loopback: p.options.PrivateWebhooks}
+	d.client = outbound.New(d.may)
 	p.onStop(func(context.Context) error { d.client.Close(); return nil })
 	p.hooks = d
 	return nil
@@ -74,7 +74,7 @@ func openMaster(path string) (webhook.Master, error) {
 
 func (d *hookDriver) ports() *system.Webhooks {
 	return &system.Webhooks{
-		Client: d.client, Master: d.master, CheckURL: d.client.Check, Draw: mathrand.Float64, Invoke: d.invoke,
+		Client: d.client, Master: d.master, CheckURL: d.may.Check, Draw: mathrand.Float64, Invoke: d.invoke,
 		AtOnce: webhook.AtOnce,
 	}
 }

@@ -270,6 +270,8 @@ func elsewhere() []Line {
 		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,
 			"its delivery", Erasures, ""},
 		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),
+		aws(Queue, "deliver-failures", "events and calls in which deliver failed: user and item, with its title", ByContent,
+			"14 days"),
 		aws(Queue, "notify-failures", "calls in which notify failed: user and item", ByContent, "14 days"),
 		{Queue, "walks", false, "user and cursor of a walk, no text", ByContent, None, ByWaiting, "4 days", Simulation,
 			""},

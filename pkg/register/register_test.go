@@ -128,7 +128,7 @@ func TestFindRow_findsEachKeyThatIsBuilt(t *testing.T) {
 	require.True(t, ok)
 	_, ok = register.Find(register.Scheduler, deliver.ScheduleName("ann", "delivery", "device"))
 	require.True(t, ok)
-	for _, queue := range []string{alarm.ScheduleQueue, alarm.NotifyQueue} {
+	for _, queue := range []string{alarm.ScheduleQueue, alarm.NotifyQueue, alarm.DeliverQueue} {
 		_, ok = register.Find(register.Queue, queue)
 		require.True(t, ok, queue)
 	}

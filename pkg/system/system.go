@@ -431,6 +431,15 @@ func (s *System) newPublisher(store table.Store) *revision.Publisher {
 	})
 }
 
+// test tells a device that it is reached, before it returns.
+func (s *System) test(ctx context.Context, t deliver.Test) error {
+	payload, err := t.Payload()
+	if err != nil {
+		return err
+	}
+	return s.Deliverer.Test(ctx, payload)
+}
+
 // API returns the HTTP surface of the system's services. The caller's Config sets the side, the authentication, the
 // documentation page and the clock for durations. As [api.New] does, it panics if a service of the side is left out.
 func (s *System) API(c api.Config) http.Handler {
@@ -451,6 +460,7 @@ func (s *System) API(c api.Config) http.Handler {
 		c.Notifications = &api.Notifications{
 			Devices: deliver.NewDevices(store, s.ports.Now), Acts: deliver.NewActs(store, s.ports.Now),
 			Name: s.ports.Pepper.Pseudonym, Key: s.ports.Pushes.Key, CheckEndpoint: s.ports.Pushes.CheckEndpoint,
+			Test: s.test,
 		}
 	}
 	if s.callsWebhooks() {

@@ -63,7 +63,7 @@ func checked(t *testing.T, s values, answers map[string]string) string {
 
 func TestCheckQuotas_tellsWhichBearLessThanTheSettings(t *testing.T) {
 	t.Parallel()
-	require.Regexp(t, `^the stage's settings bear 8\d thousand users, and each of the account's quotas more$`,
+	require.Regexp(t, `^the stage's settings bear 6\d thousand users, and each of the account's quotas more$`,
 		checked(t, nil, nil))
 	require.Regexp(t, `^the stage's settings bear 2\d thousand users, and`, checked(t, values{"ratePerSecond": "50"}, nil))
 	// What lies behind notify is not raised with it.
