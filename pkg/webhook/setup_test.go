@@ -122,6 +122,8 @@ func (f *fixture) read(id string) item.Item {
 	return row
 }
 
+func (f *fixture) put(row item.Item) { f.NoError(f.store.Put(f.t.Context(), table.Put{Item: row})) }
+
 // set changes an endpoint as a client does.
 func (f *fixture) set(id, name, value string) {
 	before := f.read(id)
