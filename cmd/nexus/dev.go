@@ -35,6 +35,7 @@ type devCommand struct {
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
 	NoConsole bool           `name:"no-console" help:"Leave out the page at /console, and the memory that it reads."`
+	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
 	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
@@ -52,7 +53,8 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
 		Limits: limits, NoConsole: c.NoConsole, Prices: pricesOfUnits(cost.DefaultPrices()), PushService: c.Push,
-		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+		PrivateWebhooks: c.Private,
+		Log:             slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -68,6 +70,9 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	} else {
 		fmt.Fprintln(out.messages,
 			"nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
+	}
+	if c.Private {
+		fmt.Fprintln(out.messages, "nexus: webhooks may have addresses of this machine (--allow-private-webhooks)")
 	}
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
 	select {

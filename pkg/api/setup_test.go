@@ -119,6 +119,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 			Store: b.store, Now: b.clock, NewID: b.newID, Objects: b.copies, Links: links{b},
 		}),
 		Notifications: b.notifications(),
+		Webhooks:      b.webhooks(),
 		SignedInAt:    func(*http.Request) time.Time { return b.clock() },
 		Now:           b.clock,
 		NewID:         b.newID,

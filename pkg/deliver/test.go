@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/entity/device"
 	"nexus/pkg/item"
 	"nexus/pkg/mask"
+	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
 
@@ -32,7 +33,7 @@ func NewTest(user, deviceID string, now time.Time) Test {
 }
 
 // DeliveryID names the delivery.
-func (t Test) DeliveryID() string { return "test-" + digest(t.UserID, t.DeviceID, t.At) }
+func (t Test) DeliveryID() string { return "test-" + schedule.Digest(t.UserID, t.DeviceID, t.At) }
 
 // Payload returns the test as [Deliverer.Test] takes it.
 func (t Test) Payload() ([]byte, error) { return json.Marshal(t) }

@@ -70,6 +70,8 @@ type Options struct {
 	PushService netip.AddrPort
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
+	// PrivateWebhooks lets webhooks have addresses of this very machine.
+	PrivateWebhooks bool
 	// Limits are the limits of each user; nil for those of [limit.Default].
 	Limits limit.Numbers
 	// Settling bounds how long POST /dev/settle, and each stop of a moving clock, waits for the system to become idle; 0

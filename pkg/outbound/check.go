@@ -28,7 +28,7 @@ func (c Config) Check(address string) error {
 		return fmt.Errorf("%w: it has user information", ErrRefused)
 	case u.Fragment != "":
 		return fmt.Errorf("%w: it has a fragment", ErrRefused)
-	case c.isOwn(u):
+	case c.isOwn(u), c.Loopback && isLoopback(u):
 		return nil
 	case u.Scheme != "https":
 		return fmt.Errorf("%w: it does not begin with https://", ErrRefused)
@@ -43,6 +43,13 @@ func (c Config) Check(address string) error {
 func (c Config) isOwn(u *url.URL) bool {
 	is, err := netip.ParseAddrPort(u.Host)
 	return err == nil && c.Own.IsValid() && is == c.Own && u.Scheme == "http"
+}
+
+// isLoopback reports whether it names this very machine.
+func isLoopback(u *url.URL) bool {
+	is, err := netip.ParseAddr(u.Hostname())
+	return (u.Scheme == "http" || u.Scheme == "https") &&
+		(u.Hostname() == "localhost" || err == nil && is.IsLoopback())
 }
 
 func portOf(u *url.URL) (uint16, error) {

@@ -45,6 +45,8 @@ type Config struct {
 	Timeout time.Duration
 	// Own is an address that may be called besides, also without TLS: that of a service of this very program.
 	Own netip.AddrPort
+	// Loopback lets addresses of this very machine be called, at any port, also without TLS.
+	Loopback bool
 	// Resolver resolves names, and Roots are whom TLS trusts; nil for those of the machine.
 	Resolver *net.Resolver
 	Roots    *x509.CertPool
@@ -108,7 +110,8 @@ func (c *Client) Close() { c.client.CloseIdleConnections() }
 func (c Config) control() func(network, address string, _ syscall.RawConn) error {
 	guardian := ssrf.New(ssrf.WithPorts(slices.Clone(c.ports())...))
 	return func(network, address string, raw syscall.RawConn) error {
-		if is, err := netip.ParseAddrPort(address); err == nil && c.Own.IsValid() && is == c.Own {
+		if is, err := netip.ParseAddrPort(address); err == nil &&
+			(c.Own.IsValid() && is == c.Own || c.Loopback && is.Addr().IsLoopback()) {
 			return nil
 		}
 		if err := guardian.Safe(network, address, raw); err != nil {

@@ -47,7 +47,7 @@ func TestLines_areComplete(t *testing.T) {
 		require.Equal(t, isLeftOut, line.Why != "", line)
 		require.Contains(t, []register.Suite{
 			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Transfers,
-			register.Verifications, register.Deliveries, register.Demo, register.OnAWS,
+			register.Verifications, register.Deliveries, register.Webhooks, register.Demo, register.OnAWS,
 		}, line.Suite, line)
 	}
 }

@@ -248,3 +248,13 @@ func reminding() []Grant {
 		{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
 	}
 }
+
+// PartitionsOf returns the patterns of a user's partitions: those of the user by name, and those that begin with a
+// prefix of the user's. A pattern U#12* would match the partition of a user 123 as well.
+func PartitionsOf(user string) []string {
+	return []string{
+		repository.UserPK(user), repository.UserPrefix(user) + anything,
+		entity.UserPK(user), entity.UserPrefix(user) + anything,
+		entity.LinkedPrefix(user) + anything,
+	}
+}
