@@ -13,6 +13,8 @@ var helpTexts = kong.Vars{
 	"dev_limit": "Another number for a limit of each user (docs/limits.md), such as user=6000; repeatable.",
 	"dev_form": "The form of sync tokens, 0 to 65535: with another one than before, every device " +
 		"takes a new snapshot.",
+	"dev_demo": "Play the story of nexus demo in the running system, as user demo, so that the console has something " +
+		"to show. It moves the clock by months.",
 	"dev_memory":   "Memory keeps nothing and takes no --data, --endpoint or --show-endpoint.",
 	"dev_endpoint": "Another DynamoDB-compatible service in the engine's place. Time is real then.",
 	"dev_show": "Let GET /dev/info tell the engine's address, for other tools. The engine answers " +

@@ -90,7 +90,7 @@ function App() {
       ${notice.value && html`<p class="notice" role="status">${notice.value} <button type="button" class="plain" onClick=${() => { notice.value = ""; }}>Dismiss</button></p>`}
       <${Trouble} error=${error} />
       ${one && html`<div class="title"><h1>${one.title}</h1><p>${one.says}</p></div>`}
-      ${!one ? html`<div class="empty"><p>There is no such pane.</p><a href="/console/flow">To Flow</a></div>`
+      ${!one ? html`<h1>No such pane</h1><div class="empty"><p>The address names none.</p><a href="/console/flow">To Flow</a></div>`
         : !can ? !error && html`<p class="quiet">Asking the system what it can do…</p>`
         : can.get(one.needs)?.available ? html`<${one.pane} key=${one.name} />` : html`<${Missing} title=${one.title} can=${can.get(one.needs)} />`}
     </main>
