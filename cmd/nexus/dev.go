@@ -37,6 +37,7 @@ type devCommand struct {
 	Store     string         `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
+	Otlp      string         `placeholder:"URL" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"${dev_otlp}"`
 	Demo      bool           `help:"${dev_demo}"`
 	NoConsole bool           `name:"no-console" help:"Leave out the page at /console, and the memory that it reads."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
@@ -111,7 +112,7 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Limits: limits, NoConsole: c.NoConsole, Prices: pricesOfUnits(cost.DefaultPrices()),
+		Limits: limits, NoConsole: c.NoConsole, Collector: c.Otlp, Prices: pricesOfUnits(cost.DefaultPrices()),
 		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
