@@ -36,6 +36,8 @@ BEFORE ?=
 HISTORIES ?= 400
 USERS     ?= 8
 CHANGES   ?= 100
+# Where the pictures of the console go; bin/console if it is not given.
+PICTURES ?=
 # How long each kind of request is asked for, and what the load is told besides its defaults: -users, -items, -series,
 # -clients.
 LOADTIME  ?= 60s
@@ -63,7 +65,7 @@ NEWER := {{if not .Main}}{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}
 {{with .Error}} NOT FOUND {{$$.Path}}: {{printf "%q" .Err}}{{end}}{{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test deployed clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
+.PHONY: help dev demo test deployed clients browser console jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece webhookreaders calendars libical zones vendor build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,7 +76,7 @@ dev: engine build ## run the whole system on this machine, data in .nexus
 demo: engine ## play one user's week through a system of its own and check every effect
 	$(GO) run ./cmd/nexus demo
 
-test: engine icaljs httpece ## run every test; says how many ran (TESTFLAGS)
+test: engine icaljs httpece webhookreaders ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
 
 second-engine: ## run the functions on Amazon's DynamoDB Local, where Java is; its license asks for an AWS account (TESTFLAGS)
@@ -90,11 +92,14 @@ browser: engine ## call a running system from pages in Chromium, and play the ex
 	@internal/clients/browse
 	@clients/js/run browser $(CHANGES)
 
+console: engine ## use the console of a running system in Chromium; leaves pictures of it in PICTURES (CHROMIUM, PICTURES)
+	@pkg/console/run $(PICTURES)
+
 jsclient: engine ## check clients/js: types, tests, random histories (HISTORIES), planted mistakes, edits on a system (USERS)
 	@clients/js/run $(HISTORIES)
 	@clients/js/run system $(USERS)
 
-race: engine icaljs httpece ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
+race: engine icaljs httpece webhookreaders ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) $(RACED)
 
 soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
@@ -149,8 +154,11 @@ load: engine ## ask for week views, boards and items over HTTP on both stores (L
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
 
-httpece: ## install the other reader of push messages as bin/http_ece.cjs
+httpece: ## install the other reader and the other sender of push messages as bin/http_ece.cjs and web_push.cjs
 	@pkg/deliver/webpush/httpece/install.sh
+
+webhookreaders: ## install the reference reader of webhooks below pkg/webhook/standard
+	@pkg/webhook/standard/install.sh
 
 icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
 	@pkg/calendar/icaljs/install.sh
@@ -163,6 +171,9 @@ libical: ## build the other reader of time zones of the tests as bin/libical-zon
 
 zones: icaljs libical ## hold every exported time zone from 1950 to 2060 against two other readers
 	NEXUS_ZONES=all $(GO) test -count=1 -timeout 60m -v -run TestTimeZone_isReadByOtherPrograms ./pkg/ical
+
+vendor: ## fetch what the console's page takes from npm into pkg/console/page/vendored
+	@pkg/console/vendor.sh
 
 build: ## build the command line as bin/nexus, with its version from git
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --tags --match 'v*' --always --dirty) -X main.commit=$$(git rev-parse HEAD)" -o bin/nexus ./cmd/nexus

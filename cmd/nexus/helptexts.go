@@ -13,8 +13,13 @@ var helpTexts = kong.Vars{
 	"dev_limit": "Another number for a limit of each user (docs/limits.md), such as user=6000; repeatable.",
 	"dev_form": "The form of sync tokens, 0 to 65535: with another one than before, every device " +
 		"takes a new snapshot.",
+	"dev_otlp": "An OpenTelemetry collector that gets every span as JSON over HTTP, such as http://127.0.0.1:4318. No " +
+		"span has a user, a title or a key.",
+	"dev_demo": "Play the story of nexus demo in the running system, as user demo, so that the console has something " +
+		"to show. It moves the clock by months.",
 	"dev_memory":   "Memory keeps nothing and takes no --data, --endpoint or --show-endpoint.",
 	"dev_endpoint": "Another DynamoDB-compatible service in the engine's place. Time is real then.",
+	"dev_private":  "Let webhooks have addresses of this machine, at any port, also without TLS.",
 	"dev_show": "Let GET /dev/info tell the engine's address, for other tools. The engine answers " +
 		"every page of a browser that knows it.",
 	"export_all": "Everything that the user has, as a zip file. It needs --user, and --dev or --endpoint.",
@@ -43,6 +48,9 @@ var helpTexts = kong.Vars{
 	"simulate_workers": "Histories played side by side; as many as there are processors if it is not given.",
 	"smoke_api": "Where the API is: https://….execute-api.us-east-1.amazonaws.com, or " +
 		"http://127.0.0.1:8080.",
+	"parked_dev": "The local system that runs there: http://127.0.0.1:8080.",
+	"parked_filter": "What is meant: consumer, user, a part of the reason, or the name of one object, as NAME=TEXT with " +
+		"commas between.",
 	"erase_dev": "Erase inside the process that runs there, http://127.0.0.1:8080. Either this, --data or " +
 		"--endpoint is needed.",
 	"erase_data": "Erase in the data directory of a local system that does not run: .nexus. The system is started " +

@@ -181,6 +181,10 @@ func (d *deployed) asked(l *lambda, n need, c wiretest.Call) asked {
 			source, _ := entry.(map[string]any)["Source"].(string)
 			a.values["events:source"] = append(a.values["events:source"], source)
 		}
+	case env.DeliverARN:
+		a.resource, _ = c.Input["FunctionName"].(string)
+	case env.PushKeyParameter:
+		a.resource = arnOf("ssm", fmt.Sprintf("parameter%v", c.Input["Name"]))
 	case env.WalkQueueURL:
 		a.resource = arnOf("sqs", named[strings.LastIndexByte(named, '/')+1:])
 	case env.HintsHost:

@@ -112,6 +112,10 @@ func needs(c wiretest.Call) []need {
 		return []need{{action: action, variable: env.BusName}}
 	case "sqs":
 		return []need{{action: action, variable: env.WalkQueueURL}}
+	case "lambda":
+		return []need{{action: access.InvokeFunction, variable: env.DeliverARN}}
+	case "ssm":
+		return []need{{action: action, variable: env.PushKeyParameter}}
 	case "appsync":
 		channel, _ := c.Input["channel"].(string)
 		namespace, _, _ := strings.Cut(strings.TrimPrefix(channel, "/"), "/")

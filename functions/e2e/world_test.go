@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,8 @@ func setup(t *testing.T) *fixture {
 			env.WalkQueueURL: walksURL,
 			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin, env.EdgeSecrets: env.EdgeNone,
 			env.Issuer: "https://id.nexus.example", env.Audience: "web",
+			env.PushKey: pushKey().Public(), env.PushKeyParameter: env.PushSecretParameter, env.PushHosts: env.PushHostsAny,
+			env.DeliverARN: strings.Replace(targetARN, "notify", "deliver", 1) + ":live",
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}
@@ -99,6 +102,7 @@ func (w *fixture) environment(f env.Function) map[string]string {
 	out := map[string]string{}
 	names := []string{
 		"AWS_REGION", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB",
+		pushVariable,
 	}
 	for _, name := range append(names, f.Variables()...) {
 		out[name] = w.settings[name]

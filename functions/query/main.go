@@ -25,6 +25,7 @@ import (
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/blob/s3/link"
 	"nexus/pkg/calendar"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/limit"
@@ -73,7 +74,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
-		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
+		Notifications: &api.Notifications{
+			Devices: deliver.NewDevices(store, time.Now), Name: s.Pepper().Pseudonym, Key: s.PushKey,
+		},
+		Values: trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Fence: accounts, Scopes: s.ScopeList(), Edge: len(s.EdgeSecrets()) > 0,
 		Exports: transfer.NewJobs(transfer.JobsConfig{
 			Store: store, Now: time.Now, Limits: s.Numbers(), Links: files,

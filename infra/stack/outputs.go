@@ -28,6 +28,7 @@ func (d *deployment) addOutputs() {
 	out("BusName", "Rules for channels are made on this bus", d.bus.EventBusName())
 	out("UndeliveredQueue", "Calls that the scheduler could not make", d.queues[alarm.ScheduleQueue].QueueUrl())
 	out("FailedQueue", "Calls in which notify failed", d.queues[alarm.NotifyQueue].QueueUrl())
+	out("UntoldQueue", "Events and calls in which deliver failed", d.queues[alarm.DeliverQueue].QueueUrl())
 	out("DeadWalkQueue", "Walks over a user's items that failed", d.queues[alarm.DeadWalkQueue].QueueUrl())
 	if d.alarmTopic != nil {
 		out("AlarmsTopic", "Where alarms tell of themselves", d.alarmTopic)

@@ -106,6 +106,7 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	}
 	d.addReaders()
 	d.addWalking()
+	d.addDelivering()
 	d.addAccounts()
 	d.addDoors()
 	d.addAPI()

@@ -26,6 +26,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
+	"nexus/pkg/deliver"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
@@ -59,6 +60,7 @@ type fixture struct {
 	now   time.Time
 	ids   int
 	fault func(memory.Call) error
+	tests []deliver.Test // that devices were to get
 }
 
 type observations struct {
@@ -117,6 +119,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 			Store: b.store, Now: b.clock, NewID: b.newID, Objects: b.copies, Links: links{b},
 		}),
 		Notifications: b.notifications(),
+		Webhooks:      b.webhooks(),
 		SignedInAt:    func(*http.Request) time.Time { return b.clock() },
 		Now:           b.clock,
 		NewID:         b.newID,

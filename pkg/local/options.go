@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -60,8 +61,20 @@ type Options struct {
 	// Origins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it.
 	// Local-only paths answer no page of another origin.
 	Origins []string
+	// NoConsole leaves out the console, and what it reads: the latest changes, spans and rates, which take memory.
+	NoConsole bool
+	// Collector is the endpoint of an OpenTelemetry collector, such as http://127.0.0.1:4318, that gets all spans; empty
+	// for none.
+	Collector string
+	// Prices let the console price what is used; nil for none.
+	Prices *Prices
+	// PushService is the address, on this machine, of a push service that takes the place of the platform's own: its
+	// endpoints may be called although they are not public. Its messages outlive the platform.
+	PushService netip.AddrPort
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
+	// PrivateWebhooks lets webhooks have addresses of this very machine.
+	PrivateWebhooks bool
 	// Limits are the limits of each user; nil for those of [limit.Default].
 	Limits limit.Numbers
 	// Settling bounds how long POST /dev/settle, and each stop of a moving clock, waits for the system to become idle; 0
@@ -106,6 +119,15 @@ func (o Options) normal() (Options, error) {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
 			return refuse("endpoint %q is no base URL such as http://127.0.0.1:8000", o.Endpoint)
+		}
+	}
+	if o.Collector != "" {
+		u, err := url.Parse(o.Collector)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return refuse("--otlp: %q is no base URL such as http://127.0.0.1:4318", o.Collector)
+		}
+		if o.NoConsole {
+			return refuse("--otlp goes without --no-console: without the console there are no spans")
 		}
 	}
 	if o.DataDir == "" {

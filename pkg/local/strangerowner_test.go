@@ -184,6 +184,9 @@ func (s *system) inhabit(id func(string, int) string, day, text string) (rev, pl
 	s.commands(thingsOf(id, text))
 	rev = s.must("POST", "/v1/values/revisions", treeOf(id, text))["revId"].(string)
 	planRev = s.must("POST", "/v1/plans/"+day+"/revisions", planOf(id, day, text))["revId"].(string)
+	s.must("POST", "/v1/webhooks", object{
+		"webhookId": id("whk_", 70), "url": "https://hooks.invalid/" + text, "types": []string{"note.deleted"},
+	})
 	path := s.must("PUT", "/v1/me/feed", object{"privateAs": "FULL"})["path"].(string)
 	return rev, planRev, strings.TrimPrefix(path, "/feed/")
 }
@@ -262,6 +265,7 @@ func own(s *system) *everything {
 		"task":      paired(ownersID("task_", 3)),
 		"reminder":  paired(ownersID("rem_", 4), ownersID("rem_", 40)),
 		"note":      paired(ownersID("note_", 1)),
+		"webhook":   paired(ownersID("whk_", 70)),
 		"cold":      paired(ownersID("rem_", 6), ownersID("rem_", 50), ownersID("task_", 3)),
 		"driver":    paired(ownersID("drv_", 20)),
 		"milestone": paired(ownersID("mil_", 21), ownersID("act_", 22)),

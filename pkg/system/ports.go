@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 	"nexus/pkg/text"
+	"nexus/pkg/webhook"
 )
 
 // The parts that use the table, in addition to the consumers, which have their own names.
@@ -30,6 +31,7 @@ const (
 	PartVerify  = "verify"
 	PartErase   = "erase"
 	PartDeliver = "deliver"
+	PartWebhook = "webhook"
 	// PartTransfer exports and imports accounts.
 	PartTransfer = "transfer"
 )
@@ -109,6 +111,9 @@ type Ports struct {
 	// Pushes holds what telling devices of reminders needs besides; without it none is told.
 	Pushes *Pushes
 
+	// Webhooks holds what calling webhooks needs besides; without it none is called.
+	Webhooks *Webhooks
+
 	// Wait makes the pause of a verification between its two reads of a difference; Grace is its length.
 	Wait   func(ctx context.Context, d time.Duration) error
 	Grace  time.Duration
@@ -124,6 +129,23 @@ type Pushes struct {
 	CheckEndpoint func(endpoint string) error
 	// Told, if set, observes what becomes of deliveries on devices.
 	Told func(deliver.Outcome)
+}
+
+// Webhooks holds the ports of webhooks alone. All are required but those with a remark.
+type Webhooks struct {
+	Client webhook.Client
+	Master webhook.Master
+	// CheckURL refuses addresses that may not be called.
+	CheckURL func(address string) error
+	// Draw returns a random number from 0 to 1.
+	Draw func() float64
+	// Invoke calls the worker without waiting for it; optional.
+	Invoke func(ctx context.Context, payload []byte)
+	// AtOnce is the number of messages to an endpoint that are sent side by side, and of users of a batch that the
+	// consumer works for; 0 means 1.
+	AtOnce int
+	// Told, if set, observes what becomes of messages.
+	Told func(webhook.Outcome)
 }
 
 // Exports holds the ports of exports alone. All are required but Wake.

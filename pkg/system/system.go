@@ -45,6 +45,7 @@ import (
 	"nexus/pkg/transfer"
 	"nexus/pkg/verify"
 	"nexus/pkg/watch"
+	"nexus/pkg/webhook"
 )
 
 // System is the assembled product. A part is nil if a port that it needs is missing. Like its parts, it is safe for
@@ -65,12 +66,15 @@ type System struct {
 	Notifier  *reminders.Notifier // needs Scheduler and Bus
 	Walker    *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
 	Deliverer *deliver.Deliverer  // needs Pushes, Scheduler, Random and Pepper
-	Verifier  *verify.Verifier    // needs NewID and Wait
-	Fence     *account.Fence      // needs Pepper
-	Accounts  *account.Service    // needs Pepper and Erasing
-	Eraser    *account.Eraser     // needs Pepper, Erasing, Scheduler, Lister and NewID
+	// Hooks sends messages to webhooks, and Outbox takes those about reminders; they need Webhooks, Scheduler and NewID.
+	Hooks    *webhook.Worker
+	Outbox   *webhook.Outbox
+	Verifier *verify.Verifier // needs NewID and Wait
+	Fence    *account.Fence   // needs Pepper
+	Accounts *account.Service // needs Pepper and Erasing
+	Eraser   *account.Eraser  // needs Pepper, Erasing, Scheduler, Lister and NewID
 	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs what Walker needs,
-	// archive needs Copies and Bus, changes needs Random.
+	// archive needs Copies and Bus, changes needs Random, webhooks needs Webhooks.
 	Consumers []change.Consumer
 	Readers   []Reader
 
@@ -111,6 +115,10 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 		}
 	}
 	s.Deliverer = s.newDeliverer(PartDeliver)
+	if s.callsWebhooks() {
+		s.Hooks = s.newHooks(p.Store(PartWebhook), PartWebhook)
+		s.Outbox = &s.Hooks.Outbox
+	}
 	if p.NewID != nil && p.Wait != nil {
 		s.Verifier = s.guarded().newVerifier(projections)
 	}
@@ -130,6 +138,26 @@ func (s *System) newDeliverer(part string) *deliver.Deliverer {
 		Store: p.Store(part), Scheduler: p.Scheduler, Sender: p.Pushes.Sender, Now: p.Now, Random: p.Random,
 		NameOf: p.Pepper.Pseudonym, Log: p.Log(part), Lead: p.Lead, IsGone: s.IsGone, Observe: p.Pushes.Told,
 	})
+}
+
+// newHooks builds what sends messages to webhooks.
+func (s *System) newHooks(store table.Store, part string) *webhook.Worker {
+	p := &s.ports
+	return webhook.NewWorker(webhook.Config{
+		Outbox: s.newOutbox(store), Client: p.Webhooks.Client, Master: p.Webhooks.Master, NewID: p.NewID,
+		Draw: p.Webhooks.Draw, Log: p.Log(part), AtOnce: p.Webhooks.AtOnce, IsGone: s.IsGone, Observe: p.Webhooks.Told,
+	})
+}
+
+func (s *System) callsWebhooks() bool {
+	return s.ports.Webhooks != nil && s.ports.Scheduler != nil && s.ports.NewID != nil
+}
+
+func (s *System) newOutbox(store table.Store) webhook.Outbox {
+	p := &s.ports
+	return webhook.Outbox{
+		Store: store, Scheduler: p.Scheduler, Now: p.Now, Lead: p.Lead, Invoke: p.Webhooks.Invoke,
+	}
 }
 
 // addServices builds the services that answer requests.
@@ -284,6 +312,9 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 		Limits: p.Limits, Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
 		Deliverer: s.newDeliverer(PartVerify),
 	}
+	if s.callsWebhooks() {
+		cfg.Webhooks = s.newHooks(store, PartVerify)
+	}
 	if p.Random != nil {
 		cfg.Changes = s.newChanges(store)
 	}
@@ -301,12 +332,17 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 // addConsumers builds the consumers and gives each to the reader that the deployment table names for it.
 func (s *System) addConsumers(projections []*projection.Projection) error {
 	p := &s.ports
-	built := map[string]change.Consumer{reminders.Name: nil, archive.Name: nil, changes.Name: nil} // nil is left out
+	built := map[string]change.Consumer{ // nil is left out
+		reminders.Name: nil, archive.Name: nil, changes.Name: nil, webhook.Name: nil,
+	}
 	if s.Walker != nil {
 		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
 	}
 	if p.Copies != nil && p.Bus != nil {
 		built[archive.Name] = archive.NewConsumer(s.archiving(p.Store(archive.Name)))
+	}
+	if s.callsWebhooks() {
+		built[webhook.Name] = webhook.NewConsumer(s.newOutbox(p.Store(webhook.Name)), p.Webhooks.AtOnce)
 	}
 	if p.Random != nil {
 		built[changes.Name] = s.newChanges(p.Store(changes.Name))
@@ -395,6 +431,15 @@ func (s *System) newPublisher(store table.Store) *revision.Publisher {
 	})
 }
 
+// test tells a device that it is reached, before it returns.
+func (s *System) test(ctx context.Context, t deliver.Test) error {
+	payload, err := t.Payload()
+	if err != nil {
+		return err
+	}
+	return s.Deliverer.Test(ctx, payload)
+}
+
 // API returns the HTTP surface of the system's services. The caller's Config sets the side, the authentication, the
 // documentation page and the clock for durations. As [api.New] does, it panics if a service of the side is left out.
 func (s *System) API(c api.Config) http.Handler {
@@ -415,6 +460,15 @@ func (s *System) API(c api.Config) http.Handler {
 		c.Notifications = &api.Notifications{
 			Devices: deliver.NewDevices(store, s.ports.Now), Acts: deliver.NewActs(store, s.ports.Now),
 			Name: s.ports.Pepper.Pseudonym, Key: s.ports.Pushes.Key, CheckEndpoint: s.ports.Pushes.CheckEndpoint,
+			Test: s.test,
+		}
+	}
+	if s.callsWebhooks() {
+		c.Webhooks = &api.Webhooks{
+			Endpoints: &webhook.Endpoints{
+				Outbox: s.newOutbox(s.ports.Store(PartAPI)), Master: s.ports.Webhooks.Master, NewID: s.ports.NewID,
+			},
+			CheckURL: s.ports.Webhooks.CheckURL,
 		}
 	}
 	if p := &s.ports; p.Limits != nil {

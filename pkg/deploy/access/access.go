@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/consume"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	accountkeys "nexus/pkg/entity/account"
@@ -80,7 +81,11 @@ const (
 	PassRole      = "iam:PassRole"
 	SendMessage   = "sqs:SendMessage"
 	// EventPublish is the right to publish in a namespace of an event API.
-	EventPublish = "appsync:EventPublish"
+	EventPublish   = "appsync:EventPublish"
+	InvokeFunction = "lambda:InvokeFunction"
+	// GetParameter needs no right to the key of a SecureString: AWS's own key for parameters is for everybody in the
+	// account who may read one (AWS Systems Manager User Guide, "SecureString parameters").
+	GetParameter = "ssm:GetParameter"
 )
 
 // anything matches every value of a key's part or of a name's rest.
@@ -103,6 +108,7 @@ func Grants(f env.Function) []Grant {
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject, PutObject}, Within: []string{account.PepperObject}},
 			// The file of an export that its user deletes goes at once. Its versions are left to account.
 			{Variable: env.ArchiveBucket, Actions: []string{DeleteObject}, Within: exports()},
+			{Variable: env.DeliverARN, Actions: []string{InvokeFunction}},
 		}
 	case env.Query:
 		return []Grant{
@@ -141,6 +147,17 @@ func Grants(f env.Function) []Grant {
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
 	case env.Account:
 		return append(erasing(), exporting()...)
+	case env.Deliver:
+		return []Grant{
+			states(),
+			rows(items(), GetItem, BatchGetItem, Query),
+			{Variable: env.TableName, Actions: []string{PutItem, UpdateItem, DeleteItem}, Within: items(),
+				Attributes: deliver.Attributes()},
+			{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule},
+				Within: []string{deliver.SchedulePrefix + anything}},
+			{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
+			{Variable: env.PushKeyParameter, Actions: []string{GetParameter}},
+		}
 	case env.Notify:
 		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
@@ -229,5 +246,15 @@ func reminding() []Grant {
 		{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule},
 			Within: []string{anything}},
 		{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
+	}
+}
+
+// PartitionsOf returns the patterns of a user's partitions: those of the user by name, and those that begin with a
+// prefix of the user's. A pattern U#12* would match the partition of a user 123 as well.
+func PartitionsOf(user string) []string {
+	return []string{
+		repository.UserPK(user), repository.UserPrefix(user) + anything,
+		entity.UserPK(user), entity.UserPrefix(user) + anything,
+		entity.LinkedPrefix(user) + anything,
 	}
 }
