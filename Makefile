@@ -65,7 +65,7 @@ NEWER := {{if not .Main}}{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}
 {{with .Error}} NOT FOUND {{$$.Path}}: {{printf "%q" .Err}}{{end}}{{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test deployed clients browser console jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece calendars libical zones vendor build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
+.PHONY: help dev demo test deployed clients browser console jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece webhookreaders calendars libical zones vendor build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,7 +76,7 @@ dev: engine build ## run the whole system on this machine, data in .nexus
 demo: engine ## play one user's week through a system of its own and check every effect
 	$(GO) run ./cmd/nexus demo
 
-test: engine icaljs httpece ## run every test; says how many ran (TESTFLAGS)
+test: engine icaljs httpece webhookreaders ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
 
 second-engine: ## run the functions on Amazon's DynamoDB Local, where Java is; its license asks for an AWS account (TESTFLAGS)
@@ -99,7 +99,7 @@ jsclient: engine ## check clients/js: types, tests, random histories (HISTORIES)
 	@clients/js/run $(HISTORIES)
 	@clients/js/run system $(USERS)
 
-race: engine icaljs httpece ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
+race: engine icaljs httpece webhookreaders ## run tests under the race detector, by default every one (TESTFLAGS, RACED)
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) $(RACED)
 
 soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
@@ -154,8 +154,11 @@ load: engine ## ask for week views, boards and items over HTTP on both stores (L
 engine: ## install the local DynamoDB engine as bin/dynoxide
 	@pkg/local/engine/install.sh
 
-httpece: ## install the other reader of push messages as bin/http_ece.cjs
+httpece: ## install the other reader and the other sender of push messages as bin/http_ece.cjs and web_push.cjs
 	@pkg/deliver/webpush/httpece/install.sh
+
+webhookreaders: ## install the reference reader of webhooks below pkg/webhook/standard
+	@pkg/webhook/standard/install.sh
 
 icaljs: ## install the other iCalendar reader of the tests as bin/ical.cjs
 	@pkg/calendar/icaljs/install.sh

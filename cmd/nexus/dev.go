@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -40,6 +41,8 @@ type devCommand struct {
 	Otlp      string         `placeholder:"URL" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"${dev_otlp}"`
 	Demo      bool           `help:"${dev_demo}"`
 	NoConsole bool           `name:"no-console" help:"Leave out the page at /console, and the memory that it reads."`
+	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
+	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
@@ -63,6 +66,9 @@ func (c *devCommand) welcome(ctx context.Context, to io.Writer, platform *local.
 		data = c.Endpoint
 	}
 	fmt.Fprintf(to, "  data     %s      stop with Ctrl-C\n", data)
+	if c.Private {
+		fmt.Fprintln(to, "  note     webhooks may have addresses of this machine (--allow-private-webhooks)")
+	}
 	for _, line := range unusual(ctx, url) {
 		fmt.Fprintf(to, "  note     %s\n", line)
 	}
@@ -113,6 +119,7 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
 		Limits: limits, NoConsole: c.NoConsole, Collector: c.Otlp, Prices: pricesOfUnits(cost.DefaultPrices()),
+		PushService: c.Push, PrivateWebhooks: c.Private,
 		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {

@@ -41,6 +41,7 @@ type eraseCommand struct {
 	Pepper             string `placeholder:"HEX" env:"PEPPER" help:"${erase_pepper}"`
 	Bucket             string `placeholder:"NAME" env:"ARCHIVE_BUCKET" help:"The bucket of cold copies."`
 	Parking            string `placeholder:"NAME" env:"PARKING_BUCKET" help:"The bucket of parked records."`
+	Snapshots          string `placeholder:"NAME" env:"SNAPSHOT_BUCKET" help:"The bucket of snapshots of indexes."`
 	ScheduleGroup      string `placeholder:"NAME" env:"SCHEDULE_GROUP" help:"The schedule group."`
 	ScheduleTarget     string `placeholder:"ARN" env:"SCHEDULE_TARGET_ARN" help:"${verify_target}"`
 	ScheduleRole       string `placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" help:"${verify_role}"`
@@ -164,7 +165,8 @@ func printErased(out outputs, erased local.Erased) error {
 func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walker, done func(), err error) {
 	var missing []string
 	for _, one := range []struct{ flag, value string }{
-		{"--pepper", c.Pepper}, {"--bucket", c.Bucket}, {"--parking", c.Parking}, {"--schedule-group", c.ScheduleGroup},
+		{"--pepper", c.Pepper}, {"--bucket", c.Bucket}, {"--parking", c.Parking}, {"--snapshots", c.Snapshots},
+		{"--schedule-group", c.ScheduleGroup},
 		{"--schedule-target", c.ScheduleTarget}, {"--schedule-role", c.ScheduleRole},
 		{"--schedule-dead-letter", c.ScheduleDeadLetter}, {"--bus", c.Bus},
 	} {
@@ -180,7 +182,7 @@ func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walke
 		return nil, nil, nil, err
 	}
 	deployed, err := local.NewRemotePorts(local.Remote{
-		ArchiveBucket: c.Bucket, ParkingBucket: c.Parking, BusName: c.Bus,
+		ArchiveBucket: c.Bucket, ParkingBucket: c.Parking, SnapshotBucket: c.Snapshots, BusName: c.Bus,
 		ScheduleGroup: c.ScheduleGroup, ScheduleTargetARN: c.ScheduleTarget, ScheduleRoleARN: c.ScheduleRole,
 		ScheduleDeadLetterARN: c.ScheduleDeadLetter,
 	})
@@ -197,7 +199,8 @@ func (c *eraseCommand) system(out outputs) (s *system.System, walker table.Walke
 		Store: func(string) table.Store { return store }, Now: time.Now, NewID: uuid.NewString, Pepper: own,
 		Scheduler: deployed.Scheduler, Lister: deployed.Scheduler, Bus: deployed.Bus,
 		Erasing: &system.Erasing{
-			Archive: deployed.Copies, Parking: deployed.Parked, Bus: deployed.Bus, Wait: port.Sleep,
+			Archive: deployed.Copies, Parking: deployed.Parked, Snapshots: deployed.Snapshots, Bus: deployed.Bus,
+			Wait:     port.Sleep,
 			Patience: account.Patience, EdgeTime: account.EdgeTime, Rate: account.Rate,
 		},
 		Log: func(string) *slog.Logger { return log },

@@ -19,6 +19,7 @@ var helpTexts = kong.Vars{
 		"to show. It moves the clock by months.",
 	"dev_memory":   "Memory keeps nothing and takes no --data, --endpoint or --show-endpoint.",
 	"dev_endpoint": "Another DynamoDB-compatible service in the engine's place. Time is real then.",
+	"dev_private":  "Let webhooks have addresses of this machine, at any port, also without TLS.",
 	"dev_show": "Let GET /dev/info tell the engine's address, for other tools. The engine answers " +
 		"every page of a browser that knows it.",
 	"export_all": "Everything that the user has, as a zip file. It needs --user, and --dev or --endpoint.",

@@ -97,6 +97,10 @@ func newEraser(
 	if err != nil {
 		return nil, err
 	}
+	snapshots, err := s3.New(awss3.NewFromConfig(cloud.Config(s.AWS, env.S3)), s3.Config{Bucket: s.SnapshotBucket})
+	if err != nil {
+		return nil, err
+	}
 	bus, err := eventbridge.New(awsbus.NewFromConfig(cloud.Config(s.AWS, env.EventBridge)),
 		eventbridge.Config{BusName: s.BusName})
 	if err != nil {
@@ -117,7 +121,7 @@ func newEraser(
 		Config: account.Config{
 			Store: tables.StoreFor(string(s.Function)), Objects: archive, Pepper: s.Pepper(), Now: time.Now,
 		},
-		Archive: archive, Parking: parking, Bus: bus, Scheduler: schedules, Schedules: schedules,
+		Archive: archive, Parking: parking, Snapshots: snapshots, Bus: bus, Scheduler: schedules, Schedules: schedules,
 		Consumers: consumers, Digest: reminders.UserPart, Log: log, NewID: uuid.NewString,
 		Patience: account.Patience, EdgeTime: account.EdgeTime, Rate: account.Rate,
 		Wait: port.Sleep, InCalls: true,

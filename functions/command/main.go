@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -24,9 +25,11 @@ import (
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/limit"
+	"nexus/pkg/outbound"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
 	"nexus/pkg/revision"
@@ -46,6 +49,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	tests := cloud.NewInvoker(s.AWS, s.DeliverARN)
 	observe := endpoint.Observe(s.Function, metrics)
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
@@ -57,7 +61,18 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		}),
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Copies: copies, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
-		Values:   trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
+		Notifications: &api.Notifications{
+			Devices: deliver.NewDevices(store, time.Now), Acts: deliver.NewActs(store, time.Now),
+			CheckEndpoint: outbound.Config{Own: s.PushService()}.Check, Hosts: s.PushHosts(),
+			Test: func(ctx context.Context, t deliver.Test) error {
+				payload, err := t.Payload()
+				if err != nil {
+					return err
+				}
+				return tests.Invoke(ctx, payload)
+			},
+		},
+		Values: trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:    watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),
 		Fence:      fence.New(tables, s),
 		Accounts:   account.New(account.Config{Store: store, Objects: copies, Pepper: s.Pepper(), Now: time.Now}),

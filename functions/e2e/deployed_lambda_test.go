@@ -74,6 +74,7 @@ func (l *lambda) take() *place {
 	maps.Copy(environment, map[string]string{
 		"AWS_REGION": stackRegion, "AWS_ACCESS_KEY_ID": program, "AWS_SECRET_ACCESS_KEY": "local",
 		"AWS_SESSION_TOKEN": p.id, // so that each request names its environment
+		pushVariable:        l.settings[pushVariable],
 	})
 	for _, action := range []string{"logs:CreateLogStream", "logs:PutLogEvents"} {
 		l.rights.require(l.role, action, arnOf("logs", "log-group:"+l.log+":*"))

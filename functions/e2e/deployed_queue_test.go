@@ -135,13 +135,15 @@ func (d *deployed) schedule() {
 	}
 }
 
-// complete removes a schedule that is called now, unless it has become another. It reports whether it is called.
+// complete notes that a schedule is called now, unless it has become another or was called, and removes it if it says
+// so. It reports whether it is called.
 func (s *services) complete(name string, called scheduled) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.schedules[name] != called {
+	if s.schedules[name] != called || s.completed[name] {
 		return false
 	}
+	s.completed[name] = true
 	if called.ActionAfterCompletion == "DELETE" {
 		delete(s.schedules, name)
 	}
@@ -158,10 +160,36 @@ func (s *services) put(name, content string) {
 // canaryFunction is a user of the API at its own address, and the one function that is not run here.
 const canaryFunction = prefixOfFunctions + "canary"
 
-// callRules has the rules of the template call their targets once.
+// announce gives an event of the bus to the targets of the rules whose pattern it has (Amazon EventBridge User Guide,
+// "Creating Amazon EventBridge event patterns").
+func (d *deployed) announce(e published) {
+	for _, rule := range d.stack.all("AWS::Events::Rule") {
+		pattern, _ := rule.at("EventPattern").(map[string]any)
+		if pattern == nil || rule.text("EventBusName") != e.EventBusName ||
+			!slices.Contains(textsOf(pattern["source"]), e.Source) ||
+			!slices.Contains(textsOf(pattern["detail-type"]), e.DetailType) {
+			continue
+		}
+		event, _ := json.Marshal(map[string]any{
+			"version": "0", "id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa", "detail-type": e.DetailType, "source": e.Source,
+			"account": stackAccount, "time": time.Now().UTC().Format(instantForm), "region": stackRegion,
+			"resources": []string{}, "detail": json.RawMessage(e.Detail),
+		})
+		for _, each := range listOf(rule.at("Targets")) {
+			arn := each.(map[string]any)["Arn"].(string)
+			d.requirePermission("events.amazonaws.com", arn)
+			d.invokeLater(arn, event)
+		}
+	}
+}
+
+// callRules has the rules of the template that name times call their targets once.
 func (d *deployed) callRules() {
 	d.Helper()
 	for _, rule := range d.stack.all("AWS::Events::Rule") {
+		if rule.text("ScheduleExpression") == "" {
+			continue
+		}
 		for _, each := range listOf(rule.at("Targets")) {
 			arn := each.(map[string]any)["Arn"].(string)
 			if strings.Contains(arn, canaryFunction+":") {

@@ -173,7 +173,7 @@ func (d *deployed) asked(l *lambda, n need, c wiretest.Call) asked {
 			a.values["dynamodb:LeadingKeys"] = []string{n.within}
 		}
 		a.values["dynamodb:Attributes"] = n.attributes
-	case env.ArchiveBucket, env.ParkingBucket:
+	case env.ArchiveBucket, env.ParkingBucket, env.SnapshotBucket:
 		a.resource = strings.TrimSuffix("arn:aws:s3:::"+named+"/"+n.within, "/")
 	case env.BusName:
 		a.resource = arnOf("events", "event-bus/"+named)
@@ -181,6 +181,10 @@ func (d *deployed) asked(l *lambda, n need, c wiretest.Call) asked {
 			source, _ := entry.(map[string]any)["Source"].(string)
 			a.values["events:source"] = append(a.values["events:source"], source)
 		}
+	case env.DeliverARN:
+		a.resource, _ = c.Input["FunctionName"].(string)
+	case env.PushKeyParameter:
+		a.resource = arnOf("ssm", fmt.Sprintf("parameter%v", c.Input["Name"]))
 	case env.WalkQueueURL:
 		a.resource = arnOf("sqs", named[strings.LastIndexByte(named, '/')+1:])
 	case env.HintsHost:

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/deploy/env"
 )
 
 // Where the stack of the template stands.
@@ -142,7 +144,10 @@ func (s *stack) resolve(value any) any {
 		}
 		return out
 	case string:
-		if strings.HasPrefix(value, "{{resolve:ssm:") { // the one secret of the functions
+		switch {
+		case strings.HasPrefix(value, "{{resolve:ssm:"+env.PushPublicParameter+":"):
+			return pushKey().Public()
+		case strings.HasPrefix(value, "{{resolve:ssm:"): // the one secret in variables
 			return spice
 		}
 	}

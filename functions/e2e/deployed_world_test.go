@@ -32,6 +32,7 @@ type deployed struct {
 	lambdas   map[string]*lambda
 	aliases   map[string]string // by ARN
 	routes    []stackResource
+	phone     *browser // the device of one user
 	mappings  []*mapping
 
 	running  sync.WaitGroup
@@ -57,11 +58,14 @@ func deploy(t *testing.T, template string, seed uint64) *deployed {
 	}
 	d.stack = readStack(t, template, d.tableName)
 	d.rights = newRights(d.stack)
-	w.services.taken = d.enqueue
+	w.services.taken, w.services.announced = d.enqueue, d.announce
+	w.services.later = d.invokeLater
+	d.phone = w.browser()
 	d.serve("DYNAMODB", dynamoDB(), wiretest.Forward(t, d.engine, nil))
 	for name, service := range map[string]wiretest.Service{
 		"S3": wiretest.S3(), "SCHEDULER": wiretest.Scheduler(), "EVENTBRIDGE": wiretest.EventBridge(),
-		"APPSYNC": wiretest.AppSync(), "SQS": wiretest.SQS(),
+		"APPSYNC": wiretest.AppSync(), "SQS": wiretest.SQS(), "SSM": wiretest.SSM(),
+		"LAMBDA": wiretest.Lambda(),
 	} {
 		d.serve(name, service, w.services)
 	}

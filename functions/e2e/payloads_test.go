@@ -113,6 +113,31 @@ func drives() map[string]func(*fixture, env.Function, string) {
 			require.JSONEq(w, `{}`, string(fn.succeed(payload)))
 			w.requireEvent("ReminderDue")
 		},
+		"deliver-reminder-due": func(w *fixture, f env.Function, name string) {
+			payload, browser := w.becomeTold()
+			fn := w.start(f)
+			require.JSONEq(w, `{}`, string(fn.succeed(payload)), "the user has no device")
+			browser.register()
+			require.JSONEq(w, `{}`, string(fn.succeed(payload)))
+			require.JSONEq(w, `{}`, string(fn.succeed(payload)), "the row knows")
+			require.Len(w, browser.got(), 1)
+		},
+		"deliver-push-again": func(w *fixture, f env.Function, name string) {
+			event, browser := w.becomeTold()
+			browser.register()
+			browser.answers(http.StatusServiceUnavailable, 600)
+			fn := w.start(f)
+			require.JSONEq(w, `{}`, string(fn.succeed(w.payload(name))), "there is nothing to tell")
+			fn.succeed(event)
+			w.pastNextAttempt()
+			browser.answers(http.StatusCreated, 0)
+			w.services.breakDown("scheduler", true)
+			require.NotNil(w, fn.invoke(w.payload(name)).failure, "its schedule stays")
+			w.services.breakDown("scheduler", false)
+			require.JSONEq(w, `{}`, string(fn.succeed(w.payload(name))))
+			require.Len(w, browser.got(), 1)
+			require.Empty(w, w.services.waiting(), "what is done has no schedule")
+		},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nexus/internal/wiretest"
+	"nexus/pkg/deploy/env"
 	"nexus/pkg/queue"
 	queuememory "nexus/pkg/queue/memory"
 )
@@ -22,12 +23,20 @@ import (
 type services struct {
 	mu        sync.Mutex
 	schedules map[string]scheduled
+	completed map[string]bool // schedules that were called, and are there still
 	published []published
 	objects   map[string]string // by bucket/name
 	hinted    []hinted
 	walks     *queuememory.Queue
 	// taken gets the messages in the place of walks, if it is set.
 	taken func(queue.Message)
+	// announced gets each event that is published, if it is set.
+	announced func(published)
+	// invoked are the payloads with which functions were to work later, and later gets them, if it is set.
+	invoked [][]byte
+	later   func(arn string, payload []byte)
+	// secrets are the values of parameters, by name.
+	secrets map[string]string
 	// what refuses everybody, which clients do not repeat by themselves: scheduler, bus, objects, parking, hints
 	down map[string]bool
 }
@@ -57,10 +66,13 @@ type hinted struct {
 
 func newServices(t *testing.T) (*services, string) {
 	t.Helper()
-	s := &services{schedules: map[string]scheduled{}, objects: map[string]string{}, down: map[string]bool{}}
+	s := &services{
+		schedules: map[string]scheduled{}, completed: map[string]bool{}, objects: map[string]string{},
+		secrets: map[string]string{env.PushSecretParameter: pushKey().Text()}, down: map[string]bool{},
+	}
 	s.walks = queuememory.New(nil)
 	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3(), wiretest.AppSync(),
-		wiretest.SQS())
+		wiretest.SQS(), wiretest.SSM(), wiretest.Lambda())
 }
 
 func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -74,6 +86,8 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("X-Amz-Target") == "AmazonSQS.SendMessage":
 		s.enqueue(w, r, body)
+	case r.Header.Get("X-Amz-Target") == "AmazonSSM.GetParameter":
+		s.parameter(w, body)
 	case isSchedule && s.down["scheduler"], r.Header.Get("X-Amz-Target") != "" && s.down["bus"]:
 		w.Header().Set("X-Amzn-ErrorType", "AccessDeniedException")
 		w.WriteHeader(http.StatusForbidden)
@@ -84,6 +98,8 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.schedule(w, r, name, body)
 	case r.Header.Get("X-Amz-Target") == "AWSEvents.PutEvents":
 		s.publish(w, body)
+	case strings.HasPrefix(r.URL.Path, invocations):
+		s.invoke(w, r, body)
 	case r.URL.Path == "/event":
 		s.hint(w, body)
 	case s.down["objects"], s.down["parking"] && strings.HasPrefix(r.URL.Path, "/"+parking+"/"):
@@ -113,6 +129,7 @@ func (s *services) schedule(w http.ResponseWriter, r *http.Request, name string,
 			break
 		}
 		s.schedules[name] = in
+		delete(s.completed, name) // also with the same instant it waits for its call again
 	}
 	fmt.Fprint(w, `{}`)
 }
@@ -124,12 +141,30 @@ func (s *services) publish(w http.ResponseWriter, body []byte) {
 		return
 	}
 	s.published = append(s.published, in.Entries...)
+	if s.announced != nil {
+		for _, e := range in.Entries {
+			s.announced(e)
+		}
+	}
 	results := make([]map[string]string, len(in.Entries))
 	for i := range results {
 		results[i] = map[string]string{"EventId": fmt.Sprintf("event-%d", len(s.published)+i)}
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	_ = json.NewEncoder(w).Encode(map[string]any{"FailedEntryCount": 0, "Entries": results})
+}
+
+// invocations begins the path of an invocation.
+const invocations = "/2015-03-31/functions/"
+
+// invoke takes an asynchronous invocation.
+func (s *services) invoke(w http.ResponseWriter, r *http.Request, body []byte) {
+	s.invoked = append(s.invoked, body)
+	if s.later != nil {
+		arn, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, invocations), "/")
+		s.later(arn, body)
+	}
+	w.WriteHeader(http.StatusAccepted)
 }
 
 func (s *services) hint(w http.ResponseWriter, body []byte) {

@@ -105,13 +105,17 @@ func needs(c wiretest.Call) []need {
 		case "DeleteObjects", "ListObjectVersions", "ListObjectsV2", "ListMultipartUploads":
 			return bucketNeeds(c)
 		}
-		variable := map[any]string{archive: env.ArchiveBucket, parking: env.ParkingBucket}[c.Input["Bucket"]]
+		variable := variableOfBucket(c)
 		name, _ := c.Input["Key"].(string)
 		return []need{{action: action, variable: variable, within: name}}
 	case "events":
 		return []need{{action: action, variable: env.BusName}}
 	case "sqs":
 		return []need{{action: action, variable: env.WalkQueueURL}}
+	case "lambda":
+		return []need{{action: access.InvokeFunction, variable: env.DeliverARN}}
+	case "ssm":
+		return []need{{action: action, variable: env.PushKeyParameter}}
 	case "appsync":
 		channel, _ := c.Input["channel"].(string)
 		namespace, _, _ := strings.Cut(strings.TrimPrefix(channel, "/"), "/")
@@ -128,9 +132,16 @@ func needs(c wiretest.Call) []need {
 	return out
 }
 
+// variableOfBucket returns the variable that names the bucket of a request.
+func variableOfBucket(c wiretest.Call) string {
+	return map[any]string{
+		archive: env.ArchiveBucket, parking: env.ParkingBucket, snapshots: env.SnapshotBucket,
+	}[c.Input["Bucket"]]
+}
+
 // bucketNeeds: a list asks for a right to the bucket, and a deletion for one to each version that it names.
 func bucketNeeds(c wiretest.Call) []need {
-	variable := map[any]string{archive: env.ArchiveBucket, parking: env.ParkingBucket}[c.Input["Bucket"]]
+	variable := variableOfBucket(c)
 	switch c.Operation {
 	case "ListObjectsV2":
 		return []need{{action: access.ListBucket, variable: variable}}

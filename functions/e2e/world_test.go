@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ const (
 	dismissedID  = "rem_c3b2a190-8f7e-4d6c-9b5a-40312f1e0d9c"
 	archive      = "nexus-archive"
 	parking      = "nexus-parking"
+	snapshots    = "nexus-snapshots"
 	busName      = "nexus-events"
 	group        = "nexus-reminders"
 	targetARN    = "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify"
@@ -73,7 +75,8 @@ func setup(t *testing.T) *fixture {
 		settings: map[string]string{
 			"AWS_REGION": "eu-central-1", "AWS_SECRET_ACCESS_KEY": "local", "AWS_SESSION_TOKEN": "local",
 			"AWS_ENDPOINT_URL": address, "AWS_ENDPOINT_URL_DYNAMODB": guardedTable(t, endpoint),
-			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking, env.BusName: busName,
+			env.TableName: name, env.ArchiveBucket: archive, env.ParkingBucket: parking,
+			env.SnapshotBucket: snapshots, env.BusName: busName,
 			env.ScheduleGroup: group, env.ScheduleTargetARN: targetARN, env.ScheduleRoleARN: roleARN,
 			env.ScheduleDeadLetterARN: deadLetter, env.HintsHost: hintsHost, env.HintsRealtimeHost: realtimeHost,
 			env.SyncForm: "0", env.SubjectForm: "1", env.Pepper: spice,
@@ -82,6 +85,8 @@ func setup(t *testing.T) *fixture {
 			env.WalkQueueURL: walksURL,
 			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin, env.EdgeSecrets: env.EdgeNone,
 			env.Issuer: "https://id.nexus.example", env.Audience: "web",
+			env.PushKey: pushKey().Public(), env.PushKeyParameter: env.PushSecretParameter, env.PushHosts: env.PushHostsAny,
+			env.DeliverARN: strings.Replace(targetARN, "notify", "deliver", 1) + ":live",
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}
@@ -97,6 +102,7 @@ func (w *fixture) environment(f env.Function) map[string]string {
 	out := map[string]string{}
 	names := []string{
 		"AWS_REGION", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB",
+		pushVariable,
 	}
 	for _, name := range append(names, f.Variables()...) {
 		out[name] = w.settings[name]

@@ -24,6 +24,7 @@ import (
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
+	"nexus/pkg/webhook"
 )
 
 func main() { boot.Run(env.Effects, build) }
@@ -52,6 +53,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			Store: tables.StoreFor(archive.Name), Registry: registry, Copies: copies, Bus: reminding.Bus,
 			Announces: s.Announces(), Now: time.Now,
 		}),
+		webhook.NewConsumer(webhook.Outbox{
+			Store: tables.StoreFor(webhook.Name), Scheduler: reminding.Scheduler, Now: time.Now, Lead: reminding.Lead,
+		}, webhook.AtOnce),
 	}
 	return stream.New(stream.Config{
 		Config: consume.Config{

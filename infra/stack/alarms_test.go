@@ -94,7 +94,7 @@ func place(t *template, s alarm.Subject) string {
 	case alarm.QueueName:
 		construct := map[string]string{
 			alarm.ScheduleQueue: "Undelivered", alarm.NotifyQueue: "Failed", alarm.WalkQueue: "Walks",
-			alarm.DeadWalkQueue: "DeadWalks",
+			alarm.DeadWalkQueue: "DeadWalks", alarm.DeliverQueue: "Untold",
 		}[s.Value]
 		return t.named(construct, "AWS::SQS::Queue").attribute("QueueName")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"nexus/pkg/api"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/product"
 )
@@ -60,10 +61,11 @@ func (d *deployment) addAPI() {
 
 // openShare returns the part of the stage's requests that a route without a user may use, in percent. Programs read
 // calendars all day. A browser asks once in two hours whether a page may call the API, and a client once an hour for
-// addresses. No caller needs many others.
+// addresses. Actions of notifications come together, as reminders do. No caller needs many others.
 func openShare(r api.Route) int {
 	switch {
-	case r.Method == http.MethodOptions, r.Method == http.MethodGet && r.Operation == "getAddresses":
+	case r.Method == http.MethodOptions, r.Method == http.MethodGet && r.Operation == "getAddresses",
+		strings.HasPrefix(r.Path, deliver.ActPath):
 		return 10
 	case r.Method == http.MethodGet && strings.HasPrefix(r.Path, api.FeedPath):
 		return 30

@@ -54,7 +54,7 @@ func TestIntegrate_waitsLongerThanTheFunctionRuns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *template) {
 		id := t.one("AWS::ApiGatewayV2::Api").ref()
-		require.Len(t, t.all("AWS::Lambda::Permission"), len(serving)+2, "only two rules may call others")
+		require.Len(t, t.all("AWS::Lambda::Permission"), len(serving)+3, "only three rules may call others")
 		for _, f := range serving {
 			live := t.live(f).ref()
 			integration := t.named(title(f)+"Integration", "AWS::ApiGatewayV2::Integration")
@@ -103,7 +103,7 @@ func TestAddStage_boundsRequestsAndMoreThoseWithoutAUser(t *testing.T) {
 				switch {
 				case r.Method == http.MethodGet && r.Operation == "getFeedCalendar":
 					share = 30
-				case r.Method == http.MethodGet && r.Operation == "getAddresses":
+				case r.Method == http.MethodGet && r.Operation == "getAddresses", r.Operation == "actOnNotification":
 					share = 10
 				}
 				require.InDelta(t, max(1, bound*share/100), limit[name], 0, "%s %s", r.Method, r.Path)

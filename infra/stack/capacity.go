@@ -32,8 +32,8 @@ const maxParallel = 10
 // nothing else bounds how many requests reach them there. A stage that closes its doors in haste keeps the reserves.
 func reservable() []string {
 	return []string{
-		string(env.Projections), string(env.Effects), string(env.Notify), string(env.Walk), string(env.Command),
-		string(env.Query),
+		string(env.Projections), string(env.Effects), string(env.Notify), string(env.Deliver), string(env.Walk),
+		string(env.Command), string(env.Query),
 	}
 }
 

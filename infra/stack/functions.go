@@ -18,11 +18,17 @@ import (
 )
 
 const (
-	// notifyRetries and notifyHours are Lambda's maximum for repeating an asynchronous call: within a day a late reminder
-	// is still delivered.
-	notifyRetries = 2
-	notifyHours   = 6
+	// asyncRetries and asyncHours are Lambda's maximum for repeating an asynchronous call: within a day a late reminder is
+	// still delivered.
+	asyncRetries = 2
+	asyncHours   = 6
 )
+
+// failures returns the queues of the calls that failed each time they were made, of the functions that others call
+// asynchronously.
+func failures() map[env.Function]string {
+	return map[env.Function]string{env.Notify: alarm.NotifyQueue, env.Deliver: alarm.DeliverQueue}
+}
 
 // functionName is the function's name in the account. Schedules carry it for years, so it must never change.
 func functionName(f env.Function) string { return prefix + string(f) }
@@ -71,10 +77,10 @@ func (d *deployment) addFunction(f env.Function) {
 	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: awscdk.RemovalPolicy_RETAIN}
 	function := awslambda.NewFunction(d.Stack, jsii.String(construct(f)), props)
 	alias := d.publish(f, function)
-	if f == env.Notify {
+	if queue, ok := failures()[f]; ok {
 		alias.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
-			RetryAttempts: jsii.Number(notifyRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(notifyHours)),
-			OnFailure: awslambdadestinations.NewSqsDestination(d.queues[alarm.NotifyQueue]),
+			RetryAttempts: jsii.Number(asyncRetries), MaxEventAge: awscdk.Duration_Hours(jsii.Number(asyncHours)),
+			OnFailure: awslambdadestinations.NewSqsDestination(d.queues[queue]),
 		})
 	}
 	d.functions[f], d.live[f] = function, alias
@@ -88,7 +94,7 @@ func (d *deployment) variables(f env.Function) *map[string]*string {
 			out[name] = jsii.String(strings.Join(d.settings.scopes(sides()[f]), " "))
 			continue
 		}
-		out[name] = d.value(name)
+		out[name] = d.value(f, name)
 	}
 	return &out
 }
@@ -98,7 +104,7 @@ func sides() map[env.Function]api.Side {
 	return map[env.Function]api.Side{env.Command: api.SideCommands, env.Query: api.SideQueries}
 }
 
-func (d *deployment) value(variable string) *string {
+func (d *deployment) value(of env.Function, variable string) *string {
 	switch variable {
 	case env.TableName:
 		return d.table.TableName()
@@ -106,6 +112,8 @@ func (d *deployment) value(variable string) *string {
 		return d.archive.BucketName()
 	case env.ParkingBucket:
 		return d.parking.BucketName()
+	case env.SnapshotBucket:
+		return d.snapshots.BucketName()
 	case env.BusName:
 		return d.bus.EventBusName()
 	case env.HintsHost:
@@ -115,7 +123,10 @@ func (d *deployment) value(variable string) *string {
 	case env.ScheduleGroup:
 		return d.group.Ref()
 	case env.ScheduleTargetARN:
-		// By its name: notify reads its own, to which it cannot refer.
+		// By its name: notify and deliver read their own, to which they cannot refer.
+		if of == env.Deliver {
+			return jsii.String(d.liveARN(env.Deliver))
+		}
 		return jsii.String(d.liveARN(env.Notify))
 	case env.ScheduleRoleARN:
 		return d.caller.RoleArn()
@@ -141,6 +152,15 @@ func (d *deployment) value(variable string) *string {
 		// Its version is in the reference: CloudFormation reads the value at the deployment, and the template has none.
 		return awscdk.NewCfnDynamicReference(awscdk.CfnDynamicReferenceService_SSM,
 			jsii.String(env.PepperParameter+":"+env.PepperVersion)).ToString()
+	case env.PushKey:
+		return awscdk.NewCfnDynamicReference(awscdk.CfnDynamicReferenceService_SSM,
+			jsii.String(env.PushPublicParameter+":"+env.PushPublicVersion)).ToString()
+	case env.PushKeyParameter:
+		return jsii.String(env.PushSecretParameter)
+	case env.DeliverARN:
+		return jsii.String(d.liveARN(env.Deliver))
+	case env.PushHosts:
+		return jsii.String(cmp.Or(strings.Join(d.settings.PushHosts, ","), env.PushHostsAny))
 	case env.Limits:
 		return jsii.String(limit.Format(d.settings.Limits))
 	}

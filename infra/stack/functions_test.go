@@ -24,11 +24,11 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.TableName:             t.one(tableType).ref(),
 			env.ArchiveBucket:         t.named("Archive", "AWS::S3::Bucket").ref(),
 			env.ParkingBucket:         t.named("Parking", "AWS::S3::Bucket").ref(),
+			env.SnapshotBucket:        t.named("Snapshots", "AWS::S3::Bucket").ref(),
 			env.BusName:               t.one("AWS::Events::EventBus").ref(),
 			env.HintsHost:             t.one(eventAPI).attribute("Dns.Http"),
 			env.HintsRealtimeHost:     t.one(eventAPI).attribute("Dns.Realtime"),
 			env.ScheduleGroup:         t.one("AWS::Scheduler::ScheduleGroup").ref(),
-			env.ScheduleTargetARN:     notify,
 			env.ScheduleRoleARN:       t.named("Caller", "AWS::IAM::Role").attribute("Arn"),
 			env.ScheduleDeadLetterARN: t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn"),
 			env.WalkQueueURL:          t.named("Walks", "AWS::SQS::Queue").ref(),
@@ -37,6 +37,10 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.SubjectForm:           strconv.Itoa(max(int(t.settings.SubjectForm), 1)),
 			env.Pepper:                "{{resolve:ssm:/nexus/pepper:1}}",
 			env.Limits:                limit.Format(t.settings.Limits),
+			env.PushKey:               "{{resolve:ssm:/nexus/push-public:1}}",
+			env.PushKeyParameter:      "/nexus/push",
+			env.PushHosts:             "any",
+			env.DeliverARN:            arn("lambda", "function:nexus-deliver:live"),
 			env.EdgeSecrets:           env.EdgeNone,
 			env.Issuer:                t.settings.Issuer,
 			env.Audience:              strings.Join(t.settings.Audience, " "),
@@ -54,6 +58,10 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			variables, _ := t.function(f).at("Environment", "Variables").(map[string]any)
 			require.Equal(t, f.Variables(), slices.Sorted(maps.Keys(variables)), "%s", f)
 			want[env.Scopes] = strings.Join(scopes[f], " ")
+			want[env.ScheduleTargetARN] = notify
+			if f == env.Deliver {
+				want[env.ScheduleTargetARN] = arn("lambda", "function:"+t.function(f).text("FunctionName")+":live")
+			}
 			for name, value := range variables {
 				require.Equal(t, want[name], text(value), "%s of %s", name, f)
 			}

@@ -25,7 +25,8 @@ func (d *deployment) graphs() []graph {
 		{"Records given up", d.mappingLines("OnFailureDestinationDeliveredEventCount")},
 		{"Records parked or unfinished", together(metric.RecordsParked, metric.RecordsUnfinished)},
 
-		{"Reminders late or missed", together(metric.RemindersLate, metric.RemindersMissed)},
+		{"Reminders late or missed, or that push services refuse", together(metric.RemindersLate, metric.RemindersMissed,
+			metric.PushRefused)},
 		{"Age of the oldest walk that waits, s", []line{{"walks", alarm.SQS, "ApproximateAgeOfOldestMessage", alarm.Maximum,
 			map[string]*string{alarm.QueueName: d.queues[alarm.WalkQueue].QueueName()}}}},
 		{"Calls of notify that wait, ms, or were dropped", []line{
@@ -183,6 +184,11 @@ func logQueries() []logQuery {
 		{"Reminders", awscloudwatch.LogQueryVisualizationType_LINE, []string{
 			"filter ispresent(RemindersDelivered) or ispresent(RemindersDropped)",
 			"stats sum(RemindersDelivered) as delivered, sum(RemindersDropped) as dropped by bin(5m)",
+		}},
+		{"Reminders on devices", awscloudwatch.LogQueryVisualizationType_LINE, []string{
+			"filter ispresent(PushTold) or ispresent(PushAgain) or ispresent(PushLate) or ispresent(PushRemoved)",
+			"stats sum(PushTold) as told, sum(PushAgain) as again, sum(PushLate) as late, sum(PushRemoved) as removed " +
+				"by bin(5m)",
 		}},
 		{"Entries of change logs, and live hints", awscloudwatch.LogQueryVisualizationType_LINE, []string{
 			"filter ispresent(ChangesAppended) or ispresent(HintsSent) or ispresent(HintsDropped)",

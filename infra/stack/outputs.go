@@ -24,9 +24,11 @@ func (d *deployment) addOutputs() {
 	out("StreamArn", "The table's stream, for nexus record", d.table.TableStreamArn())
 	out("ArchiveBucket", "Cold copies", d.archive.BucketName())
 	out("ParkingBucket", "PARKING: what could not be processed", d.parking.BucketName())
+	out("SnapshotBucket", "SNAPSHOTS: indexes of words, which can be made again", d.snapshots.BucketName())
 	out("BusName", "Rules for channels are made on this bus", d.bus.EventBusName())
 	out("UndeliveredQueue", "Calls that the scheduler could not make", d.queues[alarm.ScheduleQueue].QueueUrl())
 	out("FailedQueue", "Calls in which notify failed", d.queues[alarm.NotifyQueue].QueueUrl())
+	out("UntoldQueue", "Events and calls in which deliver failed", d.queues[alarm.DeliverQueue].QueueUrl())
 	out("DeadWalkQueue", "Walks over a user's items that failed", d.queues[alarm.DeadWalkQueue].QueueUrl())
 	if d.alarmTopic != nil {
 		out("AlarmsTopic", "Where alarms tell of themselves", d.alarmTopic)

@@ -22,7 +22,7 @@ const (
 )
 
 // addReminding makes the resources between an item and the delivery of its reminder: the group of schedules, the role
-// with which they call notify, the queues for failed calls and for walks, and the bus.
+// with which they call notify and deliver, the queues for failed calls and for walks, and the bus.
 func (d *deployment) addReminding() {
 	d.bus = awsevents.NewEventBus(d.Stack, jsii.String("Bus"), &awsevents.EventBusProps{
 		EventBusName: jsii.String(busName),
@@ -34,11 +34,12 @@ func (d *deployment) addReminding() {
 	d.group.ApplyRemovalPolicy(d.removalPolicy(), nil)
 	d.queues[alarm.ScheduleQueue] = d.queue("Undelivered")
 	d.queues[alarm.NotifyQueue] = d.queue("Failed")
+	d.queues[alarm.DeliverQueue] = d.queue("Untold")
 	d.addWalkQueue()
 
-	// The alias by its name, not a reference to it: the function's variables name this role.
+	// The aliases by their names, not references to them: the functions' variables name this role.
 	d.caller = awsiam.NewRole(d.Stack, jsii.String("Caller"), &awsiam.RoleProps{
-		Description: jsii.String("EventBridge Scheduler calls notify, and keeps what it could not call"),
+		Description: jsii.String("EventBridge Scheduler calls notify and deliver, and keeps what it could not call"),
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String(scheduler), &awsiam.ServicePrincipalOpts{
 			Conditions: &map[string]any{"StringEquals": map[string]any{
 				"aws:SourceAccount": d.Account(),
@@ -46,7 +47,7 @@ func (d *deployment) addReminding() {
 			}},
 		}),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"Call": policy(
-			allow([]string{"lambda:InvokeFunction"}, []string{d.liveARN(env.Notify)}, nil),
+			allow([]string{"lambda:InvokeFunction"}, []string{d.liveARN(env.Notify), d.liveARN(env.Deliver)}, nil),
 			allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.ScheduleQueue].QueueArn()}, nil),
 		)},
 	})

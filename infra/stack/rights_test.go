@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/bus"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/access"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/tenant"
@@ -89,7 +90,9 @@ func TestAllow_grantsNeitherEverythingNorEveryAction(t *testing.T) {
 					name := strings.TrimSuffix(resource, "*")
 					require.NotContains(t, name, "*", "%s: a star is at the end, after a name", who)
 					isVersions := strings.HasSuffix(name, ".Arn}:")
-					require.True(t, name == resource || strings.HasSuffix(name, "/") || isVersions, "%s: %s", who, resource)
+					isSchedules := strings.HasSuffix(name, "/"+deliver.SchedulePrefix)
+					require.True(t, name == resource || strings.HasSuffix(name, "/") || isVersions || isSchedules, "%s: %s", who,
+						resource)
 				}
 			}
 		}
@@ -165,6 +168,8 @@ func granted(t *template, g access.Grant) right {
 		return right{g.Actions, within(t.named("Archive", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.ParkingBucket:
 		return right{g.Actions, within(t.named("Parking", "AWS::S3::Bucket").attribute("Arn")), nil}
+	case env.SnapshotBucket:
+		return right{g.Actions, within(t.named("Snapshots", "AWS::S3::Bucket").attribute("Arn")), nil}
 	case env.BusName:
 		return right{g.Actions, []string{t.one("AWS::Events::EventBus").attribute("Arn")}, map[string]any{
 			"ForAllValues:StringEquals": map[string]any{"events:source": bus.Source},
@@ -176,6 +181,10 @@ func granted(t *template, g access.Grant) right {
 		return right{
 			g.Actions, within(arn("scheduler", "schedule/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name"))), nil,
 		}
+	case env.DeliverARN:
+		return right{g.Actions, []string{arn("lambda", "function:nexus-deliver:live")}, nil}
+	case env.PushKeyParameter:
+		return right{g.Actions, []string{arn("ssm", "parameter/nexus/push")}, nil}
 	case env.WalkQueueURL:
 		return right{g.Actions, []string{t.named("Walks", "AWS::SQS::Queue").attribute("Arn")}, nil}
 	case env.ScheduleRoleARN:
@@ -216,9 +225,10 @@ func lambdas(t *template, f env.Function) []right {
 			[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"},
 			[]string{t.named("Walks", "AWS::SQS::Queue").attribute("Arn")}, nil,
 		})
-	case env.Notify:
+	case env.Notify, env.Deliver:
+		queue := map[env.Function]string{env.Notify: "Failed", env.Deliver: "Untold"}[f]
 		out = append(out,
-			right{[]string{"sqs:SendMessage"}, []string{t.named("Failed", "AWS::SQS::Queue").attribute("Arn")}, nil})
+			right{[]string{"sqs:SendMessage"}, []string{t.named(queue, "AWS::SQS::Queue").attribute("Arn")}, nil})
 	}
 	return out
 }
@@ -295,8 +305,10 @@ func TestRole_isAssumedByItsServiceAndForItsGroupAlone(t *testing.T) {
 			require.Equal(t, arn("scheduler", "schedule-group/"+t.one("AWS::Scheduler::ScheduleGroup").text("Name")),
 				text(conditions["aws:SourceArn"]))
 			require.Equal(t, flat([]right{
-				{[]string{"lambda:InvokeFunction"},
-					[]string{arn("lambda", "function:"+t.function(env.Notify).text("FunctionName")+":live")}, nil},
+				{[]string{"lambda:InvokeFunction"}, []string{
+					arn("lambda", "function:"+t.function(env.Notify).text("FunctionName")+":live"),
+					arn("lambda", "function:"+t.function(env.Deliver).text("FunctionName")+":live"),
+				}, nil},
 				{[]string{"sqs:SendMessage"}, []string{t.named("Undelivered", "AWS::SQS::Queue").attribute("Arn")}, nil},
 			}), flat(rightsOf(t, role)))
 		}
@@ -311,7 +323,8 @@ func TestAddReminding_letsItsFunctionsPassTheRoleToTheSchedulerOnly(t *testing.T
 				if !slices.Contains(r.actions, access.PassRole) {
 					continue
 				}
-				require.Contains(t, []string{"EffectsRole/Resource", "NotifyRole/Resource", "WalkRole/Resource"}, who)
+				require.Contains(t,
+					[]string{"EffectsRole/Resource", "NotifyRole/Resource", "WalkRole/Resource", "DeliverRole/Resource"}, who)
 				require.Equal(t, []string{t.named("Caller", "AWS::IAM::Role").attribute("Arn")}, r.resources)
 				require.Equal(t, map[string]any{"StringEquals": map[string]any{"iam:PassedToService": "scheduler.amazonaws.com"}},
 					r.conditions)

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -35,8 +36,8 @@ func (d *deployment) role(f env.Function, log awslogs.LogGroup) awsiam.Role {
 	})
 	suppress(role, "AwsSolutions-IAM5",
 		"The star stands behind a name: for the streams of the table, the objects below a beginning, the schedules of the "+
-			"group.",
-		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/\*$/`)})
+			"group, or those whose names begin with a word.",
+		&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::[^*]+\/([a-z]+-)?\*$/`)})
 	if f == env.Account {
 		suppress(role, "AwsSolutions-IAM5", "A list of schedules is on everything or on nothing.", "Resource::*")
 	}
@@ -70,6 +71,8 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 		resources = within(*d.archive.BucketArn(), g.Within)
 	case env.ParkingBucket:
 		resources = within(*d.parking.BucketArn(), g.Within)
+	case env.SnapshotBucket:
+		resources = within(*d.snapshots.BucketArn(), g.Within)
 	case env.BusName:
 		resources, conditions = []string{*d.bus.EventBusArn()}, only("events:source", bus.Source)
 	case env.HintsHost:
@@ -80,6 +83,11 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	case env.ScheduleRoleARN:
 		resources = []string{*d.caller.RoleArn()}
 		conditions = map[string]any{"StringEquals": map[string]any{"iam:PassedToService": scheduler}}
+	case env.DeliverARN:
+		resources = []string{d.liveARN(env.Deliver)}
+	case env.PushKeyParameter:
+		resources = []string{d.arn("ssm", "parameter", strings.TrimPrefix(env.PushSecretParameter, "/"),
+			awscdk.ArnFormat_SLASH_RESOURCE_NAME)}
 	case env.WalkQueueURL:
 		resources = []string{*d.queues[alarm.WalkQueue].QueueArn()}
 	default:
@@ -142,8 +150,8 @@ func (d *deployment) lambdaStatements(f env.Function, log awslogs.LogGroup) []aw
 		out = append(out, allow([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"},
 			[]string{*d.queues[alarm.WalkQueue].QueueArn()}, nil))
 	}
-	if f == env.Notify {
-		out = append(out, allow([]string{"sqs:SendMessage"}, []string{*d.queues[alarm.NotifyQueue].QueueArn()}, nil))
+	if queue, ok := failures()[f]; ok {
+		out = append(out, allow([]string{"sqs:SendMessage"}, []string{*d.queues[queue].QueueArn()}, nil))
 	}
 	return out
 }

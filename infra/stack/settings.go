@@ -58,6 +58,8 @@ type Settings struct {
 	SubjectForm api.SubjectForm
 	// Announce are the events about items that the archive publishes, of [archive.Events]; empty for none.
 	Announce []string
+	// PushHosts are the suffixes of the hosts of push services that users' devices may name; empty for all.
+	PushHosts []string
 	// TableClass is the class of the table: "standard" or "infrequent".
 	TableClass string
 	// Reserve is the concurrency of readers, walk and notify in a protected stage, in place of that of [size.For]; by
@@ -116,6 +118,7 @@ const (
 	syncForm     = "syncForm"
 	subjectForm  = "subjectForm"
 	announce     = "announce"
+	pushHosts    = "pushHosts"
 	tableClass   = "tableClass"
 	reserve      = "reserve"
 
@@ -130,7 +133,7 @@ func settingNames() []string {
 	return []string{
 		issuer, audience, readScopes, writeScopes, origins, protected, rate, burst, logDays, alarmTopic, alarmEmail,
 		canaryToken, canaryClient, canarySecret, restored, syncForm, subjectForm, limits, rollout, domain, certificate,
-		announce, tableClass, reserve, effectsParallel, projectionsParallel,
+		announce, pushHosts, tableClass, reserve, effectsParallel, projectionsParallel,
 		identity, callbacks, selfSignUp, repository, region, replicas, maxReads, maxWrites, warmWrites, monthlyBudget,
 		backupRegion, backupDays, edgeSetting, originDomain, originCertificate, edgeSecret, door,
 	}
@@ -197,7 +200,8 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 		Door:   cmp.Or(r.Text(door), doorGateway),
 		Domain: r.Text(domain), Certificate: r.Text(certificate), Identity: r.Text(identity),
 		Callbacks: r.List(callbacks), SelfSignUp: r.Flag(selfSignUp), Repository: r.Text(repository),
-		Announce: r.List(announce), TableClass: cmp.Or(r.Text(tableClass), tableStandard), Reserve: r.Numbers(reserve),
+		Announce: r.List(announce), PushHosts: r.List(pushHosts),
+		TableClass: cmp.Or(r.Text(tableClass), tableStandard), Reserve: r.Numbers(reserve),
 		EffectsParallel:     r.parallel(effectsParallel, env.Effects),
 		ProjectionsParallel: r.parallel(projectionsParallel, env.Projections),
 	}
@@ -245,6 +249,9 @@ func ReadStage(name string, values map[string]any) (Settings, error) {
 	}
 	for _, event := range s.Announce {
 		r.Refuse(!slices.Contains(archive.Events(), event), announce, "want some of "+strings.Join(archive.Events(), ", "))
+	}
+	for _, host := range s.PushHosts {
+		r.Refuse(!isDomain(host), pushHosts, "want names of hosts in small letters")
 	}
 	r.Refuse(s.AlarmTopic != "" && !topicForm.MatchString(s.AlarmTopic), alarmTopic, "want a topic's ARN")
 	for _, address := range s.AlarmEmail {

@@ -36,6 +36,7 @@ type deployment struct {
 	table     awsdynamodb.ITableV2
 	archive   awss3.Bucket
 	parking   awss3.Bucket
+	snapshots awss3.Bucket
 	bus       awsevents.EventBus
 	group     awsscheduler.CfnScheduleGroup
 	queues    map[string]awssqs.Queue // by their names in pkg/deploy/alarm
@@ -105,6 +106,7 @@ func New(scope constructs.Construct, s Settings, packages string, of release.Rel
 	}
 	d.addReaders()
 	d.addWalking()
+	d.addDelivering()
 	d.addAccounts()
 	d.addDoors()
 	d.addAPI()

@@ -23,13 +23,16 @@ const (
 	givenUpDays = 35
 	// erasedDays is how long the list knows that an account was erased: longer than a restore of the table reaches back.
 	erasedDays = 40
+	// indexDays is how long a snapshot of an index stays that nobody replaces, because its user searches no more. One in
+	// use is replaced by the age of 20 days.
+	indexDays = 30
 	// purgedDays is the least that S3 keeps a version that is not current.
 	purgedDays = 1
 	// minTLS is the oldest accepted version of TLS.
 	minTLS = 1.2
 )
 
-// addStorage makes the bucket of cold copies and the bucket of parked records.
+// addStorage makes the buckets of cold copies, of parked records and of snapshots of indexes.
 func (d *deployment) addStorage() {
 	// Cold copies never expire: they are all that is left of an item. None moves to a cheaper class: those count an
 	// object as at least 128 KB, and a copy has two.
@@ -62,6 +65,15 @@ func (d *deployment) addStorage() {
 		NoncurrentVersionExpiration:         days(purgedDays),
 		AbortIncompleteMultipartUploadAfter: days(1),
 	}}})
+	// What it has can be made again, and must go with its user: no versions.
+	d.snapshots = d.bucket("Snapshots", &awss3.BucketProps{
+		Versioned: jsii.Bool(false),
+		LifecycleRules: &[]*awss3.LifecycleRule{{
+			Id:                                  jsii.String("unused"),
+			Expiration:                          days(indexDays),
+			AbortIncompleteMultipartUploadAfter: days(1),
+		}},
+	})
 }
 
 // erasedRule ends the entries of the list of erased accounts.
@@ -86,7 +98,9 @@ func (d *deployment) bucket(id string, props *awss3.BucketProps) awss3.Bucket {
 	props.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
 	props.EnforceSSL = jsii.Bool(true)
 	props.MinimumTLSVersion = jsii.Number(minTLS)
-	props.Versioned = jsii.Bool(true)
+	if props.Versioned == nil {
+		props.Versioned = jsii.Bool(true)
+	}
 	props.RemovalPolicy = d.removalPolicy()
 	bucket := awss3.NewBucket(d.Stack, jsii.String(id), props)
 	suppress(bucket, "AwsSolutions-S1",

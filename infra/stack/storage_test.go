@@ -27,7 +27,9 @@ func TestBucket_isEncryptedVersionedPrivateAndSpeaksTLSOnly(t *testing.T) {
 			require.Equal(t, map[string]any{
 				"BlockPublicAcls": true, "BlockPublicPolicy": true, "IgnorePublicAcls": true, "RestrictPublicBuckets": true,
 			}, b.at("PublicAccessBlockConfiguration"), b.path())
-			require.Equal(t, "Enabled", b.text("VersioningConfiguration", "Status"), b.path())
+			if b.path() != t.named("Snapshots", "AWS::S3::Bucket").path() { // nothing of a user is to stay there
+				require.Equal(t, "Enabled", b.text("VersioningConfiguration", "Status"), b.path())
+			}
 			require.NotEmpty(t, b.at("BucketEncryption", "ServerSideEncryptionConfiguration"), b.path())
 			require.Equal(t, map[string]any{"Rules": []any{map[string]any{"ObjectOwnership": "BucketOwnerEnforced"}}},
 				b.at("OwnershipControls"), b.path())
@@ -51,6 +53,20 @@ func TestBucket_keepsColdCopiesAndExpiresDeletedOrParkedObjects(t *testing.T) {
 			require.Equal(t, map[string]any{"NoncurrentDays": 30.0}, rule["NoncurrentVersionExpiration"])
 			require.Nil(t, rule["Transitions"])
 		}
+	})
+}
+
+func TestBucket_keepsNoVersionOfAnIndexAndEndsWhatIsNotUsed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *template) {
+		b := t.named("Snapshots", "AWS::S3::Bucket")
+		require.Nil(t, b.at("VersioningConfiguration"))
+		rules, _ := b.at("LifecycleConfiguration", "Rules").([]any)
+		require.Len(t, rules, 1)
+		rule := rules[0].(map[string]any)
+		require.Equal(t, "Enabled", rule["Status"])
+		require.Equal(t, 30.0, rule["ExpirationInDays"])
+		require.Nil(t, rule["Prefix"], "of all objects")
 	})
 }
 

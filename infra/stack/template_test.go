@@ -79,6 +79,7 @@ func adjustments() map[string]any {
 		"rollout":        "once",
 		"reserve":        "effects=80,walk=12", "effectsParallel": "6", "projectionsParallel": "2",
 		"monthlyBudget":  "200",
+		"pushHosts":      "push.example.com,notify.example.net",
 		"restoredStream": restoredStream,
 	}
 }

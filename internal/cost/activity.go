@@ -38,7 +38,7 @@ func (b biller) elsewhere(t *Taken) float64 {
 	cost := b.whole(functionRequests, invocations) + b.whole(functionTime, s.gbSeconds) +
 		b.whole(apiRequests, s.requests) + b.whole(scheduleCalls, s.calls) + b.whole(busEvents, s.events) +
 		b.whole(objectPuts, s.objects) + b.whole(logs, s.logged/gigabyte) + b.whole(b.way(), s.sent/gigabyte) +
-		b.whole(hintOperations, published*s.hints)
+		b.whole(hintOperations, published*s.hints) + b.whole(dataOut, s.pushed(b.month.Model)/gigabyte)
 	if b.when.Edge {
 		cost += b.whole(edgeRequests, s.requests) + b.whole(webRequests, s.requests)
 	}

@@ -70,12 +70,14 @@ type Bill struct {
 	Growth  []Growth  `json:"growth"`
 	Doors   []Door    `json:"doors"`
 	Further []Further `json:"further"`
-	// LifeCycle, Devices, Accounts and Limits are the other use of the table, and Rest every other service, for
+	// LifeCycle, Devices, Pushes, Accounts and Limits are the other use of the table, and Rest every other service, for
 	// everything.
 	LifeCycle Part `json:"lifeCycle"`
 	Devices   Part `json:"devices"`
+	Pushes    Part `json:"pushes"`
 	Accounts  Part `json:"accounts"`
 	Limits    Part `json:"limits"`
+	Searches  Part `json:"searches"`
 	Rest      Part `json:"rest"`
 	// Edge has what stands before the API, if anything does.
 	Edge *Part `json:"edge,omitempty"`
@@ -87,7 +89,7 @@ type Bill struct {
 
 // Parts returns the parts of the bill.
 func (b Bill) Parts() []Part {
-	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Accounts, b.Limits, b.Rest}
+	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Pushes, b.Accounts, b.Limits, b.Searches, b.Rest}
 	for _, part := range []*Part{b.Edge, b.Replicas} {
 		if part != nil {
 			parts = append(parts, *part)
@@ -168,8 +170,10 @@ func (b biller) bill() Bill {
 		Table:     Part{"the table, like for like", b.table(Creates, Updates, Reads), claimed},
 		LifeCycle: Part{"the table, life cycle", b.table(LifeCycle), 0},
 		Devices:   Part{"the table, devices", b.table(Devices), 0},
+		Pushes:    Part{"the table, reminders on devices", b.table(Pushes), 0},
 		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
 		Limits:    Part{"the table, limits of users", b.limits(), 0},
+		Searches:  Part{"searches", b.searches(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 		Edge:      b.edge(),
 	}
@@ -295,6 +299,7 @@ func (b biller) rest() []Line {
 		b.line("canary, what its requests change", tableWrites, Modelled, m.canaryRuns()*m.Model.CanaryUnits),
 		b.line("recovery to a point in time", tableRecovery, Counted, b.storedGB(true)),
 		b.line("answers to clients", b.way(), Modelled, s.sent*m.Times/gigabyte),
+		b.line("messages to push services", dataOut, Modelled, s.pushed(m.Model)*m.Times/gigabyte),
 		b.line("live hints, published and delivered", hintOperations, Modelled, published*s.hints*m.Times),
 		b.line("live hints, apps that connect", hintOperations, Modelled, sessions*m.Model.ConnectionOperations),
 		b.line("live hints, time connected", hintMinutes, Modelled, sessions*float64(m.Load.SessionMinutes)),

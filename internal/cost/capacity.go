@@ -100,13 +100,15 @@ func NewCapacity(m *Month, users int, peak float64, of StageSettings, quotas Quo
 	calls := one(used.calls * m.Times)
 	inOneMinute := calls * day.Seconds() * fullHour // of one user
 	notifying := m.busy(env.Notify) / used.calls    // seconds of a call
+	delivering := m.busy(env.Deliver) / used.calls  // of what follows from one
 	serving := one((m.busy(env.Command) + m.busy(env.Query)) * m.Times)
 	reserved := 0.0
-	for _, f := range []env.Function{env.Projections, env.Effects, env.Walk, env.Account, env.Notify, env.Canary} {
+	for _, f := range []env.Function{env.Projections, env.Effects, env.Walk, env.Account, env.Notify, env.Deliver,
+		env.Canary} {
 		reserved += reserve(f)
 	}
 	var writes, reads float64
-	for _, units := range b.unitsOf(Creates, Updates, Reads, LifeCycle, Devices) {
+	for _, units := range b.unitsOf(Creates, Updates, Reads, LifeCycle, Devices, Pushes) {
 		writes += units.TableUnits
 		reads += units.ReadUnits
 	}
@@ -134,6 +136,8 @@ func NewCapacity(m *Month, users int, peak float64, of StageSettings, quotas Quo
 		quotaOf+"EventBridge Scheduler")
 	add("notify at a time, in that minute", calls*notifying, inOneMinute/time.Minute.Seconds()*notifying,
 		reserve(env.Notify), "`reserve`")
+	add("deliver at a time, in that minute", calls*delivering, inOneMinute/time.Minute.Seconds()*delivering,
+		reserve(env.Deliver), "`reserve`")
 	add(BoundSchedules, openSchedules, openSchedules, quotas.Schedules, quotaOf+"EventBridge Scheduler")
 	times(BoundConcurrency, serving, quotas.Concurrency-reserved, quotaOf+"Lambda")
 	slices.SortStableFunc(c.Bounds, func(a, b Bound) int { return cmp.Compare(a.Users, b.Users) })

@@ -10,6 +10,10 @@ type Model struct {
 	PublishMilliseconds     float64 `json:"publishMilliseconds"`
 	ObjectMilliseconds      float64 `json:"objectMilliseconds"`
 	HintMilliseconds        float64 `json:"hintMilliseconds"`
+	// PushMilliseconds is the time of a request to a push service, connection included, and PushBytes what is sent with
+	// it: one record of 4,096 bytes, headers and the deployment's token.
+	PushMilliseconds float64 `json:"pushMilliseconds"`
+	PushBytes        int     `json:"pushBytes"`
 	// OwnMilliseconds is the duration of an invocation without its calls, which it makes one after another.
 	OwnMilliseconds float64 `json:"ownMilliseconds"`
 	// Shards of the stream at this load, which decide how many records a reader gathers in its window.
@@ -37,6 +41,7 @@ func DefaultModel() Model {
 	return Model{
 		ReadMilliseconds: 4, WriteMilliseconds: 6, TransactionMilliseconds: 12,
 		ScheduleMilliseconds: 25, PublishMilliseconds: 15, ObjectMilliseconds: 30, HintMilliseconds: 20,
+		PushMilliseconds: 150, PushBytes: 5000,
 		OwnMilliseconds: 2, Shards: 4, RecordLogBytes: 40, Processes: 20, MetricBytes: 1000,
 		HeaderBytes: 600, ConnectionOperations: 3,
 		CanarySeconds: 105, CanaryRequests: 10, CanaryUnits: 30,

@@ -57,24 +57,29 @@ func (p *person) after(at time.Time, least, most time.Duration) time.Time {
 
 // planDay plans a day; n is its number in the month.
 func (p *person) planDay(n int, morning time.Time) {
+	p.planDevices(n, morning)
 	p.planEvents(n, morning)
 	p.planSeries(morning)
 	p.planTasks(n, morning)
-	p.planReminders(morning)
+	p.planReminders(n, morning)
 	p.planNotes(n, morning)
 	for due := p.reads * (n + 1) / p.load.Days; p.sent < due; p.sent++ {
 		what := p.sent
 		p.plan.put(p.awake(morning), func(ctx context.Context, w *world) error { return p.sendRead(ctx, w, what) })
 	}
-	p.planSessions(morning)
+	p.planSessions(n, morning)
 }
 
 // planSessions plans when the person opens an app. A session is no longer than a watch, so it takes one request.
-func (p *person) planSessions(morning time.Time) {
+func (p *person) planSessions(n int, morning time.Time) {
 	for range p.load.Sessions {
-		p.command(p.awake(morning), request{
+		at := p.awake(morning)
+		p.command(at, request{
 			activity: Activity{"open an app", Devices}, method: http.MethodPut, path: "/v1/me/watch",
 		}, "", &thing{})
+		if devicesOn(n) > 0 {
+			p.planRenewal(at)
+		}
 	}
 }
 
@@ -166,7 +171,7 @@ func (p *person) planTasks(n int, morning time.Time) {
 	}
 }
 
-func (p *person) planReminders(morning time.Time) {
+func (p *person) planReminders(n int, morning time.Time) {
 	for i := range p.load.Reminders {
 		at := p.awake(morning)
 		trigger := p.after(at, 30*time.Minute, 3*time.Hour)
@@ -174,13 +179,9 @@ func (p *person) planReminders(morning time.Time) {
 		p.create(at, "create a reminder", "/v1/reminders", "reminderId", reminder, map[string]any{
 			"title": p.title("Call"), "triggerUtc": stamp(trigger), "tzid": zone,
 		})
-		if i >= p.load.CompletedReminders {
-			continue
+		if i < p.load.CompletedReminders {
+			p.planCompletion(n, p.after(trigger, 2*time.Minute, 30*time.Minute), reminder)
 		}
-		p.command(p.after(trigger, 2*time.Minute, 30*time.Minute), request{
-			activity: Activity{"complete a reminder", LifeCycle}, method: http.MethodPost,
-			path: "/v1/reminders/" + idHere + "/complete",
-		}, "", reminder)
 	}
 }
 

@@ -21,12 +21,13 @@ func newScheduler(t *tally) *schedulememory.Scheduler {
 	})
 }
 
-// newBus returns a bus that counts what is published.
-func newBus(t *tally) *busmemory.Bus {
+// newBus returns a bus that counts what is published, and tells of it.
+func newBus(t *tally, announced func([]bus.Event)) *busmemory.Bus {
 	return busmemory.New(func(events []bus.Event, after bool) error {
 		if after {
 			t.current.Events += len(events)
 			t.waits(t.model.PublishMilliseconds)
+			announced(events)
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ type services struct {
 	records                                 float64            // delivered by the stream
 	gbSeconds                               float64
 	requests, calls, events, objects, hints float64
+	pushes                                  float64
 	sent, logged, objectBytes               float64 // bytes
 }
 
@@ -27,6 +28,7 @@ func (b biller) servicesOf(taken []*Taken) services {
 		s.calls += float64(t.ScheduleCalls)
 		s.objects += float64(t.Objects)
 		s.hints += float64(t.Hints)
+		s.pushes += float64(t.Pushes)
 		s.objectBytes += float64(t.ObjectBytes)
 		for _, name := range slices.Sorted(maps.Keys(t.Functions)) {
 			w, gathered := t.Functions[name], b.gathered(name)
@@ -42,6 +44,9 @@ func (b biller) servicesOf(taken []*Taken) services {
 	s.sent += s.requests * float64(model.HeaderBytes)
 	return s
 }
+
+// pushed returns the bytes that are sent to push services.
+func (s services) pushed(m Model) float64 { return s.pushes * float64(m.PushBytes) }
 
 // gathered returns how many records a reader gets in one invocation on average, because the replay delivers each
 // alone. These are the one that opens its window and those that reach the same lane of the same shard until it closes.

@@ -23,6 +23,8 @@ const (
 	LifeCycle Group = "life cycle"
 	// Devices groups what keeps devices in step beside the changes themselves.
 	Devices Group = "devices"
+	// Pushes groups what brings reminders to devices.
+	Pushes Group = "reminders on devices"
 )
 
 // Activity is one thing that users or the clock do. Everything that follows from it, through all consumers, belongs to
@@ -92,7 +94,8 @@ type Taken struct {
 	ScheduleCalls int               `json:"scheduleCalls,omitempty"` // invocations by the scheduler
 	Objects       int               `json:"objects,omitempty"`       // put
 	ObjectBytes   int64             `json:"objectBytes,omitempty"`
-	Hints         int               `json:"hints,omitempty"` // published
+	Hints         int               `json:"hints,omitempty"`  // published
+	Pushes        int               `json:"pushes,omitempty"` // messages to push services
 }
 
 // Units sums the table's use for the activity. That of limits is left out, which one request in ten asks for.
@@ -202,7 +205,7 @@ func (t *tally) uses(who string) table.Observer {
 
 // all returns the use of all activities, by group and name.
 func (t *tally) all() []*Taken {
-	order := []Group{Creates, Updates, Reads, LifeCycle, Devices}
+	order := []Group{Creates, Updates, Reads, LifeCycle, Devices, Pushes}
 	return slices.SortedFunc(maps.Values(t.taken), func(a, b *Taken) int {
 		if a.Group != b.Group {
 			return slices.Index(order, a.Group) - slices.Index(order, b.Group)

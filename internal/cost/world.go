@@ -16,6 +16,7 @@ import (
 	"nexus/pkg/api"
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -56,6 +57,9 @@ type world struct {
 	notifier  *reminders.Notifier
 	walks     *queuememory.Queue
 	walker    *reminders.Walker
+	deliverer *deliver.Deliverer
+	due       [][]byte          // events of reminders that deliver did not get yet
+	acts      map[string]string // by reminder: the path of the action, as the last device got it
 	scheduler *schedulememory.Scheduler
 	copies    objects
 	pepper    pepper.Pepper
@@ -77,6 +81,7 @@ func newWorld(begin time.Time, seed uint64, m Model) (*world, error) {
 		now: begin, swept: begin, removed: map[table.Index]int{}, registry: product.Registry(), tally: newTally(m),
 		logs: map[string]*slog.Logger{}, surfaces: map[string]http.Handler{},
 		ids: chacha(seed), luck: chacha(seed + 2), functions: map[string]string{},
+		acts: map[string]string{},
 	}
 	for _, line := range readers.Table(w.registry) {
 		for _, consumer := range line.Consumers {
@@ -146,16 +151,16 @@ func (w *world) logOf(function string) *slog.Logger {
 func (w *world) assemble() error {
 	ports := system.Ports{
 		Store:  func(part string) table.Store { return w.storeOf(fenced(part, part)) },
-		Pepper: w.pepper, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally), Copies: w.copies,
+		Pepper: w.pepper, Now: w.clock, Scheduler: w.scheduler, Bus: newBus(w.tally, w.announced), Copies: w.copies,
 		Pusher: newPusher(w.tally), Hints: push.Place{URL: "wss://realtime", Host: "http"},
 		Log:    func(part string) *slog.Logger { return w.logOf(w.functionOf(part)) },
-		Random: w.ids, Queue: w.walks, NewID: w.newID,
+		Random: w.ids, Queue: w.walks, NewID: w.newID, Pushes: w.pushes(),
 	}
 	deployed, err := system.New(w.registry, ports)
 	if err != nil {
 		return err
 	}
-	w.notifier, w.walker = deployed.Notifier, deployed.Walker
+	w.notifier, w.walker, w.deliverer = deployed.Notifier, deployed.Walker, deployed.Deliverer
 	for _, r := range deployed.Readers {
 		loop, err := consume.New(consume.Config{
 			Registry: w.registry, Consumers: r.Consumers, Parking: w.copies, Log: w.logOf(r.Line.Name), Now: w.clock,
@@ -209,7 +214,7 @@ func (w *world) functionOf(part string) string {
 }
 
 // deliver delivers all undelivered stream records to the readers, one at a time, as the stream does when users are few
-// for its shards. It also delivers the records that follow from them.
+// for its shards. It also delivers the records that follow from them, and brings what is due to devices.
 func (w *world) deliver(ctx context.Context) error {
 	shards, err := w.store.Feed().Shards(ctx)
 	if err != nil {
@@ -221,7 +226,12 @@ func (w *world) deliver(ctx context.Context) error {
 			return fmt.Errorf("read the stream: %w", err)
 		}
 		if len(slice.Records) == 0 {
-			return w.walkAll(ctx)
+			if err := w.walkAll(ctx); err != nil || len(w.due) == 0 {
+				return err
+			}
+			if err := w.bringAll(ctx); err != nil {
+				return err
+			}
 		}
 		for _, rec := range slice.Records {
 			w.read = rec.Sequence

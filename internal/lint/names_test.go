@@ -20,8 +20,8 @@ var listed = map[string][]string{
 		"Nexus", "Dev", "Demo", "Simulate", "Cost", "Smoke", "Verify", "Record", "Replay", "Expand", "Import", "Export",
 		"Completion",
 	},
-	"functions":     {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Account"},
-	"functions/e2e": {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Account", "Canary"},
+	"functions":     {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Deliver", "Account"},
+	"functions/e2e": {"Functions", "Command", "Query", "Projections", "Effects", "Notify", "Deliver", "Account", "Canary"},
 	lintFolder: {
 		"ExportedNames", "FanIn", "Programs", "Directions", "Walk", "Prose", "Names", "Vocabulary", "FirstWords",
 	},

@@ -116,6 +116,7 @@ func (h *history) published(e bus.Event) {
 		h.violate("I5", s.user, detail.ItemID, "was published for %s without a delivery", detail.DueUtc)
 		return
 	}
+	h.phones.published(e)
 	if s.told[sk]++; s.told[sk] > 1 {
 		h.happened["reminder published again"]++
 	}
@@ -224,7 +225,8 @@ func (h *history) checkSchedules() {
 	}
 	for _, one := range h.schedules.Entries() {
 		if _, ok := wanted[one.Name]; !ok {
-			if h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
+			isOwn := !isPush(one.Payload) // of reminders; those of devices have laws of their own
+			if !isOwn || h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
 				continue
 			}
 			h.violate("I4", userOfPayload(one.Payload), string(one.Payload),

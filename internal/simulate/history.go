@@ -56,6 +56,7 @@ type history struct {
 	door      *door          // the API over HTTP; nil where no user leaves and no limits are played
 	limits    *limits        // nil where none are played
 	fleet     *fleet
+	phones    *phones // nil where none are played
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
 	stream    *stream
@@ -77,6 +78,7 @@ type history struct {
 
 	struck      entity.Ref // the item of which a row was damaged last; zero for none, or several
 	oracle      *oracle
+	finder      *finder
 	leaver      *leaver            // nil if no user leaves
 	copiedBy    map[string]*worker // who put an object last
 	places      register.Walk      // all that was written anywhere
@@ -128,9 +130,11 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.take()
 		h.walkSome()
 		h.useDevices()
+		h.usePhones()
 		h.leaveSome()
 		h.useLimits()
 		h.checkSums()
+		h.searchSome()
 	}
 	if h.violation == nil {
 		h.luck.step(spec.Steps)
@@ -158,17 +162,18 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.registry = product.Registry()
 	h.users = l.names
 	h.oracle = newKnown(h.users)
+	h.finder = newFinder(spec.Seed)
 	h.openAccounts()
 	h.openLimits()
 
-	h.system = h.assemble(h.withAccounts(system.Ports{
+	h.system = h.assemble(h.openPhones(h.withAccounts(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
 		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause, Random: l.bits(),
 		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
 		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
 		Limits: h.limitNumbers(),
-	}), ownSum())
+	})), ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.
 	h.direct = h.assemble(system.Ports{

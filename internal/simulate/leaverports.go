@@ -23,7 +23,8 @@ func (h *history) fenced(p system.Ports) system.Ports {
 func (h *history) withAccounts(p system.Ports) system.Ports {
 	if h.leaver != nil {
 		p.Erasing = &system.Erasing{
-			Archive: blobPort{h, h.copies}, Parking: blobPort{h, h.parking}, Bus: h.bus, Wait: h.waitErasing,
+			Archive: blobPort{h, h.copies}, Parking: blobPort{h, h.parking}, Snapshots: indexPort{h.finder.objects, h},
+			Bus: h.bus, Wait: h.waitErasing,
 			Patience: account.Patience, EdgeTime: account.EdgeTime, Rate: account.Rate,
 		}
 	}

@@ -77,7 +77,8 @@ func (h *history) restoreTable() {
 		Scheduler: h.schedules, Lister: h.schedules,
 	})
 	ports.Erasing = &system.Erasing{
-		Archive: blobPort{h, h.copies}, Parking: blobPort{h, h.parking}, Bus: busmemory.New(nil),
+		Archive: blobPort{h, h.copies}, Parking: blobPort{h, h.parking}, Snapshots: indexPort{h.finder.objects, h},
+		Bus: busmemory.New(nil),
 		Wait: func(_ context.Context, d time.Duration) error {
 			t.now = t.now.Add(d)
 			return nil

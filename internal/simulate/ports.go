@@ -123,7 +123,8 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 
 // mayLag reports a worker that decides on a read which may lag.
 func (p storePort) mayLag() {
-	if w := p.h.current; w != nil && w.kind != commanding && w.kind != serving && w.kind != erasing {
+	if w := p.h.current; w != nil && w.kind != commanding && w.kind != serving && w.kind != erasing &&
+		w.kind != telling {
 		p.h.violate("I10", "", w.name, "decides on a read that may lag")
 	}
 }

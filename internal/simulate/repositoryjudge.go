@@ -161,14 +161,14 @@ func (h *history) everythingIn(in table.Walker) (all []placed) {
 		all = append(all, placed{row.Key().String(), string(change.AppendItem(nil, row))})
 		return nil
 	})
-	for _, objects := range []*blobmemory.Store{h.copies, h.parking} {
+	for _, objects := range []*blobmemory.Store{h.copies, h.parking, h.finder.objects} {
 		for after, more := "", true; more; {
 			names, errList := objects.List(noContext, "", blobPage, after)
 			err = errors.Join(err, errList)
 			for _, name := range names {
 				body, errGet := objects.Get(noContext, name)
 				err, after = errors.Join(err, errGet), name
-				all = append(all, placed{name, string(body)})
+				all = append(all, placed{name, strings.ToValidUTF8(string(body), " ")})
 			}
 			more = len(names) == blobPage
 		}

@@ -24,6 +24,8 @@ func rightsOf(registry *entity.Registry, part string) (out rights) {
 		functions = append(functions, env.Command, env.Query)
 	case system.PartNotify:
 		functions = append(functions, env.Notify)
+	case system.PartDeliver:
+		functions = append(functions, env.Deliver)
 	case system.PartWalk:
 		functions = append(functions, env.Walk)
 	}

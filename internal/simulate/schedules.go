@@ -108,7 +108,7 @@ func (s *schedules) again(n int) *worker {
 	return nil
 }
 
-// deliver calls the notifier. A failed call is repeated.
+// deliver calls the notifier, or has a device told. A failed call is repeated.
 func (s *schedules) deliver(payload []byte) *worker {
 	h := s.h
 	var err error
@@ -121,6 +121,9 @@ func (s *schedules) deliver(payload []byte) *worker {
 		}
 	}
 	notify := h.notify(w)
+	if isPush(payload) {
+		w.kind, w.name, notify = telling, describe("deliver again %s", payload), h.system.Deliverer.Wake
+	}
 	return h.start(w, func(ctx context.Context) { err = notify(ctx, payload) }, userOfPayload(payload))
 }
 

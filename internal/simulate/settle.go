@@ -84,8 +84,10 @@ func (h *history) rest() {
 		h.checkClock(s)
 		h.checkDelivered(s)
 		h.checkAnnouncements(s)
+		h.checkSearch(s, true)
 	}
 	h.checkDevices()
+	h.phones.checkTold()
 	h.checkSchedules()
 	h.checkCopies()
 	h.checkAnnounced()
@@ -129,6 +131,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 		}
 	}
 	moved = h.walkAll() || moved
+	moved = h.phones.bringAll() || moved
 	for n := len(h.schedules.calls); n > 0; n-- {
 		h.run(h.schedules.retry(), -1)
 		moved = true

@@ -17,6 +17,7 @@ const (
 	commanding
 	delivering
 	notifying
+	telling
 	walking
 	repairing
 	serving // a request that reads

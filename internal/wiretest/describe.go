@@ -44,7 +44,7 @@ type description struct {
 // panic.
 var described = sync.OnceValue(func() map[string]Service {
 	out := map[string]Service{}
-	for _, file := range []string{"appsync", "dynamodb", "events", "s3", "scheduler", "sqs", "streams"} {
+	for _, file := range []string{"appsync", "dynamodb", "events", "lambda", "s3", "scheduler", "sqs", "ssm", "streams"} {
 		text, err := services.ReadFile("services/" + file + ".json")
 		var d description
 		if err == nil {

@@ -47,6 +47,7 @@ type EraserConfig struct {
 	Config
 	Archive   blob.Purger // as Objects
 	Parking   blob.Purger
+	Snapshots blob.Purger
 	Scheduler schedule.Scheduler
 	Schedules schedule.Lister
 	Bus       bus.Bus
@@ -80,8 +81,8 @@ type Eraser struct {
 
 // NewEraser returns an eraser. It panics if something is missing, a mistake in the program.
 func NewEraser(c EraserConfig) *Eraser {
-	if c.Archive == nil || c.Parking == nil || c.Scheduler == nil || c.Schedules == nil || c.Bus == nil ||
-		len(c.Consumers) == 0 || c.Digest == nil || c.Log == nil || c.NewID == nil || c.Wait == nil {
+	if c.Archive == nil || c.Parking == nil || c.Snapshots == nil || c.Scheduler == nil || c.Schedules == nil ||
+		c.Bus == nil || len(c.Consumers) == 0 || c.Digest == nil || c.Log == nil || c.NewID == nil || c.Wait == nil {
 		panic("account: a part of the EraserConfig is missing")
 	}
 	c.Objects = c.Archive

@@ -64,7 +64,7 @@ func (a *again) objects(ctx context.Context) error {
 	for _, of := range []struct {
 		from  blob.Store
 		place register.Place
-	}{{a.Archive, register.Archive}, {a.Parking, register.Parking}} {
+	}{{a.Archive, register.Archive}, {a.Parking, register.Parking}, {a.Snapshots, register.Snapshots}} {
 		for _, folder := range register.Prefixes(of.place, "", a.Digest, a.Consumers...) {
 			folder = strings.TrimSuffix(folder, "/")
 			err := eachObject(ctx, of.from, folder, func(name string) error {

@@ -20,6 +20,7 @@ func TestGuard_refusesEachWriteForAnAccountThatIsGone(t *testing.T) {
 	w := setup(t)
 	guard := account.NewGuard(w.fence(0))
 	store, scheduler, objects := guard.Store(w.store), guard.Scheduler(w.calls), guard.Objects(w.archive)
+	snapshots := guard.Objects(w.snapshots)
 	published := guard.Bus(w.bus)
 	writes := func(user string) []error {
 		row := entity.GoneKey(user, "note_1").Item()
@@ -34,6 +35,7 @@ func TestGuard_refusesEachWriteForAnAccountThatIsGone(t *testing.T) {
 				Type: "ReminderDue", Detail: []byte(`{"userId":"` + user + `"}`), Time: noon,
 			}),
 			objects.Put(t.Context(), "archive/"+user+"/note_1/1.json", []byte("{}")),
+			snapshots.Put(t.Context(), "snap/"+user+"/search/1-2", []byte("words of "+marker(user))),
 		}
 	}
 	for _, err := range append(writes("ann"), writes("ben")...) {

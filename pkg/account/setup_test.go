@@ -38,18 +38,19 @@ func marker(user string) string { return "words of " + user + "." }
 // fixture is everything that has data of users, in memory and on a clock of its own.
 type fixture struct {
 	*testing.T
-	now      time.Time
-	store    *memory.Store
-	archive  *blobmemory.Store
-	parking  *blobmemory.Store
-	calls    *schedulememory.Scheduler
-	bus      *busmemory.Bus
-	pepper   pepper.Pepper
-	log      *strings.Builder
-	steps    int // calls since it was set to 0, each counted before and after
-	dieAt    int // the step at which the process dies; 0 for never
-	watching func()
-	ids      int
+	now       time.Time
+	store     *memory.Store
+	archive   *blobmemory.Store
+	parking   *blobmemory.Store
+	snapshots *blobmemory.Store
+	calls     *schedulememory.Scheduler
+	bus       *busmemory.Bus
+	pepper    pepper.Pepper
+	log       *strings.Builder
+	steps     int // calls since it was set to 0, each counted before and after
+	dieAt     int // the step at which the process dies; 0 for never
+	watching  func()
+	ids       int
 	// isLooking says that the test looks, which is no step.
 	isLooking bool
 }
@@ -63,7 +64,7 @@ func setup(t *testing.T) *fixture {
 		Fault: func(memory.Call) error { return w.step() },
 	})
 	object := func(string, string, bool) error { return w.step() }
-	w.archive, w.parking = blobmemory.New(object), blobmemory.New(object)
+	w.archive, w.parking, w.snapshots = blobmemory.New(object), blobmemory.New(object), blobmemory.New(object)
 	w.calls = schedulememory.New(object)
 	w.bus = busmemory.New(func([]bus.Event, bool) error { return w.step() })
 	var err error
@@ -100,7 +101,8 @@ func part(user string) string {
 
 func (w *fixture) eraser() *account.Eraser {
 	return account.NewEraser(account.EraserConfig{
-		Config: w.config(), Archive: w.archive, Parking: w.parking, Scheduler: w.calls, Schedules: w.calls, Bus: w.bus,
+		Config: w.config(), Archive: w.archive, Parking: w.parking, Snapshots: w.snapshots,
+		Scheduler: w.calls, Schedules: w.calls, Bus: w.bus,
 		Consumers: []string{"stats", "reminders"}, Digest: part,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		NewID: func() string {
@@ -160,6 +162,8 @@ func (w *fixture) populate(user string) int {
 			continue
 		case line.Place == register.Archive:
 			require.NoError(w, w.archive.Put(w.Context(), name, body))
+		case line.Place == register.Snapshots:
+			require.NoError(w, w.snapshots.Put(w.Context(), name, body))
 		case line.Place == register.Parking:
 			if line.Owner != register.ByName {
 				name = strings.ReplaceAll(name, "x1", "of"+user)
@@ -211,7 +215,9 @@ func (w *fixture) dump() []string {
 	for _, it := range w.rows() {
 		out = append(out, fmt.Sprint("row ", it.Key(), " ", it))
 	}
-	for name, objects := range map[string]*blobmemory.Store{"archive ": w.archive, "parking ": w.parking} {
+	for name, objects := range map[string]*blobmemory.Store{
+		"archive ": w.archive, "parking ": w.parking, "snapshots ": w.snapshots,
+	} {
 		names, err := objects.List(w.Context(), "", 1000, "")
 		require.NoError(w, err)
 		for _, object := range names {

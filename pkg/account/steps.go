@@ -10,6 +10,7 @@ import (
 	"nexus/pkg/blob"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/device"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/register"
@@ -40,7 +41,8 @@ func (w *worker) do(ctx context.Context, step int) (removed Survey, err error) {
 	return removed, err
 }
 
-// outward ends what reaches outward: the calendar address, and the devices on which reminders are told.
+// outward ends what reaches outward: the calendar address, the devices on which reminders are told, and the webhooks
+// with what is to be sent to them.
 func (w *worker) outward(ctx context.Context) (int, error) {
 	var keys []item.Key
 	it, err := table.Find(ctx, w.Store, entity.FeedKey(w.user))
@@ -50,14 +52,14 @@ func (w *worker) outward(ctx context.Context) (int, error) {
 	if it != nil {
 		keys = append(keys, it.Key())
 	}
-	devices := table.Query{
-		Partition: entity.UserPK(w.user), Range: table.Range{Prefix: device.DevicePrefix()},
-	}
-	for it, err := range table.Rows(ctx, w.Store, devices, 0) {
-		if err != nil {
-			return 0, fmt.Errorf("read the devices: %w", err)
+	for _, prefix := range []string{device.DevicePrefix(), entity.ItemPrefix(outbox.TypeWebhook), outbox.Outs()} {
+		q := table.Query{Partition: entity.UserPK(w.user), Range: table.Range{Prefix: prefix}}
+		for it, err := range table.Rows(ctx, w.Store, q, 0) {
+			if err != nil {
+				return 0, fmt.Errorf("read what reaches outward: %w", err)
+			}
+			keys = append(keys, it.Key())
 		}
-		keys = append(keys, it.Key())
 	}
 	if len(keys) == 0 {
 		return 0, nil
@@ -162,9 +164,15 @@ func (w *worker) log(
 	return removed, nil
 }
 
-// objects deletes the cold copies with all their versions, and whatever else the archive bucket has of the user.
+// objects deletes the cold copies with all their versions, whatever else the archive bucket has of the user, and the
+// snapshots.
 func (w *worker) objects(ctx context.Context) (int, error) {
-	return w.purge(ctx, w.Archive, register.Prefixes(register.Archive, w.user, w.Digest))
+	removed, err := w.purge(ctx, w.Archive, register.Prefixes(register.Archive, w.user, w.Digest))
+	if err != nil {
+		return removed, err
+	}
+	more, err := w.purge(ctx, w.Snapshots, register.Prefixes(register.Snapshots, w.user, w.Digest))
+	return removed + more, err
 }
 
 // parked deletes the user's parked records, and of those without an owner the ones that name the user.

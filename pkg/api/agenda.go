@@ -27,6 +27,7 @@ func agendaOperation(r *entity.Registry) *operation {
 				Doc: "Entity types; EVENT, TASK and REMINDER unless given. EVENT includes the occurrences of series."},
 			{Name: "tags", Kind: entity.Tags, Max: 50, MemberMin: 1, MemberMax: 64,
 				Doc: "Only what has at least one of these tags."},
+			wordsParam("status", "Only what has one of these statuses.", query.SearchStatuses(r)),
 			limitParam(), cursorParam(),
 		},
 		answers: []documented{
@@ -39,7 +40,7 @@ func agendaOperation(r *entity.Registry) *operation {
 			}
 			q := query.AgendaQuery{
 				Zone: c.query.Str("tz"), Types: c.query.Strings("types"), Tags: c.query.Strings("tags"), Limit: limit,
-				Cursor: cursor,
+				Cursor: cursor, Statuses: c.query.Strings("status"),
 			}
 			q.From, _ = c.query.Time("from")
 			q.To, _ = c.query.Time("to")

@@ -77,6 +77,8 @@ type Config struct {
 	Exports Exports
 	// Notifications tell devices of reminders; nil for a system without.
 	Notifications *Notifications
+	// Webhooks are called with what happens to items; nil for a system without.
+	Webhooks *Webhooks
 	// SignedInAt returns when the user who sent the request signed in, zero if the token does not say; nil for never.
 	SignedInAt func(*http.Request) time.Time
 	// Now measures the duration of a request and the age of a sign-in; nothing else depends on it.

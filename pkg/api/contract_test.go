@@ -234,6 +234,7 @@ func (d driver) pathValue(tag, name string) string {
 	case "exportId":
 		return d.want(202, askExport()).text("exportId")
 	case "deviceId":
+		d.want(200, register(oneDevice, endpoint))
 		return "3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a11"
 	case "act":
 		d.want(200, register(oneDevice, endpoint))

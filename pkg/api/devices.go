@@ -26,6 +26,8 @@ type Notifications struct {
 	Key string
 	// CheckEndpoint refuses an endpoint that may not be called.
 	CheckEndpoint func(endpoint string) error
+	// Test has a device told that it is reached. It may return before that is done.
+	Test func(ctx context.Context, t deliver.Test) error
 	// Hosts are the suffixes of the hosts of push services that are allowed; none allows all.
 	Hosts []string
 }
@@ -42,6 +44,7 @@ const (
 	memberSeenOn   = "seenOn"
 	memberKey      = "key"
 	memberUser     = "user"
+	memberDelivery = "deliveryId"
 
 	memberAct     = "act"
 	memberAction  = "action"
@@ -136,7 +139,41 @@ func deviceOperations() []*operation {
 				return answer{status: http.StatusNoContent}, deviceProblem(err, 0)
 			},
 		},
+		testOperation(path),
 		actOperation(),
+	}
+}
+
+// testOperation sends a message to one device.
+func testOperation(path map[string]object) *operation {
+	return &operation{
+		id: "testDevice", method: http.MethodPost, path: devicesPath + "/{" + memberDeviceID + "}/test", tag: "me",
+		writes: true, alone: true, forgets: true, finds: true, paths: path,
+		summary: "Send a test to a device",
+		detail: "The device gets a message with the itemType " + deliver.TypeTest + " and its own name as title. All tests " +
+			"of a device within a minute are one. The answer does not wait for the push service.",
+		answers: []documented{{status: http.StatusAccepted, doc: "The message is on its way.", schema: record(
+			[]string{memberDelivery}, object{{memberDelivery, object{
+				{"type", "string"}, {"pattern", "^[A-Za-z0-9_-]{1,64}$"}, {"description", "The deliveryId of the message."},
+			}}},
+		)}},
+		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			if err := s.mayNotify(); err != nil {
+				return answer{}, err
+			}
+			on, err := s.Notifications.Devices.Find(ctx, c.user, c.path[memberDeviceID])
+			if err != nil {
+				return answer{}, deviceProblem(err, 0)
+			}
+			if on == nil {
+				return answer{}, refuse(notFound, "There is no such device.")
+			}
+			t := deliver.NewTest(c.user, on.ID, s.Now())
+			if err := s.Notifications.Test(ctx, t); err != nil {
+				return answer{}, err
+			}
+			return viewAnswer(http.StatusAccepted, object{{memberDelivery, t.DeliveryID()}})
+		},
 	}
 }
 

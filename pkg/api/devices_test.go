@@ -26,7 +26,8 @@ func (b *fixture) notifications() *api.Notifications {
 	return &api.Notifications{
 		Devices: deliver.NewDevices(b.store, b.clock), Acts: deliver.NewActs(b.store, b.clock), Key: "the key",
 		Name:          func(user string) string { return "pseudonym of " + user },
-		CheckEndpoint: outbound.New(outbound.Config{}).Check,
+		CheckEndpoint: outbound.Config{}.Check,
+		Test:          func(_ context.Context, t deliver.Test) error { b.tests = append(b.tests, t); return nil },
 	}
 }
 
@@ -109,6 +110,26 @@ func TestAPI_hasNoDevicesWhereNoneAreTold(t *testing.T) {
 	b.want(404, register(oneDevice, endpoint))
 	b.want(404, request{method: http.MethodDelete, path: oneDevice})
 	b.want(404, post(deliver.ActPath+"x", `{"action":"complete"}`))
+	b.want(404, post(oneDevice+"/test", ""))
+}
+
+// All tests of a device within a minute are one delivery, so a client that repeats one makes no second.
+func TestAPI_testsADeviceOfItsUser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.want(404, post(oneDevice+"/test", ""))
+	b.want(404, post(devices+"/not-a-uuid/test", ""))
+	b.want(200, register(oneDevice, endpoint))
+	b.want(404, post(oneDevice+"/test", "").by("bob"))
+	b.Empty(b.tests)
+	first := b.want(202, post(oneDevice+"/test", "")).Body.String()
+	b.now = b.now.Add(30 * time.Second)
+	b.JSONEq(first, b.want(202, post(oneDevice+"/test", "")).Body.String())
+	b.now = b.now.Add(time.Minute)
+	b.NotEqual(first, b.want(202, post(oneDevice+"/test", "")).Body.String())
+	b.Len(b.tests, 3)
+	b.JSONEq(`{"deliveryId":"`+b.tests[0].DeliveryID()+`"}`, first)
+	b.Equal(b.tests[0], b.tests[1])
 }
 
 // messages keep what was sent to a push service.

@@ -82,6 +82,8 @@ func descriptionOfTag(r *entity.Registry, tag string) string {
 	switch tag {
 	case "agenda":
 		return "What happens in a window of time, occurrence by occurrence."
+	case "search":
+		return "What a user has, by its words and by what it is."
 	case "calendar":
 		return "The calendar as other calendar programs read and write it."
 	case "changes":

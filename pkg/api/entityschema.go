@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/product"
 )
 
@@ -89,10 +90,13 @@ func shownSchema(r *entity.Registry, t *entity.Type) object {
 			return have
 		})
 	}
-	if t.Name == entity.TypeUserMeta {
+	switch t.Name {
+	case entity.TypeUserMeta:
 		s.change("properties", func(v any) any {
 			return append(slices.Clone(v.(object)), nearLimitsSchema(), leavingSchema())
 		})
+	case outbox.TypeWebhook:
+		s.change("properties", func(v any) any { return append(slices.Clone(v.(object)), secretsSchema()...) })
 	}
 	return s
 }

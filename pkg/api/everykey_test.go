@@ -21,6 +21,7 @@ func TestIdempotencyKey_isTakenForEveryOtherWrite(t *testing.T) {
 	values := strings.NewReplacer("{masterId}", "mst_"+someUUID,
 		"{eventId}", "evt_"+someUUID, "{taskId}", "task_"+someUUID,
 		"{noteId}", "note_"+someUUID, "{reminderId}", "rem_"+someUUID, "{instanceId}", "inst_20260302_"+someUUID,
+		"{webhookId}", "whk_"+someUUID,
 		"{id}", "task_"+someUUID, "{targetType}", "TASK", "{targetId}", "task_"+someUUID, "{exportId}", "000001",
 		"/instances/{date}", "/instances/20260302", "{date}", "2026-03-02", "{nodeId}", "act_"+someUUID)
 	asked := 0
@@ -31,7 +32,9 @@ func TestIdempotencyKey_isTakenForEveryOtherWrite(t *testing.T) {
 		}
 		if !isWrite {
 			b.True(route.Method == http.MethodGet || slices.Contains([]string{
-				"runCommands", "watch", "makeFeed", "putDevice", "deleteDevice", "actOnNotification",
+				"runCommands", "watch", "makeFeed", "putDevice", "deleteDevice", "testDevice",
+				"actOnNotification",
+				"testWebhook", "redeliverWebhook",
 			}, id), id)
 			continue
 		}

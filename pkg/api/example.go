@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 )
@@ -93,6 +94,9 @@ func exampleValue(f entity.Field) any {
 	case entity.Color:
 		return "amber"
 	case entity.Tags:
+		if f.Name == outbox.AttrEventTypes {
+			return []any{"task.*"}
+		}
 		return []any{"home"}
 	case entity.Minutes, entity.Integers:
 		return []any{number(max(f.MemberMin, 10))}
@@ -112,6 +116,8 @@ func exampleValue(f entity.Field) any {
 		return "Water the plants"
 	case product.AttrRRule:
 		return "FREQ=WEEKLY;BYDAY=MO" // the other examples are on Mondays
+	case outbox.AttrURL:
+		return "https://hooks.example.com/nexus"
 	case memberFrom, memberTo:
 		return exampleRevID
 	}

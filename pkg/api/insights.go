@@ -13,6 +13,7 @@ import (
 // Members of the insights.
 const (
 	memberCompleted  = "completed"
+	memberLate       = "overdue"
 	memberByPriority = "byPriority"
 	memberDays       = "days"
 	memberStreak     = "streak"
@@ -22,9 +23,10 @@ const (
 func insightsOperation() *operation {
 	return &operation{
 		id: "getInsights", method: http.MethodGet, path: "/v1/me/insights", tag: "me",
-		summary: "Count the completed tasks by day",
+		summary: "Count the completed and the overdue tasks by day",
 		detail: "Tasks by the day of their completion, completedOn, both ends included. Archived tasks count, and those " +
-			"that have left for the archive. A deleted or reopened task does not. A change shows within a second or so.",
+			"that have left for the archive. A deleted or reopened task does not. A task that is overdue counts on the day " +
+			"on which it became so. A change shows within a second or so.",
 		query: []entity.Field{
 			{Name: "from", Kind: entity.Date, Doc: "First day; that of the present week by the user's weekStart unless given."},
 			{Name: "to", Kind: entity.Date, Doc: "Last day, at most 366 days with the first; that of this week unless given."},
@@ -46,6 +48,8 @@ func appendInsights(out []byte, in query.Insights) []byte {
 	}
 	out = append(out, `{"from":"`+in.From+`","to":"`+in.To+`",`...) // digits and hyphens alone
 	number(memberCompleted, in.Completed)
+	out = append(out, ',')
+	number(memberLate, in.Overdue)
 	out = append(out, `,"`+memberByPriority+`":{`...)
 	for p := int64(product.MinPriority); p <= product.MaxPriority; p++ {
 		if p > product.MinPriority {
@@ -57,6 +61,8 @@ func appendInsights(out []byte, in query.Insights) []byte {
 	for i, day := range in.Days {
 		out = append(appendComma(out, i), `{"`+memberDate+`":"`+day.Date+`",`...)
 		number(memberCompleted, day.Completed)
+		out = append(out, ',')
+		number(memberLate, day.Overdue)
 		out = append(out, '}')
 	}
 	out = append(out, `],`...)
@@ -83,6 +89,7 @@ func insightsSchema() object {
 		{"properties", object{
 			{"from", day("The first day.")}, {"to", day("The last day.")},
 			{memberCompleted, count("Tasks completed on these days.")},
+			{memberLate, count("Open tasks that became overdue on these days.")},
 			{memberByPriority, object{
 				{"type", "object"}, {"description", "The same by priority."}, {"properties", priorities}, {"required", names},
 			}},
@@ -90,12 +97,15 @@ func insightsSchema() object {
 				{"type", "array"}, {"maxItems", 366}, {"description", "Each day of the window."},
 				{"items", object{
 					{"type", "object"},
-					{"properties", object{{memberDate, day("The day.")}, {memberCompleted, count("Tasks completed on it.")}}},
-					{"required", []string{memberDate, memberCompleted}},
+					{"properties", object{
+						{memberDate, day("The day.")}, {memberCompleted, count("Tasks completed on it.")},
+						{memberLate, count("Open tasks that became overdue on it.")},
+					}},
+					{"required", []string{memberDate, memberCompleted, memberLate}},
 				}},
 			}},
 			{memberStreak, count("Days in a row with a completion up to today, or yesterday; counted inside 366 days.")},
 		}},
-		{"required", []string{"from", "to", memberCompleted, memberByPriority, memberDays, memberStreak}},
+		{"required", []string{"from", "to", memberCompleted, memberLate, memberByPriority, memberDays, memberStreak}},
 	}
 }

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -9,10 +11,12 @@ func TestAPI_countsWhatWasCompletedByDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // 2 March 2026 is a Monday
 	const week = "/v1/me/insights"
-	b.JSONEq(`{"from":"2026-03-02","to":"2026-03-08","completed":0,"byPriority":{"1":0,"2":0,"3":0,"4":0,"5":0},
-		"days":[{"date":"2026-03-02","completed":0},{"date":"2026-03-03","completed":0},
-		{"date":"2026-03-04","completed":0},{"date":"2026-03-05","completed":0},{"date":"2026-03-06","completed":0},
-		{"date":"2026-03-07","completed":0},{"date":"2026-03-08","completed":0}],"streak":0}`,
+	days := make([]string, 7)
+	for i := range days {
+		days[i] = fmt.Sprintf(`{"date":"2026-03-%02d","completed":0,"overdue":0}`, 2+i)
+	}
+	b.JSONEq(`{"from":"2026-03-02","to":"2026-03-08","completed":0,"overdue":0,
+		"byPriority":{"1":0,"2":0,"3":0,"4":0,"5":0},"days":[`+strings.Join(days, ",")+`],"streak":0}`,
 		b.want(200, get(week)).Body.String())
 	b.Equal("2026-03-09", b.want(200, get(week+"?from=2026-03-09&to=2026-03-09")).text("to"))
 	for query, pointer := range map[string]string{
@@ -24,6 +28,19 @@ func TestAPI_countsWhatWasCompletedByDay(t *testing.T) {
 	b.want(400, get(week+"?since=2026-03-01"))
 	b.advance(7 * 24 * time.Hour)
 	b.Equal("2026-03-09", b.want(200, get(week)).text("from"))
+}
+
+func TestAPI_sumsUpThePlansOfDays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.JSONEq(`{"items":[]}`, b.want(200, get("/v1/plans?from=2026-03-02&to=2026-04-01")).Body.String())
+	for query, pointer := range map[string]string{
+		"?from=2026-03-02": "/to", "?to=2026-03-02": "/from", "?from=2026-03-02&to=2026-03-01": "/to",
+		"?from=2026-03-02&to=2026-04-02": "/to", "?from=2026-02-29&to=2026-03-02": "/from",
+		"?from=2026-03-02&to=x": "/to",
+	} {
+		b.Equal([]string{pointer}, b.want(422, get("/v1/plans"+query)).pointers(), query)
+	}
 }
 
 func TestAPI_takesTheDayOfACompletion(t *testing.T) {

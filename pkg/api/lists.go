@@ -15,11 +15,20 @@ import (
 const (
 	paramTag     = "tag"
 	paramText    = "q"
+	paramTags    = "tags"
 	paramOverdue = "overdue"
+	paramDue     = "due"
 )
 
 func tagParam() entity.Field {
 	return entity.Field{Name: paramTag, Kind: entity.Text, Min: 1, Max: 64, Doc: "Only what has this tag."}
+}
+
+func tagsParam() entity.Field {
+	return entity.Field{
+		Name: paramTags, Kind: entity.Tags, Max: 50, MemberMin: 1, MemberMax: 64,
+		Doc: "Only what has at least one of these tags.",
+	}
 }
 
 func textParam() entity.Field {
@@ -30,12 +39,12 @@ func textParam() entity.Field {
 }
 
 func filterOf(q item.Item) query.Filter {
-	return query.Filter{Tag: q.Str(paramTag), Text: q.Str(paramText)}
+	return query.Filter{Tag: q.Str(paramTag), Tags: q.Strings(paramTags), Text: q.Str(paramText)}
 }
 
 // aboutFilters describes the filters of lists that have them.
-const aboutFilters = " With tag, q or overdue a page reads 500 items at most: it may be short, or empty, and still " +
-	"have a nextCursor."
+const aboutFilters = " With tag, tags, q, due or overdue a page reads 500 items at most: it may be short, or empty, " +
+	"and still have a nextCursor."
 
 // allOperation lists all entities of a type.
 func allOperation(t *entity.Type) *operation {
@@ -46,7 +55,7 @@ func allOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "list" + strings.ToUpper(t.Plural[:1]) + t.Plural[1:], method: http.MethodGet, path: "/v1/" + t.Plural,
 		tag: t.Plural, summary: "List all " + t.Plural, detail: detail,
-		query: []entity.Field{limitParam(), cursorParam()},
+		query: []entity.Field{tagsParam(), limitParam(), cursorParam()},
 		answers: []documented{
 			{status: http.StatusOK, doc: "A page of " + t.Plural + ".", schema: pageSchema(schemaRef(entityNoun(t)))},
 		},
@@ -55,7 +64,9 @@ func allOperation(t *entity.Type) *operation {
 			if p != nil {
 				return answer{}, p
 			}
-			page, err := s.Queries.All(ctx, c.user, query.AllQuery{Type: t, Limit: limit, Cursor: cursor})
+			page, err := s.Queries.All(ctx, c.user, query.AllQuery{
+				Type: t, Tags: c.query.Strings(paramTags), Limit: limit, Cursor: cursor,
+			})
 			return pageAnswer(page), err
 		},
 	}
@@ -70,9 +81,11 @@ func columnOperation(t *entity.Type) *operation {
 		query: []entity.Field{
 			{Name: "status", Kind: entity.Enum, Enum: product.TaskStatuses(), Doc: "Only this column of the board."},
 			{Name: "priority", Kind: entity.Integer, Min: 1, Max: 5, Doc: "Only this priority."},
-			tagParam(),
+			tagParam(), tagsParam(),
+			{Name: paramDue, Kind: entity.Enum, Enum: query.Dues(),
+				Doc: "overdue: open, and the due time has come. today, week: due then, in the user's zone. none: without one."},
 			{Name: paramOverdue, Kind: entity.Flag,
-				Doc: "true: only open tasks whose due time has come. Floating ones are held against the clock of the user's zone."},
+				Doc: "true is due=overdue. Floating tasks are held against the clock of the user's zone."},
 			textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of tasks.", schema: pageSchema(schemaRef(entityNoun(t)))}},
@@ -81,8 +94,17 @@ func columnOperation(t *entity.Type) *operation {
 			if p != nil {
 				return answer{}, p
 			}
+			due := c.query.Str(paramDue)
+			if c.query.Bool(paramOverdue) {
+				if due != "" && due != query.DueOverdue {
+					return answer{}, refuseFields(entity.FieldError{
+						Pointer: "/" + paramOverdue, Detail: "must not be true beside another " + paramDue,
+					})
+				}
+				due = query.DueOverdue
+			}
 			page, err := s.Queries.Column(ctx, c.user, query.ColumnQuery{
-				Status: c.query.Str("status"), Priority: c.query.Int("priority"), Overdue: c.query.Bool(paramOverdue),
+				Status: c.query.Str("status"), Priority: c.query.Int("priority"), Due: due,
 				Filter: filterOf(c.query), Limit: limit, Cursor: cursor,
 			})
 			return pageAnswer(page), err
@@ -135,7 +157,7 @@ func notesOperation(t *entity.Type) *operation {
 		query: []entity.Field{
 			{Name: "state", Kind: entity.Enum, Enum: []string{"pinned", "recent", "archived"},
 				Doc: "Only this part of the grid."},
-			tagParam(), textParam(), limitParam(), cursorParam(),
+			tagParam(), tagsParam(), textParam(), limitParam(), cursorParam(),
 		},
 		answers: []documented{{status: http.StatusOK, doc: "A page of notes.", schema: pageSchema(schemaRef(entityNoun(t)))}},
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {

@@ -9,6 +9,7 @@ import (
 
 	"nexus/pkg/calendar"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
@@ -156,7 +157,8 @@ func (a answer) json() []byte {
 		out := a.typ.AppendJSON(nil, product.WithAllStats(a.item))
 		return append(append(out[:len(out)-1], a.more...), '}')
 	}
-	return a.typ.AppendJSON(nil, a.item)
+	out := a.typ.AppendJSON(nil, a.item)
+	return append(append(out[:len(out)-1], a.more...), '}')
 }
 
 // operations returns the table, in the order of the document.
@@ -166,7 +168,10 @@ func operations(r *entity.Registry) []*operation {
 		if !t.HasCollection() {
 			continue
 		}
-		if !t.OwnCommands {
+		switch {
+		case t.Name == outbox.TypeWebhook:
+			table = append(table, webhookOperations(t)...)
+		case !t.OwnCommands:
 			table = append(table, entityOperations(t)...)
 		}
 		switch t.Name {
@@ -196,12 +201,13 @@ func operations(r *entity.Registry) []*operation {
 		o.leaves = len(o.pathNames()) > 0
 	}
 	table = append(table, agendaOperation(r))
+	table = append(table, searchOperations(r)...)
 	table = append(table, changesOperations(r)...)
 	table = append(table, calendarOperations()...)
 	table = append(table, slices.Concat(meOperations(r), accountOperations(), exportOperations(r), deviceOperations())...)
 	table = append(table, archiveOperations()...)
 	table = append(table, valuesOperations()...)
-	table = append(table, planOperations()...)
+	table = append(append(table, planDaysOperation()), planOperations()...)
 	return append(table, batchOperation(), documentOperation(), healthOperation(), addressesOperation())
 }
 

@@ -108,7 +108,7 @@ func todoSchema() object {
 func blockSchema() object {
 	return closed([]string{"blockType", "startTimeIso", "endTimeIso"}, object{
 		{"blockId", idSchema("Its id; made here for a new block that has none.", repository.BlockPrefix)},
-		{"blockType", enumSchema("What the time is for.", plan.Meeting, plan.Pomodoro, plan.Break, plan.Buffer)},
+		{"blockType", enumSchema("What the time is for.", plan.BlockTypes()...)},
 		{"startTimeIso", instantSchema("When it begins: on the plan's day, wherever that is.")},
 		{"endTimeIso", instantSchema("When it ends.")},
 		{memberTitle, object{{"type", "string"}, {"maxLength", 500}}},

@@ -164,6 +164,10 @@ var (
 		"validation-failed", http.StatusUnprocessableEntity, "Invalid content",
 		"The request can be read and breaks rules: errors names all of them.",
 	}
+	tooManyItems = problemKind{
+		"too-many-items", http.StatusUnprocessableEntity, "Too many items to search", "The user has more items, or longer " +
+			"texts, than a search can hold. The lists answer as ever.",
+	}
 	keyReused = problemKind{
 		"idempotency-key-reused", http.StatusUnprocessableEntity, "Idempotency key used before",
 		"The idempotency key was used for another request: in the last 24 hours, or as the id of a command in a batch in " +
@@ -193,7 +197,7 @@ func problemKinds() []problemKind {
 		malformed, unauthenticated, insufficientScope, reauthenticate, accountLeaving, accountErased,
 		notFound, methodNotAllowed, stateConflict, headMoved, quotaReached, historyFull, gone,
 		syncReset, pruned, preconditionFailed,
-		tooLarge, exceedsRate, unsupportedMedia, invalid, keyReused, dependencyFailed,
+		tooLarge, exceedsRate, unsupportedMedia, invalid, tooManyItems, keyReused, dependencyFailed,
 		preconditionNeeded, rateLimited, tooMany, internal, unavailable,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/query"
+	"nexus/pkg/search"
 )
 
 // Queries is the read side, implemented by [query.Service], which documents its methods. It is an interface so that a
@@ -22,6 +23,8 @@ type Queries interface {
 	Board(ctx context.Context, user string, limit int) ([]query.BoardColumn, error)
 	Column(ctx context.Context, user string, q query.ColumnQuery) (query.Page, error)
 	Notes(ctx context.Context, user string, q query.NotesQuery) (query.Page, error)
+	Search(ctx context.Context, user string, q query.SearchQuery) (query.SearchPage, error)
+	Tags(ctx context.Context, user string) ([]search.Tag, error)
 	Snapshot(
 		ctx context.Context, user string, q query.SnapshotQuery, add func(query.Change) bool,
 	) (query.SnapshotPage, error)

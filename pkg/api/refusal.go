@@ -112,6 +112,7 @@ func problemOfSentinel(err error) *Problem {
 		{query.ErrNotFound, notFound, "There is no such entity."},
 		{archive.ErrNoCopy, notFound, "The archive has no such item."},
 		{archive.ErrAlive, stateConflict, "The item has not left yet; there is nothing to restore."},
+		{query.ErrTooManyItems, tooManyItems, "There are more items, or longer texts, than a search can hold."},
 		{query.ErrCursor, malformed, "The cursor does not belong to this query."},
 		{idempotency.ErrKey, malformed, "An idempotency key has 1 to 255 printable characters."},
 		{command.ErrNoVersion, preconditionNeeded,

@@ -26,6 +26,7 @@ import (
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/calendar"
 	"nexus/pkg/command"
+	"nexus/pkg/deliver"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper/peppertest"
 	"nexus/pkg/product"
@@ -36,6 +37,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/text/fold"
+	"nexus/pkg/text/words"
 	"nexus/pkg/transfer"
 	"nexus/pkg/watch"
 )
@@ -58,6 +60,7 @@ type fixture struct {
 	now   time.Time
 	ids   int
 	fault func(memory.Call) error
+	tests []deliver.Test // that devices were to get
 }
 
 type observations struct {
@@ -116,6 +119,7 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 			Store: b.store, Now: b.clock, NewID: b.newID, Objects: b.copies, Links: links{b},
 		}),
 		Notifications: b.notifications(),
+		Webhooks:      b.webhooks(),
 		SignedInAt:    func(*http.Request) time.Time { return b.clock() },
 		Now:           b.clock,
 		NewID:         b.newID,
@@ -137,7 +141,10 @@ func setup(t *testing.T, change ...func(*api.Config)) *fixture {
 	c.Values = values.New(publisher, b.newID)
 	c.Plans = plan.New(publisher, c.Values, b.clock, b.newID)
 	c.Watches = watch.New(b.store, push.Place{URL: "wss://r.example/event/realtime", Host: "h.example"}, b.clock)
-	c.Queries = query.New(query.Config{Store: b.store, Registry: c.Registry, Now: b.clock, Fold: fold.String})
+	c.Queries = query.New(query.Config{
+		Store: b.store, Registry: c.Registry, Now: b.clock, Fold: fold.String,
+		Searching: &query.Searching{Split: words.Split},
+	})
 	b.api = api.New(c)
 	b.exchange = b.inProcess
 	return b

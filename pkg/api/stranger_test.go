@@ -303,7 +303,7 @@ func TestAPI_separatesTheSameNamesOfDifferentUsers(t *testing.T) {
 	b.Empty(b.want(200, get("/v1/archive").by("bob")).items())
 	for _, path := range []string{
 		"/v1/board", "/v1/notes?state=recent", "/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z", "/v1/me/stats",
-		"/v1/me/insights",
+		"/v1/me/insights", "/v1/plans?from=2026-03-02&to=2026-04-01",
 	} {
 		b.NotContains(b.want(200, get(path).by("carol")).Body.String(), secret)
 	}

@@ -38,38 +38,38 @@ const (
 )
 
 // attempt tells a device, unless that is done, until it is told, told no more, or has a schedule for the next attempt
-// that this very call has put. on is the device as it was read; nil if there is none any more.
-func (d *Deliverer) attempt(ctx context.Context, of delivery, on *Device, s settings) error {
-	err := d.repeat(ctx, of, on, s)
+// that this very call has put. on is the device as it was read; nil if there is none any more. It reports whether the
+// delivery is done.
+func (d *Deliverer) attempt(ctx context.Context, of delivery, on *Device, s settings) (isDone bool, err error) {
+	isDone, err = d.repeat(ctx, of, on, s)
 	switch {
 	case errors.Is(err, errDone):
-		return nil
+		return true, nil
 	case errors.Is(err, errElsewhere): // that worker may die, and its repetition may not see the device any more
-		return d.schedule(ctx, of, d.Now())
+		return false, d.schedule(ctx, of, d.Now())
 	}
-	return err
+	return isDone, err
 }
 
-func (d *Deliverer) repeat(ctx context.Context, of delivery, on *Device, s settings) error {
+func (d *Deliverer) repeat(ctx context.Context, of delivery, on *Device, s settings) (isDone bool, err error) {
 	for of.state == statePending {
 		now := d.Now()
 		switch wait := of.nextAt.Sub(now); {
 		case of.until.Sub(now) < time.Second: // a push service counts in seconds
-			return d.end(ctx, of, reasonLate, 0)
+			return true, d.end(ctx, of, reasonLate, 0)
 		case on == nil:
-			return d.end(ctx, of, reasonRemoved, 0)
+			return true, d.end(ctx, of, reasonRemoved, 0)
 		case wait > 0:
 			isLater, err := d.wait(ctx, of, wait)
 			if isLater || err != nil {
-				return err
+				return false, err
 			}
 		}
-		var err error
 		if of, on, err = d.try(ctx, of, on, s); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // try makes one request and writes its outcome. It returns the delivery and the device as they are afterwards.
@@ -181,7 +181,7 @@ func (d *Deliverer) remove(ctx context.Context, of delivery, on *Device, status 
 	if failure, changed := failed.At(1); changed {
 		return of, on, moved(failure.Old)
 	}
-	renewed, err := d.find(ctx, of.event.UserID, of.deviceID)
+	renewed, err := findDevice(ctx, d.Store, of.event.UserID, of.deviceID, d.Now())
 	return of, renewed, err
 }
 

@@ -31,7 +31,7 @@ type Config struct {
 	Log    *slog.Logger
 	// Lead is the least time between now and the instant of a schedule.
 	Lead time.Duration
-	// AtOnce is the number of devices that an event tells at a time; 0 means 1.
+	// AtOnce is the number of devices that an event tells at a time; 0 means 1, in the goroutine of the caller.
 	AtOnce int
 	// Wait waits for less than Lead within a call; nil for a scheduler that calls in time.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -88,16 +88,22 @@ func (d *Deliverer) Handle(ctx context.Context, detail []byte) error {
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(devices))
+	errs := make([]error, len(devices)) // one device keeps none from another
+	if d.AtOnce <= 1 {
+		for i, one := range devices {
+			errs[i] = d.begin(ctx, e, one, s)
+		}
+		return errors.Join(errs...)
+	}
 	var all errgroup.Group
-	all.SetLimit(max(1, d.AtOnce))
+	all.SetLimit(d.AtOnce)
 	for i, one := range devices {
 		all.Go(func() error {
 			errs[i] = d.begin(ctx, e, one, s)
 			return nil
 		})
 	}
-	_ = all.Wait() // the errors are beside it: one device keeps none from another
+	_ = all.Wait() // it has no error
 	return errors.Join(errs...)
 }
 
@@ -121,11 +127,13 @@ func (d *Deliverer) begin(ctx context.Context, e event, on Device, s settings) e
 	} else if err != nil {
 		return fmt.Errorf("put %s: %w", of.key(), err)
 	}
-	return d.attempt(ctx, of, &on, s)
+	_, err = d.attempt(ctx, of, &on, s)
+	return err
 }
 
 // Wake makes the attempt for which a schedule calls, by the schedule's payload. The row decides, not the call: it may
-// come twice, late, or for an attempt that was made since. Errors are those of [Deliverer.Handle].
+// come twice, late, or for an attempt that was made since. The schedule of a delivery that is done is deleted: nothing
+// else would remove it. Errors are those of [Deliverer.Handle].
 func (d *Deliverer) Wake(ctx context.Context, payload []byte) error {
 	c, err := parseCall(payload)
 	if err != nil {
@@ -135,21 +143,34 @@ func (d *Deliverer) Wake(ctx context.Context, payload []byte) error {
 	if isGone, err := d.isGone(ctx, c.UserID); isGone || err != nil {
 		return err
 	}
+	isDone, err := d.goOn(ctx, c)
+	if err != nil || !isDone {
+		return err
+	}
+	name := ScheduleName(c.UserID, c.DeliveryID, c.DeviceID)
+	if err := d.Scheduler.Delete(ctx, name); err != nil {
+		return fmt.Errorf("delete schedule %s: %w", name, err)
+	}
+	return nil
+}
+
+// goOn makes the attempt of a call, if the row still waits for one. It reports whether the delivery is done.
+func (d *Deliverer) goOn(ctx context.Context, c call) (isDone bool, err error) {
 	row, err := table.Find(ctx, d.Store, device.PushKey(c.UserID, c.DeliveryID, c.DeviceID))
 	if err != nil || row == nil {
-		return err
+		return true, err
 	}
 	of, err := readDelivery(row)
 	if err != nil || of.state != statePending {
-		return err
+		return true, err
 	}
-	on, err := d.find(ctx, c.UserID, c.DeviceID)
+	on, err := findDevice(ctx, d.Store, c.UserID, c.DeviceID, d.Now())
 	if err != nil {
-		return err
+		return false, err
 	}
 	s, err := d.settings(ctx, c.UserID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if now := d.Now(); of.nextAt.Sub(now) <= slack {
 		of.nextAt = now
@@ -166,16 +187,6 @@ func (d *Deliverer) isGone(ctx context.Context, user string) (bool, error) {
 		return false, fmt.Errorf("ask for the state of an account: %w", err)
 	}
 	return isGone, nil
-}
-
-// find returns a device as it is registered now; nil if it is not.
-func (d *Deliverer) find(ctx context.Context, user, id string) (*Device, error) {
-	row, err := table.Find(ctx, d.Store, device.DeviceKey(user, id))
-	if err != nil || row == nil || entity.Expired(row, d.Now()) {
-		return nil, err
-	}
-	on := readDevice(row)
-	return &on, nil
 }
 
 func (d *Deliverer) settings(ctx context.Context, user string) (settings, error) {

@@ -131,6 +131,42 @@ func TestDeliverer_tellsWhatADeviceNeedsAndNothingElse(t *testing.T) {
 	f.Len(f.sent, 1, "what was told is told once")
 }
 
+func TestDeliverer_testsOneDevice(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.register(user, deviceIDs[0], "https://push.example.com/1")
+	f.register(user, deviceIDs[1], "https://push.example.com/2")
+	test := deliver.NewTest(user, deviceIDs[0], f.now.Add(59*time.Second))
+	payload, err := test.Payload()
+	f.NoError(err)
+	for range 2 {
+		f.NoError(f.deliverer.Test(t.Context(), payload))
+	}
+	f.Len(f.sent, 1)
+	f.Equal("https://push.example.com/1", f.sent[0].Endpoint)
+	f.Equal(time.Hour, f.sent[0].TTL)
+	f.Equal(map[string]any{
+		"v": 1.0, "deliveryId": test.DeliveryID(), "user": "pseudonym", "itemType": "TEST", "itemId": deviceIDs[0],
+		"title": "x", "occurrenceUtc": "2030-03-01T12:00:00Z", "dueUtc": "2030-03-01T12:00:00Z", "silent": false,
+	}, f.told(), "there is nothing to act on")
+	for _, other := range []deliver.Test{
+		deliver.NewTest(user, deviceIDs[2], f.now), deliver.NewTest("bob", deviceIDs[0], f.now),
+	} {
+		payload, err := other.Payload()
+		f.NoError(err)
+		f.NoError(f.deliverer.Test(t.Context(), payload))
+	}
+	for _, bad := range []string{`null`, `{}`, `{"userId":"ann","testDeviceId":"x","at":"2030-03-01T12:00:00Z"}`, `[`} {
+		malformed := (*deliver.EventError)(nil)
+		f.ErrorAs(f.deliverer.Test(t.Context(), []byte(bad)), &malformed, bad)
+	}
+	f.gone = true
+	payload, err = deliver.NewTest(user, deviceIDs[1], f.now).Payload()
+	f.NoError(err)
+	f.NoError(f.deliverer.Test(t.Context(), payload))
+	f.Len(f.sent, 1)
+}
+
 func TestDeliverer_tellsUntilAnHourBehindTheOccurrenceWithinADay(t *testing.T) {
 	t.Parallel()
 	for occurrence, want := range map[time.Duration]time.Duration{

@@ -148,6 +148,14 @@ func (s *Devices) List(ctx context.Context, user string) ([]Device, error) {
 	return devicesOf(ctx, s.store, user, s.now())
 }
 
+// Find returns a device of a user; nil if it is not registered.
+func (s *Devices) Find(ctx context.Context, user, id string) (*Device, error) {
+	if err := CheckDeviceID(id); err != nil {
+		return nil, err
+	}
+	return findDevice(ctx, s.store, user, id, s.now())
+}
+
 // Put registers a device, or renews it. A user with most devices gets [ErrFull] for another one. The count is as of the
 // call: two calls at once may pass it by one.
 func (s *Devices) Put(ctx context.Context, user string, in Device, most int) (Device, error) {

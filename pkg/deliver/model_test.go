@@ -102,7 +102,10 @@ func newHistory(t *testing.T, seed uint64) *history {
 	w.store = memory.New(clock, memory.Options{Fault: func(c memory.Call) error {
 		return w.hook(table.ErrUnavailable, c.Stage == memory.After)
 	}})
-	w.schedules = schedulememory.New(func(_, _ string, after bool) error { return w.hook(schedule.ErrUnavailable, after) })
+	w.schedules = schedulememory.New(func(_, name string, after bool) error {
+		w.True(w.places.Name(register.Scheduler, name), name)
+		return w.hook(schedule.ErrUnavailable, after)
+	})
 	var seed32 [32]byte
 	seed32[0], seed32[1] = byte(seed), byte(seed>>8)
 	w.deliverer = deliver.New(deliver.Config{
@@ -437,6 +440,7 @@ func (w *history) finish() {
 		w.check()
 	}
 	w.check()
+	w.Empty(w.schedules.Entries(), "what is done has no schedule")
 	w.direct(func() { w.checkEnd(began) })
 }
 
@@ -490,9 +494,6 @@ func TestDeliverer_keepsItsLawsInRandomHistories(t *testing.T) {
 			w.act()
 		}
 		w.finish()
-		for _, one := range w.schedules.Entries() {
-			require.True(t, places.Name(register.Scheduler, one.Name), one.Name)
-		}
 	}
 	require.Empty(t, places.Strange())
 }

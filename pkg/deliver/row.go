@@ -1,8 +1,6 @@
 package deliver
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/device"
 	"nexus/pkg/item"
+	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
 
@@ -31,6 +30,14 @@ const (
 	attrDeviceID = "deviceId"
 	attrAt       = "at"
 )
+
+// Attributes returns those of the rows that a [Deliverer] writes, and of a device those on which its removal depends.
+func Attributes() []string {
+	return []string{
+		attrState, attrUntil, attrFiredAt, attrAttempts, attrLastStatus, attrReason, attrNextAt, attrAct, attrEvent,
+		entity.AttrTTL, attrEndpoint,
+	}
+}
 
 // States of a delivery on a device.
 const (
@@ -105,20 +112,10 @@ func (d delivery) asRead() table.Condition {
 	)
 }
 
-// Names of schedules.
-const (
-	// SchedulePrefix begins the names of all schedules of deliveries on devices.
-	SchedulePrefix = "push-"
-	ownerLength    = 11
-)
+// SchedulePrefix begins the names of all schedules of deliveries on devices.
+const SchedulePrefix = "push-"
 
-// ScheduleName returns the name under which the next attempt of a delivery on a device is scheduled. It begins with 11
-// characters of the user's digest, by which an erasure finds it.
+// ScheduleName returns the name under which the next attempt of a delivery on a device is scheduled.
 func ScheduleName(user, deliveryID, deviceID string) string {
-	return SchedulePrefix + digest(user)[:ownerLength] + "-" + digest(user, deliveryID, deviceID)
-}
-
-func digest(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "#")))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return schedule.OwnedName(SchedulePrefix, user, deliveryID, deviceID)
 }

@@ -6,6 +6,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,4 +48,17 @@ func SyncDir(dir string) error {
 		return err
 	}
 	return errors.Join(file.Sync(), file.Close())
+}
+
+// ReadOrWrite returns the content of a file. Without one it writes what is made, for the file's owner alone. It never
+// replaces a file that cannot be read.
+func ReadOrWrite(path string, make func() ([]byte, error)) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return content, err
+	}
+	if content, err = make(); err != nil {
+		return nil, err
+	}
+	return content, WriteFile(path, content)
 }

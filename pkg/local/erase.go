@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
 	"nexus/pkg/port"
+	"nexus/pkg/snapshot"
 	"nexus/pkg/system"
 	"nexus/pkg/verify"
 )
@@ -22,7 +23,7 @@ const erasePause = time.Minute
 // has to wait for what has begun alone. There is no cache at an edge, and no neighbour on a shard.
 func (p *Platform) erasing() *system.Erasing {
 	return &system.Erasing{
-		Archive: p.blobs, Parking: p.blobs, Bus: shownBus{p.hub}, Wait: port.Sleep,
+		Archive: p.blobs, Parking: p.blobs, Snapshots: p.blobs, Bus: shownBus{p.hub}, Wait: port.Sleep,
 		WaitForOthers: p.others.wait,
 		Forget:        p.forget,
 	}
@@ -87,7 +88,8 @@ func (p *Platform) tendAccounts(ctx context.Context) {
 func (p *Platform) endObjects(ctx context.Context) error {
 	_, errNotes := p.system.Eraser.EndNotes(ctx)
 	_, errFiles := p.system.Exporter.EndFiles(ctx)
-	return errors.Join(errNotes, errFiles, p.endFailures(ctx))
+	_, errSnapshots := snapshot.EndOld(ctx, p.blobs, p.clock.Now())
+	return errors.Join(errNotes, errFiles, errSnapshots, p.endFailures(ctx))
 }
 
 // retention is up to when histories were pruned.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -67,8 +68,13 @@ type Options struct {
 	Collector string
 	// Prices let the console price what is used; nil for none.
 	Prices *Prices
+	// PushService is the address, on this machine, of a push service that takes the place of the platform's own: its
+	// endpoints may be called although they are not public. Its messages outlive the platform.
+	PushService netip.AddrPort
 	// SyncForm is the form of sync tokens: another one makes every device take a new snapshot.
 	SyncForm uint16
+	// PrivateWebhooks lets webhooks have addresses of this very machine.
+	PrivateWebhooks bool
 	// Limits are the limits of each user; nil for those of [limit.Default].
 	Limits limit.Numbers
 	// Settling bounds how long POST /dev/settle, and each stop of a moving clock, waits for the system to become idle; 0

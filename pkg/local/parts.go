@@ -41,6 +41,7 @@ import (
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
+	"nexus/pkg/text/words"
 	"nexus/pkg/watch"
 )
 
@@ -177,7 +178,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		return nil, adviseOnSchedules(err)
 	}
 	p.schedules.scheduler = p.scheduler
-	if err := errors.Join(p.openWalks(), p.openPushes()); err != nil {
+	if err := errors.Join(p.openWalks(), p.openPushes(), p.openWebhooks()); err != nil {
 		return nil, err
 	}
 	p.system, err = system.New(p.registry, system.Ports{
@@ -195,10 +196,10 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
 		Pusher:             p.hints, HintBound: watch.Bound, Hinted: p.hints.observe,
 		Bus:    observedBus{p.failingBus(p.bus), p.hub, p.seen, p.pushes.wake},
-		Pushes: p.pushes.ports(), Copies: blobs, Reminded: p.reminded.observe,
+		Pushes: p.pushes.ports(), Webhooks: p.hooks.ports(), Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
-		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(),
+		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(), Split: words.Split, Snapshots: p.blobs,
 	}, p.options.Projections...)
 	if err != nil {
 		return nil, err

@@ -66,6 +66,7 @@ type Platform struct {
 	schedules *schedulerDriver
 	walks     *walkDriver
 	pushes    *pushDriver
+	hooks     *hookDriver
 	sweeps    *sweepDriver
 	reminded  *remindersTally
 	appended  atomic.Int64 // entries of change logs
@@ -204,6 +205,7 @@ func (p *Platform) run(listener net.Listener) {
 	p.work.Go(func() { p.tendAccounts(ctx) })
 	p.work.Go(func() { p.walks.run(ctx) })
 	p.work.Go(func() { p.pushes.run(ctx) })
+	p.work.Go(func() { p.hooks.run(ctx) })
 	p.work.Go(func() { p.runExports(ctx) })
 	if p.backend.sweep != nil {
 		p.work.Go(func() { p.sweeps.run(ctx) })

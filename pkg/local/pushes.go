@@ -26,6 +26,7 @@ import (
 	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
+	"nexus/pkg/webhook"
 )
 
 const (
@@ -81,7 +82,11 @@ func (p *Platform) openPushes() (err error) {
 		return err
 	}
 	d.service = pushservice.New(pushservice.Config{Secret: []byte(d.key.Text()), Now: p.clock.Now})
-	d.client = outbound.New(outbound.Config{Own: d.own})
+	called := d.own
+	if p.options.PushService.IsValid() {
+		called = p.options.PushService
+	}
+	d.client = outbound.New(outbound.Config{Own: called})
 	p.onStop(func(context.Context) error { d.client.Close(); return nil })
 	p.pushes = d
 	return nil
@@ -157,13 +162,15 @@ func (d *pushDriver) drain(ctx context.Context) error {
 // handle handles one event. One that can never be handled is passed over.
 func (d *pushDriver) handle(ctx context.Context, detail []byte) error {
 	defer d.p.others.begin()()
-	err := d.p.system.Deliverer.Handle(ctx, detail)
-	var malformed *deliver.EventError
-	if errors.As(err, &malformed) {
-		d.p.log.Error("event passed over", "error", malformed)
-		return nil
+	errPut, errTell := d.p.system.Outbox.HandleReminder(ctx, detail), d.p.system.Deliverer.Handle(ctx, detail)
+	if malformed := (*webhook.CallError)(nil); errors.As(errPut, &malformed) {
+		errPut = nil // the other one says so, too
 	}
-	return err
+	if malformed := (*deliver.EventError)(nil); errors.As(errTell, &malformed) {
+		d.p.log.Error("event passed over", "error", malformed)
+		errTell = nil
+	}
+	return errors.Join(errPut, errTell)
 }
 
 // keep writes the checkpoint.
@@ -233,14 +240,20 @@ func (p *Platform) postPushes(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// targetOf makes the deliverer the target of its schedules, and another one that of all others.
+// targetOf makes the deliverer the target of its schedules, the worker of webhooks that of its own, and another one
+// that of all others.
 func (p *Platform) targetOf(others schedulelocal.Target) schedulelocal.Target {
 	return func(ctx context.Context, s schedule.Schedule) error {
-		if !strings.HasPrefix(s.Name, deliver.SchedulePrefix) {
+		var err error
+		switch {
+		case strings.HasPrefix(s.Name, deliver.SchedulePrefix):
+			defer p.others.begin()()
+			err = p.system.Deliverer.Wake(ctx, s.Payload)
+		case strings.HasPrefix(s.Name, webhook.SchedulePrefix):
+			err = p.hooks.work(ctx, s.Payload)
+		default:
 			return others(ctx, s)
 		}
-		defer p.others.begin()()
-		err := p.system.Deliverer.Wake(ctx, s.Payload)
 		if err == nil {
 			p.schedules.calls.Add(1)
 		}

@@ -70,6 +70,20 @@ func TestPlatform_tellsADeviceOfAReminderAndTakesItsAction(t *testing.T) {
 	})
 }
 
+func TestPlatform_sendsATestToADevice(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	status, _ := s.call("POST", someDevice+"/test", nil)
+	require.Equal(t, http.StatusNotFound, status)
+	s.subscribe()
+	status, first := s.call("POST", someDevice+"/test", nil)
+	require.Equal(t, http.StatusAccepted, status)
+	all := s.pushed()
+	require.Len(t, all, 1)
+	require.Equal(t, []any{"TEST", "Laptop", first["deliveryId"]},
+		[]any{all[0]["itemType"], all[0]["title"], all[0]["deliveryId"]})
+}
+
 func TestPlatform_tellsADeviceAgainThatWasNotReached(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})

@@ -19,7 +19,7 @@ import (
 
 // Remote names the services of a deployment other than its table. An empty name means unknown.
 type Remote struct {
-	ArchiveBucket, ParkingBucket                                             string
+	ArchiveBucket, ParkingBucket, SnapshotBucket                             string
 	BusName                                                                  string
 	ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN string
 }
@@ -29,6 +29,7 @@ type Remote struct {
 type RemotePorts struct {
 	Copies    blob.Purger
 	Parked    blob.Purger
+	Snapshots blob.Purger
 	Bus       bus.Bus
 	Scheduler *scheduler.Scheduler
 }
@@ -40,7 +41,9 @@ const patience = 10
 // functions.
 func NewRemotePorts(d Remote) (out RemotePorts, err error) {
 	transport := http.DefaultTransport
-	for bucket, store := range map[string]*blob.Purger{d.ArchiveBucket: &out.Copies, d.ParkingBucket: &out.Parked} {
+	for bucket, store := range map[string]*blob.Purger{
+		d.ArchiveBucket: &out.Copies, d.ParkingBucket: &out.Parked, d.SnapshotBucket: &out.Snapshots,
+	} {
 		if bucket == "" {
 			continue
 		}

@@ -34,6 +34,7 @@ func (e *UnsettledError) Unwrap() error { return e.cause }
 //   - every due schedule and expiry is done, and so is every erasure, every export and every pruning;
 //   - no object is left whose time has come;
 //   - no walk is left in the queue, but dead letters, and no event of which devices were not told;
+//   - no call of a webhook waits or runs;
 //   - the head has not moved since the round began.
 //
 // It returns an *UnsettledError when the context ends before that, and the reason when the platform does.
@@ -85,6 +86,9 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 		return nil, false, err
 	}
 	if err := p.pushes.drain(ctx); err != nil {
+		return nil, false, err
+	}
+	if err := p.hooks.drain(ctx); err != nil {
 		return nil, false, err
 	}
 	_, errFire := p.schedules.fire(ctx)
@@ -184,12 +188,18 @@ func (p *Platform) behind() []string {
 }
 
 // carriedOut counts the due work done since the start, by any part.
-type carriedOut struct{ fired, swept, walked, told int64 }
+type carriedOut struct{ fired, swept, walked, told, called int64 }
 
 func (p *Platform) carriedOut() carriedOut {
-	return carriedOut{p.schedules.calls.Load(), p.sweeps.removed.Load(), p.walks.ended.Load(), p.pushes.handled.Load()}
+	return carriedOut{
+		p.schedules.calls.Load(), p.sweeps.removed.Load(), p.walks.ended.Load(), p.pushes.handled.Load(),
+		p.hooks.ended.Load(),
+	}
 }
 
 func (c carriedOut) since(before carriedOut) carriedOut {
-	return carriedOut{c.fired - before.fired, c.swept - before.swept, c.walked - before.walked, c.told - before.told}
+	return carriedOut{
+		c.fired - before.fired, c.swept - before.swept, c.walked - before.walked, c.told - before.told,
+		c.called - before.called,
+	}
 }

@@ -186,7 +186,8 @@ func (v *visitor) own(kind string) string {
 		"uid":              "own@example.com", "etag": `"own"`, "cursor": "own",
 		"newEvent": strangersID("evt_", 102), "newSeries": strangersID("mst_", 105), "newTask": strangersID("task_", 103),
 		"newReminder": strangersID("rem_", 104), "newNote": strangersID("note_", 101),
-		"newAction": strangersID("act_", 122),
+		"newAction": strangersID("act_", 122), "webhook": strangersID("whk_", 70),
+		"webhookTarget": strangersID("whk_", 70), "newWebhook": strangersID("whk_", 170),
 	}[kind]
 }
 

@@ -184,6 +184,9 @@ func (s *system) inhabit(id func(string, int) string, day, text string) (rev, pl
 	s.commands(thingsOf(id, text))
 	rev = s.must("POST", "/v1/values/revisions", treeOf(id, text))["revId"].(string)
 	planRev = s.must("POST", "/v1/plans/"+day+"/revisions", planOf(id, day, text))["revId"].(string)
+	s.must("POST", "/v1/webhooks", object{
+		"webhookId": id("whk_", 70), "url": "https://hooks.invalid/" + text, "types": []string{"note.deleted"},
+	})
 	path := s.must("PUT", "/v1/me/feed", object{"privateAs": "FULL"})["path"].(string)
 	return rev, planRev, strings.TrimPrefix(path, "/feed/")
 }
@@ -262,6 +265,7 @@ func own(s *system) *everything {
 		"task":      paired(ownersID("task_", 3)),
 		"reminder":  paired(ownersID("rem_", 4), ownersID("rem_", 40)),
 		"note":      paired(ownersID("note_", 1)),
+		"webhook":   paired(ownersID("whk_", 70)),
 		"cold":      paired(ownersID("rem_", 6), ownersID("rem_", 50), ownersID("task_", 3)),
 		"driver":    paired(ownersID("drv_", 20)),
 		"milestone": paired(ownersID("mil_", 21), ownersID("act_", 22)),
@@ -295,7 +299,8 @@ func (all *everything) handedOut(her *system) {
 	for _, path := range []string{
 		"/v1/tasks?limit=1", "/v1/tasks?status=BACKLOG&limit=1", "/v1/events?limit=1", "/v1/series?limit=1",
 		"/v1/reminders?limit=1", "/v1/notes?limit=1",
-		"/v1/notes?state=recent&limit=1", "/v1/tasks?q=sesa&limit=1", "/v1/archive?limit=1", "/v1/values/revisions?limit=1",
+		"/v1/notes?state=recent&limit=1", "/v1/tasks?q=sesa&limit=1", "/v1/search?limit=1",
+		"/v1/archive?limit=1", "/v1/values/revisions?limit=1",
 		"/v1/agenda?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z&limit=1",
 		"/v1/notes/" + ownersID("note_", 1) + "/backlinks?limit=1",
 	} {

@@ -39,13 +39,14 @@ var pathKinds = map[string]string{
 	"eventId": "event", "masterId": "series", "taskId": "task", "reminderId": "reminder", "noteId": "note", "id": "cold",
 	"nodeId": "milestone", "address": "address", "series/date": "date", "plans/date": "day", "values/revId": "rev",
 	"plans/revId": "planRev", "exportId": "export", "deviceId": "device", "act": "act",
+	"webhookId": "webhook",
 }
 
 // targetKinds are the kinds of what a link may lead to, by type. A stranger's own is not what the request is
 // about.
 var targetKinds = map[string]string{
 	"EVENT": "eventTarget", "MASTER": "seriesTarget", "INSTANCE": "occurrenceTarget", "TASK": "taskTarget",
-	"REMINDER": "reminderTarget", "NOTE": "noteTarget",
+	"REMINDER": "reminderTarget", "NOTE": "noteTarget", "WEBHOOK": "webhookTarget",
 }
 
 // queries are the values that a query parameter is tried with.
@@ -53,9 +54,14 @@ var queries = map[string][]string{
 	"cursor": {"{{cursor}}"}, "tag": {"{{text}}"}, "tags": {"{{text}}"}, "q": {"{{text}}"},
 	"values/from": {"{{rev}}"}, "values/to": {"{{rev}}"}, "plans/from": {"{{planRev}}"}, "plans/to": {"{{planRev}}"},
 	"agenda/from": {"2026-03-01T00:00:00Z"}, "agenda/to": {"2026-04-01T00:00:00Z"},
+	"search/from": {"2026-03-01T00:00:00Z"}, "search/to": {"2026-04-01T00:00:00Z"},
+	"updatedFrom": {"2020-03-01T00:00:00Z"}, "anyTag": {"{{text}}"}, "is": {"today"}, "sort": {"title"},
 	"me/from": {"2026-03-01"}, "me/to": {"2026-04-01"},
 	"changes/since": {"{{token}}"}, "changes/limit": {"100&since={{token}}"},
-	"limit": {"100"}, "overdue": {"true"}, "part": {"1"}, "priority": {"3"}, "at": {"2026-03-02T12:00:00Z"},
+	"webhooks/state": {"dead"}, "webhooks/type": {"task.created"}, "webhooks/from": {"2026-03-01T00:00:00Z"},
+	"webhooks/to": {"2026-04-01T00:00:00Z"},
+	"limit":       {"100"}, "overdue": {"true"}, "due": {"week"}, "part": {"1"}, "priority": {"3"},
+	"at":    {"2026-03-02T12:00:00Z"},
 	"tz":    {"Asia/Tokyo"},
 	"state": {"recent"}, "status": {"BACKLOG"}, "types": {"TASK"},
 }
@@ -63,7 +69,7 @@ var queries = map[string][]string{
 // newKinds are members that name what a create makes.
 var newKinds = map[string]string{
 	"eventId": "newEvent", "masterId": "newSeries", "taskId": "newTask", "reminderId": "newReminder",
-	"noteId": "newNote",
+	"noteId": "newNote", "webhookId": "newWebhook",
 }
 
 // bodies stand in the place of the document's example, where that does not succeed or does not have every
@@ -112,7 +118,11 @@ var bodies = map[string][]string{
 		"DTSTAMP:20260301T120000Z\r\n" +
 		"DTSTART:20260310T090000Z\r\nSUMMARY:x\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"},
 	"runCommands": {`{"commands":[{"id":"{{key}}","type":"CreateNote","data":{"title":"x"}}]}`},
-	"updateMe":    {`{"defaultTzid":"Asia/Tokyo"}`},
+	"createWebhook": {
+		`{"url":"https://hooks.invalid/x","types":["note.deleted"]}`,
+		`{"webhookId":"{{newWebhook}}","url":"https://hooks.invalid/x","types":["note.deleted"]}`,
+	},
+	"updateMe": {`{"defaultTzid":"Asia/Tokyo"}`},
 }
 
 func edit(operation string) string {

@@ -64,7 +64,8 @@ type judge struct {
 var (
 	encoded   = regexp.MustCompile(`[A-Za-z0-9_-]{12,}`)
 	generated = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}`)
-	secretly  = regexp.MustCompile(`/feed/[A-Za-z0-9_.-]+|"(nextCursor|cursor|next)": ?"[^"]*"|"user": ?"[0-9a-f]{16}"`)
+	secretly  = regexp.MustCompile(`/feed/[A-Za-z0-9_.-]+|"(nextCursor|cursor|next)": ?"[^"]*"|"user": ?"[0-9a-f]{16}"|` +
+		`wh(?:sec|pk)_[A-Za-z0-9+/=]+|msg_[A-Z2-7]{26}`)
 	// exporting is a job, which moves on by itself.
 	exporting = regexp.MustCompile(`("exportId":"\d+"),[^{}]*(?:\{[^{}]*\}[^{}]*)?\}`)
 )

@@ -68,7 +68,7 @@ func TestPlatform_parksAnUnreadableRecordAndDelaysNoOthers(t *testing.T) {
 	require.Equal(t, every, consumers)
 	page := s.must("GET", "/dev/parked?limit=3", nil)
 	require.Len(t, page["items"], 3)
-	require.Len(t, s.items("/dev/parked?limit=3&after="+page["next"].(string)), len(every)-3)
+	require.Len(t, s.items("/dev/parked?limit=9&after="+page["next"].(string)), len(every)-3)
 }
 
 func TestUnsettledError_saysWhatIsUnfinished(t *testing.T) {

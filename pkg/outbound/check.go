@@ -15,7 +15,7 @@ const MaxURL = 1024
 // Check returns an [ErrRefused] for an address that can be refused as it stands: it is no https address of a name, has
 // user information or a fragment, names another port than those allowed, or is too long. It resolves nothing, so
 // passing it allows nothing yet.
-func (c *Client) Check(address string) error {
+func (c Config) Check(address string) error {
 	if len(address) > MaxURL {
 		return fmt.Errorf("%w: it has %d bytes, at most %d are allowed", ErrRefused, len(address), MaxURL)
 	}
@@ -28,21 +28,28 @@ func (c *Client) Check(address string) error {
 		return fmt.Errorf("%w: it has user information", ErrRefused)
 	case u.Fragment != "":
 		return fmt.Errorf("%w: it has a fragment", ErrRefused)
-	case c.isOwn(u):
+	case c.isOwn(u), c.Loopback && isLoopback(u):
 		return nil
 	case u.Scheme != "https":
 		return fmt.Errorf("%w: it does not begin with https://", ErrRefused)
 	}
-	if port, err := portOf(u); err != nil || !slices.Contains(c.cfg.Ports, port) {
-		return fmt.Errorf("%w: its port is none of %v", ErrRefused, c.cfg.Ports)
+	if port, err := portOf(u); err != nil || !slices.Contains(c.ports(), port) {
+		return fmt.Errorf("%w: its port is none of %v", ErrRefused, c.ports())
 	}
 	return checkName(u.Hostname())
 }
 
 // isOwn reports whether it is an address of the program's own service.
-func (c *Client) isOwn(u *url.URL) bool {
+func (c Config) isOwn(u *url.URL) bool {
 	is, err := netip.ParseAddrPort(u.Host)
-	return err == nil && c.cfg.Own.IsValid() && is == c.cfg.Own && u.Scheme == "http"
+	return err == nil && c.Own.IsValid() && is == c.Own && u.Scheme == "http"
+}
+
+// isLoopback reports whether it names this very machine.
+func isLoopback(u *url.URL) bool {
+	is, err := netip.ParseAddr(u.Hostname())
+	return (u.Scheme == "http" || u.Scheme == "https") &&
+		(u.Hostname() == "localhost" || err == nil && is.IsLoopback())
 }
 
 func portOf(u *url.URL) (uint16, error) {

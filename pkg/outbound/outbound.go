@@ -45,6 +45,8 @@ type Config struct {
 	Timeout time.Duration
 	// Own is an address that may be called besides, also without TLS: that of a service of this very program.
 	Own netip.AddrPort
+	// Loopback lets addresses of this very machine be called, at any port, also without TLS.
+	Loopback bool
 	// Resolver resolves names, and Roots are whom TLS trusts; nil for those of the machine.
 	Resolver *net.Resolver
 	Roots    *x509.CertPool
@@ -52,15 +54,20 @@ type Config struct {
 
 // Client makes the requests. It is safe for concurrent use.
 type Client struct {
-	cfg    Config
+	Config
 	client *http.Client
+}
+
+// ports returns those that may be called.
+func (c Config) ports() []uint16 {
+	if len(c.Ports) == 0 {
+		return []uint16{443}
+	}
+	return c.Ports
 }
 
 // New returns a client.
 func New(c Config) *Client {
-	if len(c.Ports) == 0 {
-		c.Ports = []uint16{443}
-	}
 	dialer := &net.Dialer{Timeout: ConnectTime, Resolver: c.Resolver, Control: c.control()}
 	return &Client{c, &http.Client{
 		Timeout: cmp.Or(c.Timeout, RequestTime),
@@ -79,7 +86,7 @@ func New(c Config) *Client {
 	}}
 }
 
-// Do makes the request and returns the answer as it came, a redirect too. It refuses what [Client.Check] refuses. An
+// Do makes the request and returns the answer as it came, a redirect too. It refuses what [Config.Check] refuses. An
 // address that is none to call is [ErrRefused]; nothing was sent then. No error repeats the address: it is a secret.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if err := c.Check(request.URL.String()); err != nil {
@@ -101,9 +108,10 @@ func (c *Client) Close() { c.client.CloseIdleConnections() }
 
 // control returns the function that the dialer asks about each address before it connects.
 func (c Config) control() func(network, address string, _ syscall.RawConn) error {
-	guardian := ssrf.New(ssrf.WithPorts(slices.Clone(c.Ports)...))
+	guardian := ssrf.New(ssrf.WithPorts(slices.Clone(c.ports())...))
 	return func(network, address string, raw syscall.RawConn) error {
-		if is, err := netip.ParseAddrPort(address); err == nil && c.Own.IsValid() && is == c.Own {
+		if is, err := netip.ParseAddrPort(address); err == nil &&
+			(c.Own.IsValid() && is == c.Own || c.Loopback && is.Addr().IsLoopback()) {
 			return nil
 		}
 		if err := guardian.Safe(network, address, raw); err != nil {

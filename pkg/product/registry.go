@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 )
 
 // Registry returns the registry of the product's own entity types.
@@ -17,6 +18,7 @@ func Registry() *entity.Registry {
 
 // RegistryWith returns the registry of the product's own entity types and more of another product.
 func RegistryWith(more ...*entity.Type) (*entity.Registry, error) {
-	return entity.NewRegistry(
-		append([]*entity.Type{Event(), Master(), Instance(), Task(), Reminder(), Note(), UserMeta()}, more...)...)
+	return entity.NewRegistry(append([]*entity.Type{
+		Event(), Master(), Instance(), Task(), Reminder(), Note(), outbox.Webhook(), UserMeta(),
+	}, more...)...)
 }

@@ -19,9 +19,11 @@ type AgendaQuery struct {
 	// Types are the names of the requested entity types; none means EVENT, TASK and REMINDER.
 	Types []string
 	// Tags selects entities that have at least one of them; none selects all.
-	Tags   []string
-	Limit  int // 0 for [DefaultLimit]
-	Cursor string
+	Tags []string
+	// Statuses selects entities that have one of them; none selects all.
+	Statuses []string
+	Limit    int // 0 for [DefaultLimit]
+	Cursor   string
 }
 
 // Entry is one occurrence in the agenda.
@@ -116,6 +118,9 @@ func (w window) answer(entries []*Entry, known known) Agenda {
 			return w.leadsOn(page)
 		}
 		e := *entry
+		if !w.keepsStatus(&e) {
+			continue
+		}
 		if e.item == nil && !e.Virtual {
 			o, _ := e.of.series.On(e.Date)
 			e.item = e.of.series.Item(o)

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -11,7 +12,9 @@ import (
 
 // AllQuery selects all entities of one type.
 type AllQuery struct {
-	Type   *entity.Type
+	Type *entity.Type
+	// Tags selects entities that have at least one of them; none selects all.
+	Tags   []string
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
 }
@@ -29,7 +32,10 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 	if err != nil {
 		return Page{}, err
 	}
-	asked := question{user, "all", []string{q.Type.Name}}
+	if err := checkTags(q.Tags); err != nil {
+		return Page{}, err
+	}
+	asked := question{user, "all", append([]string{q.Type.Name}, slices.Sorted(slices.Values(q.Tags))...)}
 	position, err := startAll(user, q, asked)
 	if err != nil {
 		return Page{}, err
@@ -37,10 +43,14 @@ func (s *Service) All(ctx context.Context, user string, q AllQuery) (Page, error
 	var out Page
 	now := s.now()
 	for range maxReads {
-		// One row more than needed shows whether there is another page.
+		// One row more than needed shows whether there is another page. With tags the number between two is unknown.
+		read := limit - len(out.Items) + 1
+		if len(q.Tags) > 0 {
+			read = maxScanned
+		}
 		rows, err := s.store.Query(ctx, table.Query{
 			Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ItemPrefix(q.Type.Name)},
-			Limit: limit - len(out.Items) + 1, Start: position,
+			Limit: read, Start: position, AnyTag: q.Tags,
 		})
 		if err != nil {
 			return Page{}, fmt.Errorf("read %s of %s: %w", q.Type.Name, entity.UserPK(user), err)

@@ -21,8 +21,8 @@ const maxPriority = 5
 type ColumnQuery struct {
 	Status   string // one of [product.TaskStatuses]; "" for all
 	Priority int64  // 1 to 5; 0 for all
-	// Overdue selects open tasks whose due time has passed.
-	Overdue bool
+	// Due is one of [Dues]; "" for all.
+	Due string
 	Filter
 	Limit  int // 0 for [DefaultLimit]
 	Cursor string
@@ -52,6 +52,9 @@ func (s *Service) column(ctx context.Context, user string, q ColumnQuery, room i
 	if q.Priority < 0 || q.Priority > maxPriority {
 		return Page{}, refuse("priority", "must be 1 to %d", maxPriority)
 	}
+	if q.Due != "" && !slices.Contains(Dues(), q.Due) {
+		return Page{}, refuse("due", "must be one of %s", strings.Join(Dues(), ", "))
+	}
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}
@@ -66,15 +69,15 @@ func (s *Service) column(ctx context.Context, user string, q ColumnQuery, room i
 	for _, status := range q.statuses() {
 		l.legs = append(l.legs, columnLegs(status, q.Priority)...)
 	}
-	if q.Overdue {
-		overdue, err := s.isOverdue(ctx, user)
+	if q.Due != "" {
+		due, err := s.isDue(ctx, user, q.Due)
 		if err != nil {
 			return Page{}, err
 		}
-		l.filter = both(overdue, l.filter)
+		l.filter = both(due, l.filter)
 	}
 	if l.filter != nil {
-		l.question.Params = slices.Concat(l.question.Params, []string{strconv.FormatBool(q.Overdue)}, q.params(s.fold))
+		l.question.Params = slices.Concat(l.question.Params, []string{q.Due}, q.params(s.fold))
 	}
 	return s.page(ctx, user, l, limit, q.Cursor)
 }
@@ -84,7 +87,7 @@ func (q ColumnQuery) statuses() []string {
 	switch {
 	case q.Status != "":
 		return []string{q.Status}
-	case q.Overdue:
+	case q.Due == DueOverdue:
 		return []string{product.StatusBacklog, product.StatusInProgress}
 	}
 	return product.TaskStatuses()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nexus/pkg/entity"
+	"nexus/pkg/search"
 )
 
 // cursorVersion names the form below; a cursor of another form is refused, and the client begins again.
@@ -46,6 +47,8 @@ type cursor struct {
 	ID       string `json:"i,omitempty"`
 	Zone     string `json:"z,omitempty"`
 	Token    string `json:"k,omitempty"`
+	// Place is that of the last hit of a search.
+	Place *search.Place `json:"p,omitempty"`
 }
 
 func (c cursor) encode(q question) string {

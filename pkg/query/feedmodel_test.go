@@ -45,6 +45,7 @@ type feedWorld struct {
 	highest    map[entity.Ref]int64 // the version that each entity ever reached
 	x          uint64
 	settled    bool
+	meddle     func() // called before each consistent query of a reader; nil for nothing
 	resets     map[query.ResetReason]int
 }
 
@@ -161,6 +162,9 @@ func (r reader) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if q.Eventual {
 		return r.moment().Query(ctx, q)
 	}
+	if r.w.meddle != nil {
+		r.w.meddle()
+	}
 	return r.Reader.Query(ctx, q)
 }
 
@@ -216,6 +220,7 @@ func (w *feedWorld) write() {
 	}
 	w.highest[ref]++ // restored, swept or not, is above every version before
 	row[entity.AttrVersion] = item.Int(w.highest[ref])
+	row[entity.AttrTitle] = item.String(titleOf(w.highest[ref]))
 	w.change(key, row)
 	w.pending = append(w.pending, entryOf(row))
 }

@@ -103,7 +103,7 @@ func TestFilter_findsWhatAScanOfEverythingFinds(t *testing.T) {
 			filter := query.Filter{Tag: tag, Text: text}
 			limit := []int{1, 7, 50, 100}[chance.IntN(4)]
 			for _, status := range append(product.TaskStatuses(), "") {
-				for _, overdue := range []bool{false, true} {
+				for _, dueIn := range append(query.Dues(), "") {
 					want := idsOf(tasks, "taskId", func(it item.Item) bool {
 						at, floating, due := product.TaskDue(it)
 						now := noon
@@ -111,15 +111,28 @@ func TestFilter_findsWhatAScanOfEverythingFinds(t *testing.T) {
 							now = wall
 						}
 						open := it.Str("status") == "BACKLOG" || it.Str("status") == "IN_PROGRESS"
-						return passes(it) && (status == "" || it.Str("status") == status) && (!overdue || open && due && !at.After(now))
+						newYork, err := time.LoadLocation("America/New_York")
+						require.NoError(t, err)
+						date := at.Format(time.DateOnly) // on the user's clock, where it is Monday, 1 December
+						switch {
+						case it.Has("dueDate"):
+							date = it.Str("dueDate")
+						case !floating:
+							date = at.In(newYork).Format(time.DateOnly)
+						}
+						isDue := map[string]bool{
+							"": true, "overdue": open && due && !at.After(now), "none": !due,
+							"today": due && date == "2025-12-01", "week": due && date >= "2025-12-01" && date <= "2025-12-07",
+						}
+						return passes(it) && (status == "" || it.Str("status") == status) && isDue[dueIn]
 					})
 					got := gather(t, b, "taskId", func(cursor string) (query.Page, error) {
 						return b.service.Column(ctx, ann, query.ColumnQuery{
-							Status: status, Overdue: overdue, Filter: filter, Limit: limit, Cursor: cursor,
+							Status: status, Due: dueIn, Filter: filter, Limit: limit, Cursor: cursor,
 						})
 					})
-					require.Equal(t, want, got, "tasks %q, tag %q, status %q, overdue %t, pages of %d", text, tag, status,
-						overdue, limit)
+					require.Equal(t, want, got, "tasks %q, tag %q, status %q, due %q, pages of %d", text, tag, status,
+						dueIn, limit)
 				}
 			}
 			want := idsOf(notes, "noteId", passes)
@@ -129,10 +142,24 @@ func TestFilter_findsWhatAScanOfEverythingFinds(t *testing.T) {
 			require.Equal(t, want, got, "notes %q, tag %q", text, tag)
 		}
 	}
+	anyOf := []string{"work", "Work"}
+	hasAny := func(it item.Item) bool {
+		return slices.ContainsFunc(it.Strings("tags"), func(tag string) bool { return slices.Contains(anyOf, tag) })
+	}
+	for name, read := range map[string]func(cursor string) (query.Page, error){
+		"column": func(cursor string) (query.Page, error) {
+			return b.service.Column(ctx, ann, query.ColumnQuery{Filter: query.Filter{Tags: anyOf}, Cursor: cursor})
+		},
+		"all": func(cursor string) (query.Page, error) {
+			return b.service.All(ctx, ann, query.AllQuery{Type: product.Task(), Tags: anyOf, Cursor: cursor})
+		},
+	} {
+		require.Equal(t, idsOf(tasks, "taskId", hasAny), gather(t, b, "taskId", read), name)
+	}
 	stats, err := b.service.Stats(ctx, ann)
 	require.NoError(t, err)
 	require.Len(t, gather(t, b, "taskId", func(cursor string) (query.Page, error) {
-		return b.service.Column(ctx, ann, query.ColumnQuery{Overdue: true, Cursor: cursor})
+		return b.service.Column(ctx, ann, query.ColumnQuery{Due: query.DueOverdue, Cursor: cursor})
 	}), stats.OverdueTasks, "as many as statistics count")
 }
 
@@ -150,7 +177,7 @@ func TestFilter_boundsWhatAPageReads(t *testing.T) {
 	require.NotEmpty(t, page.Next, "a page may be empty and have another one after it")
 	require.Equal(t, 500, b.rows())
 	require.Equal(t, map[string]int{"Query": 1}, b.trips())
-	_, err = b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Overdue: true})
+	_, err = b.service.Column(ctx, ann, query.ColumnQuery{Status: "BACKLOG", Due: query.DueOverdue})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"Get": 1, "Query": 1}, b.trips())
 }
@@ -166,7 +193,8 @@ func TestFilter_isPartOfItsCursor(t *testing.T) {
 	for name, q := range map[string]query.ColumnQuery{
 		"another tag": {Filter: query.Filter{Tag: "work"}}, "a text as well": {Filter: query.Filter{Tag: "home", Text: "x"}},
 		"the tag as a text": {Filter: query.Filter{Text: "home"}},
-		"overdue":           {Overdue: true, Filter: query.Filter{Tag: "home"}},
+		"overdue":           {Due: query.DueOverdue, Filter: query.Filter{Tag: "home"}},
+		"tags":              {Filter: query.Filter{Tag: "home", Tags: []string{"home"}}},
 		"a column":          {Status: "BACKLOG", Filter: query.Filter{Tag: "home"}}, "no filter": {},
 	} {
 		q.Cursor = page.Next

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"nexus/pkg/entity"
@@ -18,25 +19,28 @@ const (
 	streakPage = 50
 )
 
-// Insights count what a user completed on the days of a window.
+// Insights count what a user completed on the days of a window, and what was due on them and is still open.
 type Insights struct {
 	From, To   string // dates, both inclusive
 	Completed  int
+	Overdue    int
 	ByPriority map[int64]int
 	Days       []DayCount // each day of the window
 	// Streak is the number of days in a row with a completion, of which the last is today or yesterday.
 	Streak int
 }
 
-// DayCount is how many tasks were completed on a date.
+// DayCount is how many tasks were completed on a date, and how many became overdue on it and are so still.
 type DayCount struct {
 	Date      string
 	Completed int
+	Overdue   int
 }
 
 // Insights counts the completions of the dates from and to, of which an empty one is that of the present week: it
 // begins on the user's first weekday. Completions stay after their tasks have expired. It reads a range of small rows,
-// which the insights keep in the state view, and the days of the streak. An [*entity.ValidationError] names a date that
+// which the insights keep in the state view, those of the statistics for overdue tasks, and the days of the streak. An
+// [*entity.ValidationError] names a date that
 // is none, or a window that is too long.
 func (s *Service) Insights(ctx context.Context, user, from, to string) (Insights, error) {
 	meta, err := s.Me(ctx, user)
@@ -44,7 +48,8 @@ func (s *Service) Insights(ctx context.Context, user, from, to string) (Insights
 		return Insights{}, err
 	}
 	settings := product.Settings(meta)
-	today, err := item.ParseDate(item.FormatDate(s.now().In(product.ZoneOf(settings))))
+	zone := product.ZoneOf(settings)
+	today, err := item.ParseDate(item.FormatDate(s.now().In(zone)))
 	if err != nil {
 		return Insights{}, fmt.Errorf("today: %w", err)
 	}
@@ -53,29 +58,71 @@ func (s *Service) Insights(ctx context.Context, user, from, to string) (Insights
 		return Insights{}, err
 	}
 	out := Insights{From: item.FormatDate(first), To: item.FormatDate(last), ByPriority: map[int64]int{}}
-	counts := map[string]int{}
-	q := completions(user, first, last)
-	for {
-		page, err := s.store.Query(ctx, q)
+	completed, late := map[string]int{}, map[string]int{}
+	for row, err := range table.Rows(ctx, s.store, completions(user, first, last), 0) {
 		if err != nil {
 			return Insights{}, fmt.Errorf("completions of %s: %w", entity.UserPK(user), err)
 		}
-		for _, row := range page.Items {
-			if day, priority, ok := product.Completion(row); ok {
-				counts[day]++
-				out.ByPriority[priority]++
-				out.Completed++
-			}
-		}
-		if q.Start = page.Next; len(q.Start) == 0 {
-			break
+		if day, priority, ok := product.Completion(row); ok {
+			completed[day]++
+			out.ByPriority[priority]++
 		}
 	}
+	if err := s.overdueByDay(ctx, user, first, last, zone, late); err != nil {
+		return Insights{}, fmt.Errorf("overdue tasks of %s: %w", entity.UserPK(user), err)
+	}
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
-		out.Days = append(out.Days, DayCount{item.FormatDate(day), counts[item.FormatDate(day)]})
+		date := item.FormatDate(day)
+		out.Days = append(out.Days, DayCount{date, completed[date], late[date]})
+		out.Completed, out.Overdue = out.Completed+completed[date], out.Overdue+late[date]
 	}
 	out.Streak, err = s.streak(ctx, user, today)
 	return out, err
+}
+
+// overdueByDay counts the tasks that are overdue by the day on which they became so, in the zone. A time at midnight
+// belongs to the day that it ends.
+func (s *Service) overdueByDay(
+	ctx context.Context, user string, first, last time.Time, zone *time.Location, counts map[string]int,
+) error {
+	now, after := s.now().UTC().Truncate(time.Second), last.AddDate(0, 0, 1)
+	latest := item.LatestWall(now, zone)
+	ranges := []struct {
+		floating bool
+		from, to time.Time
+		dates    *time.Location
+	}{
+		{false, item.Resolve(first, zone), earlier(item.Resolve(after, zone), now), zone},
+		{true, first, earlier(after, latest), time.UTC},
+	}
+	for _, r := range ranges {
+		if !r.from.Before(r.to) {
+			continue
+		}
+		prefix := entity.OpenPrefix(product.TypeTask, r.floating)
+		due := open{
+			entity.OpenSK(product.TypeTask, r.floating, r.from.Add(time.Second)),
+			entity.OpenSK(product.TypeTask, r.floating, r.to),
+		}
+		for row, err := range table.Rows(ctx, s.store, due.query(user), 0) {
+			if err != nil {
+				return err
+			}
+			at, err := item.ParseInstant(strings.TrimPrefix(row.Str(item.AttrGSI3SK), prefix))
+			if err != nil {
+				return fmt.Errorf("%s: %w", row.Key(), err)
+			}
+			counts[item.FormatDate(at.Add(-time.Second).In(r.dates))]++
+		}
+	}
+	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // streak counts the days in a row with a completion back from today, or from yesterday if there is none today. Of each

@@ -45,11 +45,56 @@ func TestInsights_countTheDaysOfAWindow(t *testing.T) {
 	b.done("bob", "f", "2025-12-02", "1")
 	b.add(ann, product.Task(), `{"title":"archived","status":"ARCHIVED"}`, nil)
 	in := b.insights("2025-11-30", "2025-12-03")
-	require.Equal(t, []query.DayCount{{"2025-11-30", 1}, {"2025-12-01", 2}, {"2025-12-02", 0}, {"2025-12-03", 1}}, in.Days)
+	require.Equal(t, []query.DayCount{
+		{"2025-11-30", 1, 0}, {"2025-12-01", 2, 0}, {"2025-12-02", 0, 0}, {"2025-12-03", 1, 0},
+	}, in.Days)
 	require.Equal(t, 4, in.Completed)
 	require.Equal(t, map[int64]int{1: 1, 2: 1, 3: 2}, in.ByPriority)
 	require.Equal(t, 2, in.Streak, "Sunday and today")
 	require.Empty(t, b.insights("2025-12-02", "2025-12-02").ByPriority)
+}
+
+// overdue puts the row of an open task that is due at the time.
+func (b *fixture) overdue(user, id, clock, due string) {
+	row := entity.LedgerKey(user, "stats", "task_"+id).Item()
+	row[item.AttrGSI3PK], row[item.AttrGSI3SK] = item.String(entity.UserPK(user)), item.String("OPEN#TASK#"+clock+"#"+due)
+	b.put(row)
+}
+
+// A task is overdue from its time on, an all-day one from the midnight that ends its day: both count on that day.
+func TestInsights_countWhatBecameOverdueByDay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, zone, now, clock, due, want string }{
+		{"at noon", "UTC", "2025-12-05T12:00:00Z", "Z", "2025-12-03T12:00:00Z", "2025-12-03"},
+		{"all day", "UTC", "2025-12-05T12:00:00Z", "Z", "2025-12-04T00:00:00Z", "2025-12-03"},
+		{"now", "UTC", "2025-12-05T12:00:00Z", "Z", "2025-12-05T12:00:00Z", "2025-12-05"},
+		{"in a second", "UTC", "2025-12-05T12:00:00Z", "Z", "2025-12-05T12:00:01Z", ""},
+		{"before the window", "UTC", "2025-12-05T12:00:00Z", "Z", "2025-12-01T00:00:00Z", ""},
+		{"first second", "UTC", "2025-12-05T12:00:00Z", "Z", "2025-12-01T00:00:01Z", "2025-12-01"},
+		{"end of the window", "UTC", "2025-12-09T12:00:00Z", "Z", "2025-12-08T00:00:00Z", "2025-12-07"},
+		{"after the window", "UTC", "2025-12-09T12:00:00Z", "Z", "2025-12-08T00:00:01Z", ""},
+		{"east", "Pacific/Kiritimati", "2025-12-05T12:00:00Z", "Z", "2025-12-03T10:00:01Z", "2025-12-04"},
+		{"west", "Pacific/Pago_Pago", "2025-12-05T12:00:00Z", "Z", "2025-12-04T11:00:00Z", "2025-12-03"},
+		{"floating", "Pacific/Kiritimati", "2025-12-05T12:00:00Z", "F", "2025-12-06T02:00:00Z", "2025-12-06"},
+		{"floating, to come", "Pacific/Pago_Pago", "2025-12-05T12:00:00Z", "F", "2025-12-05T02:00:00Z", ""},
+		{"floating, first", "Pacific/Pago_Pago", "2025-12-05T12:00:00Z", "F", "2025-12-01T00:00:01Z", "2025-12-01"},
+	} {
+		b := setup(t)
+		b.settings(c.zone, 1)
+		b.now, _ = item.ParseInstant(c.now)
+		b.overdue(ann, "a", c.clock, c.due)
+		b.overdue("bob", "b", c.clock, c.due)
+		in := b.insights("2025-12-01", "2025-12-07")
+		got, sum := "", 0
+		for _, day := range in.Days {
+			if day.Overdue > 0 {
+				got += day.Date
+			}
+			sum += day.Overdue
+		}
+		require.Equal(t, c.want, got, c.name)
+		require.Equal(t, sum, in.Overdue, c.name)
+	}
 }
 
 // The present week is that of the user's clock and first weekday.
@@ -110,7 +155,7 @@ func TestInsights_countAStreakInsideAYear(t *testing.T) {
 	require.Equal(t, 366, in.Completed)
 }
 
-// A week is one unit, its streak another.
+// A week is one unit, its streak another, and each range of overdue tasks half of one if it is empty.
 func TestInsights_costAsMuchAsTheRowsOfTheWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -120,8 +165,8 @@ func TestInsights_costAsMuchAsTheRowsOfTheWindow(t *testing.T) {
 	b.trips()
 	b.readUnits()
 	b.insights("2025-11-25", "2025-12-01")
-	require.Equal(t, map[string]int{"Get": 1, "Query": 3}, b.trips())
-	require.LessOrEqual(t, b.readUnits(), 4.0)
+	require.Equal(t, map[string]int{"Get": 1, "Query": 5}, b.trips())
+	require.LessOrEqual(t, b.readUnits(), 5.0)
 }
 
 func TestInsights_refuseAWindowThatIsNone(t *testing.T) {

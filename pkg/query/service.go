@@ -22,6 +22,8 @@ type Config struct {
 	Fold func(string) string
 	// Form is the deployment's form of sync tokens: an operator raises it when change logs may lack entries.
 	Form uint16
+	// Searching holds what searches need besides; nil for no searches.
+	Searching *Searching
 }
 
 // Service answers queries. It is safe for concurrent use.
@@ -34,6 +36,7 @@ type Service struct {
 	form     uint16
 	// snapshots and checks bound what a user gets in a minute.
 	snapshots, checks *brake
+	search            *searches // nil without Searching
 }
 
 // New returns a service. It panics if a part is missing, which is a mistake in the program.
@@ -44,6 +47,7 @@ func New(c Config) *Service {
 	return &Service{
 		store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}, fold: c.Fold, form: c.Form,
 		snapshots: &brake{most: maxSnapshotPages}, checks: &brake{most: maxChecks},
+		search: newSearches(c.Searching, c.Form),
 	}
 }
 

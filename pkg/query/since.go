@@ -50,7 +50,7 @@ func (s *Service) Since(ctx context.Context, user string, q SinceQuery, add func
 	case limit < 1 || limit > MaxChanges:
 		return SincePage{}, refuse("limit", "must be 1 to %d", MaxChanges)
 	}
-	rows, more, err := s.rowsBehind(ctx, user, t, limit)
+	rows, more, err := s.rowsBehind(ctx, user, t, limit, true)
 	if err != nil {
 		return SincePage{}, err
 	}
@@ -92,11 +92,14 @@ func (s *Service) checkAge(t token.Token) error {
 }
 
 // rowsBehind returns the rows behind the token's, up to the one with which they have so many entries of its types or
-// 1 MB, and whether more follow.
+// 1 MB, and whether more follow. A read that may lag is repeated if its rows do not follow the token's.
 func (s *Service) rowsBehind(
-	ctx context.Context, user string, t token.Token, limit int,
+	ctx context.Context, user string, t token.Token, limit int, mayLag bool,
 ) (rows []changelog.Row, more bool, err error) {
 	for _, eventual := range []bool{true, false} {
+		if eventual && !mayLag {
+			continue
+		}
 		rows, more, err = s.follow(ctx, user, t, limit, eventual)
 		var reset *ResetError
 		if !errors.As(err, &reset) {

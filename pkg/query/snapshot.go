@@ -60,7 +60,7 @@ func (s *Service) Snapshot(
 		for _, c := range heads {
 			add(c)
 		}
-	} else if _, _, err := s.rowsBehind(ctx, user, at, 0); err != nil {
+	} else if _, _, err := s.rowsBehind(ctx, user, at, 0, true); err != nil {
 		return SnapshotPage{}, err // the token at the snapshot's end would be worth nothing
 	}
 	behind, more, err := s.walk(ctx, user, at.Types, behind, maxSnapshotReads, add)

@@ -112,7 +112,7 @@ func TestStats_whatHasComeStaysSoWhileReadingsRepeat(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, has, stats.OverdueTasks == 1, at)
 		require.Equal(t, has, stats.UpcomingEvents == 0, at)
-		page, err := b.service.Column(ctx, ann, query.ColumnQuery{Overdue: true})
+		page, err := b.service.Column(ctx, ann, query.ColumnQuery{Due: query.DueOverdue})
 		require.NoError(t, err)
 		require.Equal(t, has, len(page.Items) == 1, at)
 	}

@@ -41,6 +41,7 @@ type window struct {
 	own      string         // the name of the user's own zone if the query names none; "" until it is read
 	types    []string
 	tags     []string
+	statuses []string
 	limit    int
 	question question
 	after    place // only entries after it are requested; zero for all
@@ -50,7 +51,7 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 	if err := checkUser(user); err != nil {
 		return window{}, err
 	}
-	w := window{user: user, from: q.From.UTC(), to: q.To.UTC(), types: q.Types, tags: q.Tags}
+	w := window{user: user, from: q.From.UTC(), to: q.To.UTC(), types: q.Types, tags: q.Tags, statuses: q.Statuses}
 	if len(w.types) == 0 {
 		w.types = []string{product.TypeEvent, product.TypeTask, product.TypeReminder}
 	}
@@ -111,7 +112,30 @@ func (s *Service) checkWindow(w window) error {
 			refuse("tags", "each must have 1 to %d characters", maxTag)
 		}
 	}
+	if len(w.statuses) > maxTypes {
+		refuse("status", "must be at most %d", maxTypes)
+	}
+	for _, status := range w.statuses {
+		if !slices.Contains(SearchStatuses(s.registry), status) {
+			refuse("status", "each must be one of %s", strings.Join(SearchStatuses(s.registry), ", "))
+		}
+	}
 	return entity.Invalid(errs)
+}
+
+// keepsStatus reports whether the entry has one of the requested statuses. A page that leaves entries out is short.
+func (w window) keepsStatus(e *Entry) bool {
+	if len(w.statuses) == 0 {
+		return true
+	}
+	seen := e.item
+	if seen == nil {
+		seen = e.of.series.Master()
+		if o, ok := e.of.series.On(e.Date); ok && o.Owns(entity.AttrStatus) {
+			seen = o.Exception
+		}
+	}
+	return slices.Contains(w.statuses, seen.Str(entity.AttrStatus))
 }
 
 // asQuestion holds everything that decides on entries and their order. The order of types and tags does not.
@@ -119,6 +143,9 @@ func (w window) asQuestion(zone string) question {
 	params := []string{w.from.Format(time.RFC3339Nano), w.to.Format(time.RFC3339Nano), zone, fmt.Sprint(len(w.types))}
 	params = append(params, slices.Sorted(slices.Values(w.types))...)
 	params = append(params, slices.Sorted(slices.Values(w.tags))...)
+	if len(w.statuses) > 0 { // a cursor of the release before has none
+		params = append(append(params, fmt.Sprint(len(w.tags))), slices.Sorted(slices.Values(w.statuses))...)
+	}
 	return question{w.user, "agenda", params}
 }
 

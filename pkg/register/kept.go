@@ -4,7 +4,7 @@ package register
 // time in which they end by themselves. The shape tells.
 var whileItLives = map[string]string{
 	"EVENT#<id>": untilDeleted, "MASTER#<id>": untilDeleted, "TASK#<id>": untilDeleted, "REMINDER#<id>": untilDeleted,
-	"NOTE#<id>": untilDeleted, "INSTANCE#<masterId>#<date>": untilDeleted,
+	"NOTE#<id>": untilDeleted, "WEBHOOK#<id>": untilDeleted, "INSTANCE#<masterId>#<date>": untilDeleted,
 	"LINK#<srcType>#<srcId>#<dstType>#<dstId>":        withItem,
 	"LEDGER#<projection>#<itemId>":                    withItem + ", a completion also with its cold copy",
 	"KEPT#<sort key of an item…>":                     withItem + ", also of a cold copy",
@@ -21,6 +21,9 @@ var whileItLives = map[string]string{
 	"DEVICE#<deviceId>":                               "180 days after it was last registered",
 	"PUSH#<deliveryId>#<deviceId>":                    "30 days",
 	"ACT#<deliveryId>":                                "30 days",
+	"MSG#<hook>#<at>#<version>#<messageId>":           "30 days after its end",
+	"OUT#<hook>#<at>#<version>#<messageId>":           "until it is sent, or given up",
+	"LANE#<hook>":                                     "with the webhook",
 	"EXPORT#<id>":                                     "8 days after the last change",
 	"IMPORT#u":                                        "30 days after its end",
 	"REV#VALUES#<Z>#<revId>":                          untilPruned,
@@ -36,11 +39,13 @@ var whileItLives = map[string]string{
 	archived + "<u>/<itemId>/<version>.json":          "the account; former versions 30 days",
 	exported + "<u>/<id>/account.zip":                 "7 days",
 	exported + "<u>/<id>/parts/<stage>-<n>.part":      "until the job has ended",
+	snapped + "<u>/<kind>/<row>-<x>":                  "30 days",
 	"parked/<consumer>/.unreadable/<digest>.json":     parkedFor,
 	"parked/<consumer>/<u>/.<digest>/<sequence>.json": parkedFor,
 	"parked/<consumer>/<u>/<itemId>/<version>-<sequence>.json": parkedFor,
 	"reminder-<11 of the user's digest>-<digest>":              "until it has rung",
 	"push-<11 of the user's digest>-<digest>":                  "until it was called",
+	"hook-<11 of the user's digest>-<digest>":                  "until it was called",
 }
 
 const (

@@ -55,11 +55,7 @@ func Prefixes(place Place, user string, digest func(user string) string, consume
 
 // OwnerOf returns the user in the name of an object whose line says that the name has one.
 func OwnerOf(object string) (user string, ok bool) {
-	place := Archive
-	if strings.HasPrefix(object, parked) {
-		place = Parking
-	}
-	line, known := Find(place, object)
+	line, known := Find(placeOf(object), object)
 	if !known || line.Owner != ByName {
 		return "", false
 	}
@@ -111,7 +107,7 @@ var (
 // separator returns what separates the components of names at the place; empty if a name is one component.
 func separator(place Place) string {
 	switch place {
-	case Archive, Parking:
+	case Archive, Parking, Snapshots:
 		return "/"
 	case Scheduler, Bus, Queue, Stream, Log, Backup:
 		return ""
@@ -168,10 +164,18 @@ func (w *Walk) Row(pk, sk string) bool {
 
 // Object takes in the name of an object, in whichever bucket, and reports whether a line matches it.
 func (w *Walk) Object(name string) bool {
-	if strings.HasPrefix(name, parked) || strings.HasPrefix(name, failed) {
-		return w.Name(Parking, name)
+	return w.Name(placeOf(name), name)
+}
+
+// placeOf returns the bucket of an object.
+func placeOf(name string) Place {
+	switch {
+	case strings.HasPrefix(name, parked), strings.HasPrefix(name, failed):
+		return Parking
+	case strings.HasPrefix(name, snapped):
+		return Snapshots
 	}
-	return w.Name(Archive, name)
+	return Archive
 }
 
 // Name takes in something else at a place, and reports whether a line matches it.

@@ -21,6 +21,7 @@ const (
 	Pepper       Place = "PEPPER"
 	Archive      Place = "archive bucket"
 	Parking      Place = "parking bucket"
+	Snapshots    Place = "snapshot bucket"
 	Scheduler    Place = "scheduler"
 	Bus          Place = "bus"
 	Queue        Place = "queue"
@@ -78,6 +79,7 @@ const (
 	Transfers     Suite = "pkg/transfer"
 	Verifications Suite = "pkg/verify"
 	Deliveries    Suite = "pkg/deliver"
+	Webhooks      Suite = "pkg/webhook"
 	Demo          Suite = "nexus demo"
 	OnAWS         Suite = "AWS"
 )
@@ -111,6 +113,7 @@ const (
 	exported = "exports/"
 	parked   = "parked/"
 	failed   = "aws/lambda/"
+	snapped  = "snap/"
 )
 
 // Lines returns all lines.
@@ -130,6 +133,8 @@ func entities() []Line {
 		item("EVENT#<id>", "an event"), item("MASTER#<id>", "a series"),
 		item("INSTANCE#<masterId>#<date>", "an exception of a series"), item("TASK#<id>", "a task"),
 		item("REMINDER#<id>", "a reminder"), item("NOTE#<id>", "a note"),
+		{Items, "WEBHOOK#<id>", true, "an endpoint of the user's that is told of changes: its address", ByKey, AsItem, ByWalk,
+			"", Webhooks, ""},
 		{Items, "USER_META#u", true, "settings and statistics", ByKey, AsSettings, ByWalk, "", Simulation, ""},
 	}
 }
@@ -177,6 +182,11 @@ func derived() []Line {
 			"it says what was told in this account"),
 		left("ACT#<deliveryId>", "what was chosen about a delivery on a device", Deliveries,
 			"it keeps one notification from being acted on twice"),
+		left("MSG#<hook>#<at>#<version>#<messageId>", "a message to a webhook: its body, which may be the whole item",
+			Webhooks, "it was made for the endpoint, and the items themselves are in the file"),
+		left("OUT#<hook>#<at>#<version>#<messageId>", "a message that is to be sent: its attempts, and what was answered",
+			Webhooks, "nothing is sent twice from two accounts"),
+		left("LANE#<hook>", "how an endpoint answers of late", Webhooks, "another account finds it out by itself"),
 		left("EXPORT#<id>", "a job of export, with its counts", Transfers,
 			"the job ends with this file, and its file after 7 days"),
 		left("IMPORT#u", "how far an import of the account has come", Simulation,
@@ -247,15 +257,21 @@ func elsewhere() []Line {
 			"a record, whole, with both images", ByName, None, ByList, "", Simulation, ""},
 		aws(Parking, "aws/lambda/<mapping>/<…>", "batches of several users that a reader gave up", ByContent,
 			"35 days, and 1 of a version that is not current"),
+		{Snapshots, snapped + "<u>/<kind>/<row>-<x>", false, "a piece of an index of words: titles and texts of the items",
+			ByName, None, ByList, "", Simulation, ""},
 		{Scheduler, "reminder-<11 of the user's digest>-<digest>", false, "user and item, no text", ByName, None, ByList, "",
 			Simulation, ""},
 		{Scheduler, "push-<11 of the user's digest>-<digest>", false, "user, delivery and device, no text", ByName, None,
 			ByList, "", Deliveries, ""},
+		{Scheduler, "hook-<11 of the user's digest>-<digest>", false, "user and webhook, no text", ByName, None, ByList, "",
+			Webhooks, ""},
 		event("ReminderDue", "user and item, with its title"), event("TaskArchived", "user and item"),
 		event("ItemExpired", "user and item"), event("ItemRestored", "user and item"),
 		{Bus, "UserErased", false, "the user, for those who keep what they were told", ByContent, None, ByWaiting,
 			"its delivery", Erasures, ""},
 		aws(Queue, "schedule-dead-letter", "calls that the scheduler could not make: user and item", ByContent, "14 days"),
+		aws(Queue, "deliver-failures", "events and calls in which deliver failed: user and item, with its title", ByContent,
+			"14 days"),
 		aws(Queue, "notify-failures", "calls in which notify failed: user and item", ByContent, "14 days"),
 		{Queue, "walks", false, "user and cursor of a walk, no text", ByContent, None, ByWaiting, "4 days", Simulation,
 			""},

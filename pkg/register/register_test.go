@@ -47,7 +47,7 @@ func TestLines_areComplete(t *testing.T) {
 		require.Equal(t, isLeftOut, line.Why != "", line)
 		require.Contains(t, []register.Suite{
 			register.Simulation, register.Functions, register.Histories, register.Erasures, register.Transfers,
-			register.Verifications, register.Deliveries, register.Demo, register.OnAWS,
+			register.Verifications, register.Deliveries, register.Webhooks, register.Demo, register.OnAWS,
 		}, line.Suite, line)
 	}
 }
@@ -128,7 +128,7 @@ func TestFindRow_findsEachKeyThatIsBuilt(t *testing.T) {
 	require.True(t, ok)
 	_, ok = register.Find(register.Scheduler, deliver.ScheduleName("ann", "delivery", "device"))
 	require.True(t, ok)
-	for _, queue := range []string{alarm.ScheduleQueue, alarm.NotifyQueue} {
+	for _, queue := range []string{alarm.ScheduleQueue, alarm.NotifyQueue, alarm.DeliverQueue} {
 		_, ok = register.Find(register.Queue, queue)
 		require.True(t, ok, queue)
 	}

@@ -97,7 +97,7 @@ func (r *reader) document() *Document {
 		s := r.span()
 		d.Due = &s
 	}
-	d.Flags = Flags(r.byte())
+	d.Flags, d.Data = Flags(r.byte()), r.text()
 	for range r.count() {
 		d.Texts = append(d.Texts, Text{r.text(), r.text()})
 	}

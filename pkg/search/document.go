@@ -32,6 +32,8 @@ type Document struct {
 	Spans []Span
 	Due   *Span
 	Flags Flags
+	// Data holds more that its owner keeps of it. The index does not read it.
+	Data string
 }
 
 // Text is one text of a document.
@@ -70,6 +72,15 @@ func (d *Document) advance(now time.Time) {
 	if !d.StatusAt.IsZero() && !now.Before(d.StatusAt) {
 		d.Status, d.Then, d.StatusAt = d.Then, "", time.Time{}
 	}
+}
+
+// bytes counts those of the texts and of the data.
+func (d *Document) bytes() int {
+	n := len(d.Data)
+	for _, t := range d.Texts {
+		n += len(t.Text)
+	}
+	return n
 }
 
 func (d *Document) isExpired(now time.Time) bool {

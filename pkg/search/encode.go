@@ -8,7 +8,7 @@ import (
 
 // Form is the form of what [Index.Encode] returns. A change of it, of what a word is or of what a document has gets the
 // next number.
-const Form = 1
+const Form = 2
 
 // Encode returns the documents that are there at the instant, with their words. Two indexes of the same documents give
 // the same bytes.
@@ -99,6 +99,7 @@ func (w *writer) document(d *Document) {
 		w.span(*d.Due)
 	}
 	*w = append(*w, byte(d.Flags))
+	w.text(d.Data)
 	w.number(len(d.Texts))
 	for _, t := range d.Texts {
 		w.text(t.Field)

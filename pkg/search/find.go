@@ -25,7 +25,8 @@ const (
 type Question struct {
 	Query Query
 	Now   time.Time
-	// Keep, if set, selects among the matches. The document has its status as of Now.
+	// Keep, if set, selects among the matches. The document is a copy with its status as of Now. Keep may replace its
+	// spans: by them [ByStart] orders.
 	Keep func(*Document) bool
 	Sort Sort
 	// Limit bounds the hits; at least 1.
@@ -78,7 +79,7 @@ func (x *Index) Find(q Question) Found {
 		if d.advance(q.Now); q.Keep != nil && !q.Keep(&d) {
 			continue
 		}
-		places = append(places, x.place(q.Sort, doc, scores[doc]))
+		places = append(places, x.place(q.Sort, &d, scores[doc]))
 	}
 	order := q.Sort.compare
 	slices.SortFunc(places, order)
@@ -162,8 +163,7 @@ func (x *Index) scores(of []matches, alive []bool) map[int32]float64 {
 }
 
 // place returns the place of a document in an order.
-func (x *Index) place(s Sort, doc int32, score float64) Place {
-	d := x.docs[doc]
+func (x *Index) place(s Sort, d *Document, score float64) Place {
 	p := Place{Ref: d.Ref}
 	switch s {
 	case ByUpdated:
@@ -174,7 +174,7 @@ func (x *Index) place(s Sort, doc int32, score float64) Place {
 			p.Number = seconds(start)
 		}
 	case ByTitle:
-		p.Text = x.foldedTitle(d.Document)
+		p.Text = x.foldedTitle(d)
 	default:
 		p.Number, p.Updated = score, d.Updated.Unix()
 	}

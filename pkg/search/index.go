@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -44,6 +45,28 @@ func New(split func(string) []text.Word) *Index {
 
 // Len returns the number of documents, expired ones included.
 func (x *Index) Len() int { return len(x.at) }
+
+// Size returns how many documents have not expired at the instant, and how many bytes their texts and data have.
+func (x *Index) Size(now time.Time) (documents, bytes int) {
+	for d := range x.All() {
+		if !d.isExpired(now) {
+			documents++
+			bytes += d.bytes()
+		}
+	}
+	return documents, bytes
+}
+
+// All yields the documents, expired ones included, in no order.
+func (x *Index) All() iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		for _, e := range x.docs {
+			if e.Document != nil && !yield(e.Document) {
+				return
+			}
+		}
+	}
+}
 
 // Put adds the document, or replaces the one of its name. The document must not be changed afterwards.
 func (x *Index) Put(d Document) {

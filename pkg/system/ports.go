@@ -18,6 +18,8 @@ import (
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
+	"nexus/pkg/text"
+	"nexus/pkg/webhook"
 )
 
 // The parts that use the table, in addition to the consumers, which have their own names.
@@ -29,6 +31,7 @@ const (
 	PartVerify  = "verify"
 	PartErase   = "erase"
 	PartDeliver = "deliver"
+	PartWebhook = "webhook"
 	// PartTransfer exports and imports accounts.
 	PartTransfer = "transfer"
 )
@@ -85,6 +88,12 @@ type Ports struct {
 	WalkFor time.Duration
 	// Copies holds the cold copies.
 	Copies blob.Store
+	// Split says which words a text has, for searches; without it there are none. Snapshots holds indexes of words;
+	// without it each search reads all items.
+	Split     func(string) []text.Word
+	Snapshots blob.Store
+	// SearchFailed, if set, observes snapshots that could not be read or kept.
+	SearchFailed func(error)
 	// Reminded, if set, observes the reminders of the named part: [reminders.Name], PartWalk or PartNotify. A
 	// verification counts as the consumer.
 	Reminded func(part string, o reminders.Observation)
@@ -101,6 +110,9 @@ type Ports struct {
 
 	// Pushes holds what telling devices of reminders needs besides; without it none is told.
 	Pushes *Pushes
+
+	// Webhooks holds what calling webhooks needs besides; without it none is called.
+	Webhooks *Webhooks
 
 	// Wait makes the pause of a verification between its two reads of a difference; Grace is its length.
 	Wait   func(ctx context.Context, d time.Duration) error
@@ -119,6 +131,23 @@ type Pushes struct {
 	Told func(deliver.Outcome)
 }
 
+// Webhooks holds the ports of webhooks alone. All are required but those with a remark.
+type Webhooks struct {
+	Client webhook.Client
+	Master webhook.Master
+	// CheckURL refuses addresses that may not be called.
+	CheckURL func(address string) error
+	// Draw returns a random number from 0 to 1.
+	Draw func() float64
+	// Invoke calls the worker without waiting for it; optional.
+	Invoke func(ctx context.Context, payload []byte)
+	// AtOnce is the number of messages to an endpoint that are sent side by side, and of users of a batch that the
+	// consumer works for; 0 means 1.
+	AtOnce int
+	// Told, if set, observes what becomes of messages.
+	Told func(webhook.Outcome)
+}
+
 // Exports holds the ports of exports alone. All are required but Wake.
 type Exports struct {
 	// Objects is the archive bucket, and Links makes addresses of its objects.
@@ -134,7 +163,7 @@ type Exports struct {
 
 // Erasing holds the ports of the erasure alone. Those without a remark are required.
 type Erasing struct {
-	Archive, Parking blob.Purger
+	Archive, Parking, Snapshots blob.Purger
 	// Bus gets the events of erasures.
 	Bus bus.Bus
 	// Wait waits in the erasure's time.

@@ -45,6 +45,7 @@ import (
 	"nexus/pkg/transfer"
 	"nexus/pkg/verify"
 	"nexus/pkg/watch"
+	"nexus/pkg/webhook"
 )
 
 // System is the assembled product. A part is nil if a port that it needs is missing. Like its parts, it is safe for
@@ -65,12 +66,15 @@ type System struct {
 	Notifier  *reminders.Notifier // needs Scheduler and Bus
 	Walker    *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
 	Deliverer *deliver.Deliverer  // needs Pushes, Scheduler, Random and Pepper
-	Verifier  *verify.Verifier    // needs NewID and Wait
-	Fence     *account.Fence      // needs Pepper
-	Accounts  *account.Service    // needs Pepper and Erasing
-	Eraser    *account.Eraser     // needs Pepper, Erasing, Scheduler, Lister and NewID
+	// Hooks sends messages to webhooks, and Outbox takes those about reminders; they need Webhooks, Scheduler and NewID.
+	Hooks    *webhook.Worker
+	Outbox   *webhook.Outbox
+	Verifier *verify.Verifier // needs NewID and Wait
+	Fence    *account.Fence   // needs Pepper
+	Accounts *account.Service // needs Pepper and Erasing
+	Eraser   *account.Eraser  // needs Pepper, Erasing, Scheduler, Lister and NewID
 	// Consumers are all consumers in the order of the deployment table. The consumer reminders needs what Walker needs,
-	// archive needs Copies and Bus, changes needs Random.
+	// archive needs Copies and Bus, changes needs Random, webhooks needs Webhooks.
 	Consumers []change.Consumer
 	Readers   []Reader
 
@@ -111,6 +115,10 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 		}
 	}
 	s.Deliverer = s.newDeliverer(PartDeliver)
+	if s.callsWebhooks() {
+		s.Hooks = s.newHooks(p.Store(PartWebhook), PartWebhook)
+		s.Outbox = &s.Hooks.Outbox
+	}
 	if p.NewID != nil && p.Wait != nil {
 		s.Verifier = s.guarded().newVerifier(projections)
 	}
@@ -132,10 +140,32 @@ func (s *System) newDeliverer(part string) *deliver.Deliverer {
 	})
 }
 
+// newHooks builds what sends messages to webhooks.
+func (s *System) newHooks(store table.Store, part string) *webhook.Worker {
+	p := &s.ports
+	return webhook.NewWorker(webhook.Config{
+		Outbox: s.newOutbox(store), Client: p.Webhooks.Client, Master: p.Webhooks.Master, NewID: p.NewID,
+		Draw: p.Webhooks.Draw, Log: p.Log(part), AtOnce: p.Webhooks.AtOnce, IsGone: s.IsGone, Observe: p.Webhooks.Told,
+	})
+}
+
+func (s *System) callsWebhooks() bool {
+	return s.ports.Webhooks != nil && s.ports.Scheduler != nil && s.ports.NewID != nil
+}
+
+func (s *System) newOutbox(store table.Store) webhook.Outbox {
+	p := &s.ports
+	return webhook.Outbox{
+		Store: store, Scheduler: p.Scheduler, Now: p.Now, Lead: p.Lead, Invoke: p.Webhooks.Invoke,
+	}
+}
+
 // addServices builds the services that answer requests.
 func (s *System) addServices(store table.Store) {
 	p, r := &s.ports, s.registry
-	s.Queries = query.New(query.Config{Store: store, Registry: r, Now: p.Now, Fold: fold.String, Form: p.SyncForm})
+	s.Queries = query.New(query.Config{
+		Store: store, Registry: r, Now: p.Now, Fold: fold.String, Form: p.SyncForm, Searching: s.guarded().searching(),
+	})
 	s.Archive = archive.New(s.archiving(store))
 	s.Watches = watch.New(store, p.Hints, p.Now)
 	if p.NewID != nil && p.Pause != nil {
@@ -221,7 +251,7 @@ func (s *System) addEraser(projections []*projection.Projection) {
 		consumers = append(consumers, line.Consumers...)
 	}
 	s.Eraser = account.NewEraser(account.EraserConfig{
-		Config: config, Archive: p.Erasing.Archive, Parking: p.Erasing.Parking,
+		Config: config, Archive: p.Erasing.Archive, Parking: p.Erasing.Parking, Snapshots: p.Erasing.Snapshots,
 		Scheduler: p.Scheduler, Schedules: p.Lister, Bus: p.Erasing.Bus,
 		Consumers: consumers, Digest: reminders.UserPart, Log: p.Log(PartErase), NewID: p.NewID, Wait: p.Erasing.Wait,
 		Patience: p.Erasing.Patience, EdgeTime: p.Erasing.EdgeTime, Rate: p.Erasing.Rate,
@@ -245,7 +275,22 @@ func (s *System) Gone(ctx context.Context, users []string) (map[string]bool, err
 	return s.Fence.Gone(ctx, users)
 }
 
-// guarded returns the system for a verification: it asks the fence before each of its writes.
+// searching returns what searches need; nil without words. A search that stands still while an account is erased must
+// keep no snapshot of it, so its store is guarded.
+func (s *System) searching() *query.Searching {
+	p := &s.ports
+	if p.Split == nil {
+		return nil
+	}
+	return &query.Searching{Split: p.Split, Snapshots: p.Snapshots, Failed: func(_ context.Context, err error) {
+		p.Log(PartAPI).Warn("a snapshot of an index was not read or kept; the search went on without", "error", err)
+		if p.SearchFailed != nil {
+			p.SearchFailed(err)
+		}
+	}}
+}
+
+// guarded returns the system for work that may stand still: it asks the fence before each of its writes.
 func (s *System) guarded() *System {
 	if s.Fence == nil {
 		return s
@@ -253,7 +298,7 @@ func (s *System) guarded() *System {
 	guard, guarded, storeOf := account.NewGuard(s.Fence), *s, s.ports.Store
 	guarded.ports.Store = func(part string) table.Store { return guard.Store(storeOf(part)) }
 	guarded.ports.Scheduler, guarded.ports.Copies = guard.Scheduler(s.ports.Scheduler), guard.Objects(s.ports.Copies)
-	guarded.ports.Bus = guard.Bus(s.ports.Bus)
+	guarded.ports.Bus, guarded.ports.Snapshots = guard.Bus(s.ports.Bus), guard.Objects(s.ports.Snapshots)
 	return &guarded
 }
 
@@ -266,6 +311,9 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
 		Limits: p.Limits, Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
 		Deliverer: s.newDeliverer(PartVerify),
+	}
+	if s.callsWebhooks() {
+		cfg.Webhooks = s.newHooks(store, PartVerify)
 	}
 	if p.Random != nil {
 		cfg.Changes = s.newChanges(store)
@@ -284,12 +332,17 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 // addConsumers builds the consumers and gives each to the reader that the deployment table names for it.
 func (s *System) addConsumers(projections []*projection.Projection) error {
 	p := &s.ports
-	built := map[string]change.Consumer{reminders.Name: nil, archive.Name: nil, changes.Name: nil} // nil is left out
+	built := map[string]change.Consumer{ // nil is left out
+		reminders.Name: nil, archive.Name: nil, changes.Name: nil, webhook.Name: nil,
+	}
 	if s.Walker != nil {
 		built[reminders.Name] = reminders.New(s.reminding(p.Store(reminders.Name), reminders.Name))
 	}
 	if p.Copies != nil && p.Bus != nil {
 		built[archive.Name] = archive.NewConsumer(s.archiving(p.Store(archive.Name)))
+	}
+	if s.callsWebhooks() {
+		built[webhook.Name] = webhook.NewConsumer(s.newOutbox(p.Store(webhook.Name)), p.Webhooks.AtOnce)
 	}
 	if p.Random != nil {
 		built[changes.Name] = s.newChanges(p.Store(changes.Name))
@@ -378,6 +431,15 @@ func (s *System) newPublisher(store table.Store) *revision.Publisher {
 	})
 }
 
+// test tells a device that it is reached, before it returns.
+func (s *System) test(ctx context.Context, t deliver.Test) error {
+	payload, err := t.Payload()
+	if err != nil {
+		return err
+	}
+	return s.Deliverer.Test(ctx, payload)
+}
+
 // API returns the HTTP surface of the system's services. The caller's Config sets the side, the authentication, the
 // documentation page and the clock for durations. As [api.New] does, it panics if a service of the side is left out.
 func (s *System) API(c api.Config) http.Handler {
@@ -398,6 +460,15 @@ func (s *System) API(c api.Config) http.Handler {
 		c.Notifications = &api.Notifications{
 			Devices: deliver.NewDevices(store, s.ports.Now), Acts: deliver.NewActs(store, s.ports.Now),
 			Name: s.ports.Pepper.Pseudonym, Key: s.ports.Pushes.Key, CheckEndpoint: s.ports.Pushes.CheckEndpoint,
+			Test: s.test,
+		}
+	}
+	if s.callsWebhooks() {
+		c.Webhooks = &api.Webhooks{
+			Endpoints: &webhook.Endpoints{
+				Outbox: s.newOutbox(s.ports.Store(PartAPI)), Master: s.ports.Webhooks.Master, NewID: s.ports.NewID,
+			},
+			CheckURL: s.ports.Webhooks.CheckURL,
 		}
 	}
 	if p := &s.ports; p.Limits != nil {

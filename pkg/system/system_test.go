@@ -18,6 +18,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
+	"nexus/pkg/outbound"
 	"nexus/pkg/product"
 	"nexus/pkg/projection"
 	queuememory "nexus/pkg/queue/memory"
@@ -26,6 +27,7 @@ import (
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 	"nexus/pkg/verify"
+	"nexus/pkg/webhook"
 )
 
 func clock() time.Time { return time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) }
@@ -44,6 +46,8 @@ func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
 	t.Helper()
 	store := memory.New(clock, memory.Options{})
 	schedules := schedulememory.New(nil)
+	master, err := webhook.NewMaster(rand.Reader)
+	require.NoError(t, err)
 	asked = new([]string)
 	return system.Ports{
 		Store: func(part string) table.Store {
@@ -52,7 +56,9 @@ func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
 		},
 		Now: clock, NewID: uuid.NewString, Pause: noWait, NewRevisionID: uuid.NewString, Random: rand.Reader,
 		Scheduler: schedules, Bus: busmemory.New(nil), Copies: blobmemory.New(nil), Queue: queuememory.New(nil),
-		Wait: noWait, Walker: store, Lister: schedules,
+		Wait: noWait, Walker: store, Lister: schedules, Webhooks: &system.Webhooks{
+			Client: outbound.New(outbound.Config{}), Master: master, Draw: func() float64 { return 0 },
+		},
 	}, asked
 }
 
@@ -85,7 +91,7 @@ func TestNew_givesEachPartAStoreOfItsOwn(t *testing.T) {
 	want := tableOf("own")
 	require.Equal(t, want, namesOf(s))
 	parts := slices.Concat(
-		[]string{"api", "notify", "transfer", "verify", "walk"}, want["projections"], want["effects"])
+		[]string{"api", "notify", "transfer", "verify", "walk", "webhook"}, want["projections"], want["effects"])
 	slices.Sort(parts)
 	require.Equal(t, parts, *asked)
 	require.Equal(t, slices.Concat(s.Readers[0].Consumers, s.Readers[1].Consumers), s.Consumers)
@@ -113,7 +119,7 @@ func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
 			func(s *system.System) []bool {
 				return []bool{s.Walker == nil, s.Notifier != nil, s.Verifier.Reminders != nil}
 			},
-			map[string][]string{"projections": projections, "effects": {"archive"}}},
+			map[string][]string{"projections": projections, "effects": {"archive", "webhooks"}}},
 		{"pause", func(p *system.Ports) { p.Pause = nil },
 			func(s *system.System) []bool { return []bool{s.Commands == nil, s.Verifier != nil} }, all},
 		{"random", func(p *system.Ports) { p.Random = nil },
@@ -131,10 +137,12 @@ func TestNew_leavesOutAPartWithoutItsPorts(t *testing.T) {
 			map[string][]string{"projections": projections, "effects": {"archive"}}},
 		{"copies", func(p *system.Ports) { p.Copies = nil },
 			func(s *system.System) []bool { return []bool{s.Verifier.Archive != nil, s.Archive != nil} },
-			map[string][]string{"projections": projections, "effects": {"reminders"}}},
+			map[string][]string{"projections": projections, "effects": {"reminders", "webhooks"}}},
 		{"bus", func(p *system.Ports) { p.Bus = nil },
-			func(s *system.System) []bool { return []bool{s.Notifier == nil, len(s.Consumers) == len(projections)} },
-			map[string][]string{"projections": projections}},
+			func(s *system.System) []bool {
+				return []bool{s.Notifier == nil, len(s.Consumers) == len(projections)+1}
+			},
+			map[string][]string{"projections": projections, "effects": {"webhooks"}}},
 	} {
 		p, _ := allPorts(t)
 		c.without(&p)

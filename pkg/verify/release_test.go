@@ -19,6 +19,7 @@ import (
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/device"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/insights"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -225,6 +226,8 @@ func (w *fixture) writeOn(user string) {
 func fresh(t *entity.Type) map[string]any {
 	fields := map[string]any{"title": "fresh"}
 	switch t.Name {
+	case outbox.TypeWebhook:
+		return map[string]any{"url": "https://hooks.example.com/", "types": []any{"*"}}
 	case product.TypeEvent:
 		fields["startUtc"], fields["startTzid"] = "2026-04-01T09:00:00Z", "UTC"
 	case product.TypeReminder:

@@ -20,6 +20,7 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
+	"nexus/pkg/webhook"
 )
 
 // Kind is the subject of a difference.
@@ -32,7 +33,7 @@ const (
 	Schedule   Kind = "schedule"
 	Late       Kind = "late"     // a reminder that came due and was not delivered, though it still can be
 	Delivery   Kind = "fence"    // a delivery that began more than 10 minutes ago and did not end
-	Outbox     Kind = "outbox"   // a delivery on a device that is due, and that nothing calls for any more
+	Outbox     Kind = "outbox"   // a delivery on a device, or a message, that is due and that nothing calls for any more
 	Walk       Kind = "walk"     // a walk over items without progress
 	Archive    Kind = "archive"  // timer, end or cold copy of an item
 	Exception  Kind = "instance" // an exception whose series is gone
@@ -102,6 +103,8 @@ type Config struct {
 	Schedules   schedule.Lister
 	// Deliverer has deliveries on devices tried again; without it they are not checked.
 	Deliverer *deliver.Deliverer
+	// Webhooks has messages to webhooks sent; without it they are not checked.
+	Webhooks *webhook.Worker
 	// Changes appends to change logs; without it they are not checked.
 	Changes *changes.Consumer
 	// Repositories reads the drafts of versioned repositories, and publishes nothing here; optional.
@@ -273,7 +276,7 @@ func (r *run) user(ctx context.Context, user string) error {
 func (r *run) pass(ctx context.Context, user string) error {
 	r.rebuild, r.expected = map[int]bool{}, nil
 	for _, step := range []func(context.Context, string) error{
-		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.outbox, r.copies, r.recheckSuspects, r.kept,
+		r.beginCount, r.items, r.endCount, r.strays, r.walks, r.outbox, r.webhooks, r.copies, r.recheckSuspects, r.kept,
 		r.receipts, r.changes, r.sums,
 	} {
 		if err := step(ctx, user); err != nil {

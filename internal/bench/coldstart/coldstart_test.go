@@ -71,7 +71,7 @@ func environment() []string {
 	return []string{
 		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none", "AWS_SESSION_TOKEN=none",
 		env.TableName + "=ProductivityData", env.ArchiveBucket + "=nexus-archive", env.ParkingBucket + "=nexus-parking",
-		env.BusName + "=nexus", env.ScheduleGroup + "=nexus",
+		env.SnapshotBucket + "=nexus-snapshots", env.BusName + "=nexus", env.ScheduleGroup + "=nexus",
 		env.HintsHost + "=h.example", env.HintsRealtimeHost + "=r.example",
 		env.ScheduleTargetARN + "=arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify",
 		env.ScheduleRoleARN + "=arn:aws:iam::123456789012:role/nexus-scheduler",
@@ -83,6 +83,9 @@ func environment() []string {
 		env.APIAddress + "=https://a.example", env.TokenEndpoint + "=https://i.example/token", env.TokenScope + "=r w",
 		env.ClientID + "=c", env.ClientSecret + "=s", env.Announce + "=" + env.AnnounceNone,
 		env.EdgeSecrets + "=" + env.EdgeNone,
+		env.PushKey + "=B" + strings.Repeat("A", 86), env.PushKeyParameter + "=/nexus/push",
+		env.PushHosts + "=" + env.PushHostsAny,
+		env.DeliverARN + "=arn:aws:lambda:eu-central-1:123456789012:function:nexus-deliver:live",
 		env.WalkQueueURL + "=https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo",
 	}
 }

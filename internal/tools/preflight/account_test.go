@@ -47,14 +47,14 @@ func want(t *testing.T, says string, check func(context.Context) (string, error)
 
 func TestCheckConcurrency_comparesTheAccountWithAllReserves(t *testing.T) {
 	t.Parallel()
-	small := "projections=1,effects=1,notify=1,walk=1" // with account 5 and canary 1: 10
+	small := "projections=1,effects=1,notify=1,walk=1,deliver=1" // with account 5 and canary 1: 11
 	for _, one := range []struct {
 		has, says string
 		settings  values
 	}{
-		{"110\n", "is 110, of which the stage needs 110", values{"protected": true, "reserve": small}},
-		{"109", "refused: concurrency: the account has 109, and the", values{"protected": true, "reserve": small}},
-		{"10", "needs 316", values{"protected": true}},
+		{"111\n", "is 111, of which the stage needs 111", values{"protected": true, "reserve": small}},
+		{"110", "refused: concurrency: the account has 110, and the", values{"protected": true, "reserve": small}},
+		{"10", "needs 416", values{"protected": true}},
 		{"None", "refused: concurrency", values{"protected": true}},
 		{"10", "reserves no concurrency", values{}},
 	} {

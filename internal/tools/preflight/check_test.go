@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +29,9 @@ func ready(t *testing.T, server *httptest.Server, outputs map[string]string, cha
 		stacks: &stacks.Reader{Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
 			if args[0] == "service-quotas" {
 				return []byte("[]"), nil
+			}
+			if args[0] == "ssm" {
+				return []byte(parameters()[args[slices.Index(args, "--name")+1]] + "\n"), nil
 			}
 			require.Contains(t, args, "nexus-dev")
 			if outputs == nil {

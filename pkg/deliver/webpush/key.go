@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 
 	"nexus/pkg/durable"
@@ -45,23 +43,16 @@ func ParseKey(text string) (Key, error) {
 // OpenFile reads the key of a file, or makes one and writes it, durably and for the file's owner alone. It never
 // replaces a file that it cannot read.
 func OpenFile(path string, random io.Reader) (Key, error) {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		k, err := ParseKey(strings.TrimSuffix(string(text), "\n"))
-		if err != nil {
-			return Key{}, fmt.Errorf("%s: %w", path, err)
-		}
-		return k, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return Key{}, err
-	}
-	k, err := NewKey(random)
+	text, err := durable.ReadOrWrite(path, func() ([]byte, error) {
+		made, err := NewKey(random)
+		return []byte(made.Text() + "\n"), err
+	})
 	if err != nil {
 		return Key{}, err
 	}
-	if err := durable.WriteFile(path, []byte(k.Text()+"\n")); err != nil {
-		return Key{}, fmt.Errorf("store the key: %w", err)
+	k, err := ParseKey(strings.TrimSuffix(string(text), "\n"))
+	if err != nil {
+		return Key{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return k, nil
 }

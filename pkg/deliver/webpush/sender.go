@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/SherClockHolmes/webpush-go"
@@ -63,16 +62,5 @@ func (s *Sender) Send(ctx context.Context, p deliver.Push) (deliver.Answer, erro
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, response.Body) // so that the connection serves the next request
-	return deliver.Answer{Status: response.StatusCode, RetryAfter: s.retryAfter(response.Header.Get("Retry-After"))}, nil
-}
-
-// retryAfter reads both forms of the header (RFC 9110 §10.2.3); 0 for none.
-func (s *Sender) retryAfter(text string) time.Duration {
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(s.cfg.Now()))
-	}
-	return 0
+	return deliver.Answer{Status: response.StatusCode, RetryAfter: outbound.RetryAfter(response, s.cfg.Now())}, nil
 }

@@ -95,7 +95,7 @@ type decrypted struct {
 func readers(t *testing.T, s *service, b browser) []decrypted {
 	t.Helper()
 	library := filepath.Join("..", "..", "..", "bin", "http_ece.cjs")
-	node, err := exec.LookPath("node")
+	_, err := exec.LookPath("node")
 	if _, missing := os.Stat(library); err != nil || missing != nil {
 		t.Skip("http_ece is not installed: make httpece")
 	}
@@ -108,14 +108,20 @@ func readers(t *testing.T, s *service, b browser) []decrypted {
 	}
 	input, err := json.Marshal(questions)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), node, filepath.Join("httpece", "read.cjs"), library)
+	var answers []decrypted
+	run(t, input, &answers, "read.cjs", library)
+	require.Len(t, answers, len(questions))
+	return answers
+}
+
+// run gives a program of node its input, and reads its output.
+func run(t *testing.T, input []byte, output any, program string, arguments ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join("httpece", program)}, arguments...)...)
 	var out, complaints bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &complaints
 	require.NoError(t, cmd.Run(), "%s", &complaints)
-	var answers []decrypted
-	require.NoError(t, json.Unmarshal(out.Bytes(), &answers))
-	require.Len(t, answers, len(questions))
-	return answers
+	require.NoError(t, json.Unmarshal(out.Bytes(), output))
 }
 
 func TestSender_encryptsToTheDeviceAndNamesTheDeployment(t *testing.T) {
@@ -145,6 +151,50 @@ func TestSender_encryptsToTheDeviceAndNamesTheDeployment(t *testing.T) {
 		require.Equal(t, "https://operator.example", got.Claims["sub"])
 		end := time.Unix(int64(got.Claims["exp"].(float64)), 0)
 		require.WithinDuration(t, time.Now().Add(12*time.Hour), end, time.Minute, "RFC 8292 allows 24 hours at most")
+	}
+}
+
+// holding returns a service that has got bodies, from a sender without a token.
+func holding(bodies [][]byte) *service {
+	s := &service{}
+	for _, body := range bodies {
+		s.requests, s.bodies = append(s.requests, &http.Request{Header: http.Header{}}), append(s.bodies, body)
+	}
+	return s
+}
+
+// What npm web-push encrypts of a text, and what this program sends of it, is one text to a browser.
+func TestSender_saysWhatWebPushSays(t *testing.T) {
+	t.Parallel()
+	s, b := newService(t), newBrowser(t)
+	sender, _ := newSender(t, s)
+	texts := []string{"x", `{"v":1,"title":"Gießen 🌱"}`, "\x00\x02", strings.Repeat("y", deliver.MaxPayload)}
+	for _, text := range texts {
+		_, err := sender.Send(t.Context(), deliver.Push{
+			Endpoint: s.URL + "/push/1", Keys: b.keys(), Payload: []byte(text), TTL: time.Hour, Topic: "a",
+		})
+		require.NoError(t, err)
+	}
+	ours := readers(t, s, b)
+	folder := filepath.Join("..", "..", "..", "bin")
+	if _, err := os.Stat(filepath.Join(folder, "web_push.cjs")); err != nil {
+		t.Skip("web-push is not installed: make httpece")
+	}
+	input, err := json.Marshal(map[string]any{"p256dh": b.keys().P256dh, "auth": b.keys().Auth, "texts": texts})
+	require.NoError(t, err)
+	var encoded []string
+	run(t, input, &encoded, "encrypt.cjs", filepath.Join(folder, "web_push.cjs"), filepath.Join(folder, "http_ece.cjs"))
+	var bodies [][]byte
+	for _, text := range encoded {
+		body, err := base64url.DecodeString(text)
+		require.NoError(t, err)
+		bodies = append(bodies, body)
+	}
+	theirs := readers(t, holding(bodies), b)
+	require.Len(t, theirs, len(texts))
+	for i, text := range texts {
+		require.Equal(t, text, theirs[i].Text)
+		require.Equal(t, text, ours[i].Text)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/archive"
 	"nexus/pkg/consume"
+	"nexus/pkg/deliver"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/entity"
 	accountkeys "nexus/pkg/entity/account"
@@ -20,6 +21,7 @@ import (
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
 	"nexus/pkg/push"
+	"nexus/pkg/snapshot"
 	"nexus/pkg/table"
 	"nexus/pkg/transfer"
 )
@@ -79,7 +81,11 @@ const (
 	PassRole      = "iam:PassRole"
 	SendMessage   = "sqs:SendMessage"
 	// EventPublish is the right to publish in a namespace of an event API.
-	EventPublish = "appsync:EventPublish"
+	EventPublish   = "appsync:EventPublish"
+	InvokeFunction = "lambda:InvokeFunction"
+	// GetParameter needs no right to the key of a SecureString: AWS's own key for parameters is for everybody in the
+	// account who may read one (AWS Systems Manager User Guide, "SecureString parameters").
+	GetParameter = "ssm:GetParameter"
 )
 
 // anything matches every value of a key's part or of a name's rest.
@@ -102,6 +108,7 @@ func Grants(f env.Function) []Grant {
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject, PutObject}, Within: []string{account.PepperObject}},
 			// The file of an export that its user deletes goes at once. Its versions are left to account.
 			{Variable: env.ArchiveBucket, Actions: []string{DeleteObject}, Within: exports()},
+			{Variable: env.DeliverARN, Actions: []string{InvokeFunction}},
 		}
 	case env.Query:
 		return []Grant{
@@ -114,6 +121,9 @@ func Grants(f env.Function) []Grant {
 			index(table.CrossLinks, []string{entity.LinkedPrefix(anything) + anything}),
 			// An address of a file has the rights of the function that signed it.
 			{Variable: env.ArchiveBucket, Actions: []string{GetObject}, Within: exports()},
+			// It keeps indexes of words, and removes those that are of no use.
+			{Variable: env.SnapshotBucket, Actions: []string{GetObject, PutObject, DeleteObject}, Within: indexes()},
+			{Variable: env.SnapshotBucket, Actions: []string{ListBucket}},
 		}
 	case env.Projections:
 		return []Grant{
@@ -137,6 +147,17 @@ func Grants(f env.Function) []Grant {
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem), walks())
 	case env.Account:
 		return append(erasing(), exporting()...)
+	case env.Deliver:
+		return []Grant{
+			states(),
+			rows(items(), GetItem, BatchGetItem, Query),
+			{Variable: env.TableName, Actions: []string{PutItem, UpdateItem, DeleteItem}, Within: items(),
+				Attributes: deliver.Attributes()},
+			{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule},
+				Within: []string{deliver.SchedulePrefix + anything}},
+			{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
+			{Variable: env.PushKeyParameter, Actions: []string{GetParameter}},
+		}
 	case env.Notify:
 		return append(reminding(), states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem))
@@ -181,6 +202,8 @@ func erasing() []Grant {
 		{Variable: env.ArchiveBucket, Actions: list},
 		{Variable: env.ParkingBucket, Actions: purge, Within: []string{consume.ParkedPrefix + anything}},
 		{Variable: env.ParkingBucket, Actions: list},
+		{Variable: env.SnapshotBucket, Actions: purge, Within: indexes()},
+		{Variable: env.SnapshotBucket, Actions: list},
 		{Variable: env.BusName, Actions: []string{PutEvents}},
 		{Variable: env.ScheduleGroup, Actions: []string{DeleteSchedule}, Within: []string{anything}},
 		{Actions: []string{ListSchedules}},
@@ -202,6 +225,9 @@ func exports() []string { return []string{transfer.ExportsPrefix + anything} }
 // requests are the objects of requests for an erasure.
 func requests() []string { return []string{account.LeavingPrefix + anything} }
 
+// indexes are the snapshots of users' indexes.
+func indexes() []string { return []string{snapshot.Root + anything} }
+
 func copies() []string { return []string{archive.AllCopiesPrefix + anything} }
 
 func parking() Grant {
@@ -220,5 +246,15 @@ func reminding() []Grant {
 		{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule},
 			Within: []string{anything}},
 		{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
+	}
+}
+
+// PartitionsOf returns the patterns of a user's partitions: those of the user by name, and those that begin with a
+// prefix of the user's. A pattern U#12* would match the partition of a user 123 as well.
+func PartitionsOf(user string) []string {
+	return []string{
+		repository.UserPK(user), repository.UserPrefix(user) + anything,
+		entity.UserPK(user), entity.UserPrefix(user) + anything,
+		entity.LinkedPrefix(user) + anything,
 	}
 }

@@ -21,9 +21,11 @@ func TestAccess_grantsWhatTheVariablesOfAFunctionNameAlone(t *testing.T) {
 	told := map[env.Function][]string{
 		env.Command: {
 			env.HintsHost, env.HintsRealtimeHost, env.SubjectForm, env.Limits, env.Scopes, env.Issuer, env.Audience,
-			env.FeedOrigin, env.EdgeSecrets,
+			env.FeedOrigin, env.EdgeSecrets, env.PushHosts,
 		},
-		env.Query:       {env.SyncForm, env.SubjectForm, env.Limits, env.Scopes, env.Issuer, env.Audience, env.EdgeSecrets},
+		env.Query: {env.SyncForm, env.SubjectForm, env.Limits, env.Scopes, env.Issuer, env.Audience, env.EdgeSecrets,
+			env.PushKey},
+		env.Deliver:     {env.PushKey, env.FeedOrigin},
 		env.Projections: {env.SyncForm},
 		env.Effects:     {env.Announce},
 		env.Account:     {env.ScheduleRoleARN},  // it deletes schedules and makes none
@@ -84,6 +86,10 @@ func TestAccess_grantsReadersNoChangeAndConsumersNoRepository(t *testing.T) {
 		if g.Variable == env.ArchiveBucket { // for addresses of files alone
 			require.Equal(t, []string{"exports/*"}, g.Within)
 			require.Equal(t, []string{access.GetObject}, g.Actions)
+			continue
+		}
+		if g.Variable == env.SnapshotBucket { // its own cache
+			require.Contains(t, [][]string{{"snap/*"}, nil}, g.Within)
 			continue
 		}
 		for _, action := range g.Actions {

@@ -46,6 +46,8 @@ const (
 	ScheduleQueue = "schedule-dead-letter"
 	// NotifyQueue is the on-failure destination of the notify function.
 	NotifyQueue = "notify-failures"
+	// DeliverQueue has the events and calls that deliver could not answer.
+	DeliverQueue = "deliver-failures"
 	// WalkQueue has the walks that wait, and DeadWalkQueue those that failed each time.
 	WalkQueue     = "walks"
 	DeadWalkQueue = "walks-dead-letter"

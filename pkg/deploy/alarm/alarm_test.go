@@ -76,7 +76,7 @@ func TestAlarm_isOnAMetricOfOursThatIsEmitted(t *testing.T) {
 	services := map[string][]string{
 		alarm.FunctionName: functions, alarm.Mapping: functions, alarm.TableName: {"table"}, alarm.APIID: {"api"},
 		alarm.Index: indexes, alarm.ScheduleGroup: {"schedules"},
-		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue, alarm.WalkQueue, alarm.DeadWalkQueue},
+		alarm.QueueName: {alarm.ScheduleQueue, alarm.NotifyQueue, alarm.DeliverQueue, alarm.WalkQueue, alarm.DeadWalkQueue},
 	}
 	for _, a := range all() {
 		for _, m := range a.Of {

@@ -41,7 +41,7 @@ func All(table []readers.Reader) []Alarm {
 	for _, r := range table {
 		out = append(out, silentAlarm(r.Name))
 	}
-	return slices.Concat(out, canaryAlarms(), reminderAlarms(), notifyAlarms(), []Alarm{{
+	return slices.Concat(out, canaryAlarms(), reminderAlarms(), notifyAlarms(), deliverAlarms(), []Alarm{{
 		Name: "nexus-erase-overdue",
 		Of: []Metric{
 			measured(metric.Namespace, metric.ErasuresOverdue, Maximum, Subject{metric.ByFunction, string(env.Account)}),
@@ -83,16 +83,18 @@ func readerAlarms(name string) []Alarm {
 	}
 }
 
-func reminderAlarms() []Alarm {
-	waiting := func(name, queue, says string) Alarm {
-		return Alarm{
-			Name: name, Of: []Metric{measured(SQS, "ApproximateNumberOfMessagesVisible", Maximum, Subject{QueueName, queue})},
-			Period: quick, Periods: 1, Missing: Good, Says: says,
-		}
+// waiting returns an alarm about messages of what failed.
+func waiting(name, queue, says string) Alarm {
+	return Alarm{
+		Name: name, Of: []Metric{measured(SQS, "ApproximateNumberOfMessagesVisible", Maximum, Subject{QueueName, queue})},
+		Period: quick, Periods: 1, Missing: Good, Says: says,
 	}
+}
+
+func reminderAlarms() []Alarm {
 	return []Alarm{
 		waiting("nexus-schedule-undelivered", ScheduleQueue,
-			"The scheduler could not call notify for a day; its calls are kept."),
+			"The scheduler could not call notify or deliver for a day; its calls are kept."),
 		waiting("nexus-notify-failed", NotifyQueue, "Calls of notify failed each time they were made; they are kept."),
 		waiting("nexus-walks-failed", DeadWalkQueue,
 			"Walks over a user's items failed each time; their reminders may be at the wrong time."),
@@ -132,6 +134,18 @@ func notifyAlarms() []Alarm {
 			Of:     []Metric{scheduler("InvocationThrottleCount"), scheduler("InvocationDroppedCount")},
 			Period: steady, Periods: 1, Missing: Good,
 			Says: "The scheduler holds calls back, or has given some up.",
+		},
+	}
+}
+
+// deliverAlarms returns the alarms about reminders on devices.
+func deliverAlarms() []Alarm {
+	return []Alarm{
+		waiting("nexus-deliver-failed", DeliverQueue,
+			"Reminders were not brought to devices each time it was tried; they are kept."),
+		{
+			Name: "nexus-push-refused", Of: counted(metric.PushRefused), Period: steady, Periods: 1, Missing: Good,
+			Says: "A push service refuses the deployment's key: its reminders reach no device.",
 		},
 	}
 }

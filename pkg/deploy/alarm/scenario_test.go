@@ -85,9 +85,10 @@ func scenarios() []scenario {
 		}, rings: []string{"nexus-command-slow", "nexus-query-slow"}},
 		{name: "functions that do not start", later: map[string]float64{
 			"Errors of command": 6, "Errors of query": 6, "Errors of projections": 6, "Errors of effects": 6,
-			"Errors of notify": 6, "Errors of walk": 6, "Errors of account": 6,
+			"Errors of notify": 6, "Errors of walk": 6, "Errors of account": 6, "Errors of deliver": 6,
 		}, rings: []string{
-			"nexus-account-errors", "nexus-command-errors", "nexus-effects-errors", "nexus-notify-errors",
+			"nexus-account-errors", "nexus-command-errors", "nexus-deliver-errors", "nexus-effects-errors",
+			"nexus-notify-errors",
 			"nexus-projections-errors", "nexus-query-errors", "nexus-walk-errors",
 		}},
 		{name: "an index that refuses", all: busy(), later: map[string]float64{
@@ -100,6 +101,8 @@ func scenarios() []scenario {
 		{name: "a function without concurrency", all: busy(), later: map[string]float64{
 			"Throttles of notify": 1, "AsyncEventAge of notify": 200000, "AsyncEventsDropped of notify": 1,
 		}, rings: []string{"nexus-functions-throttled", "nexus-notify-dropped", "nexus-notify-waiting"}},
+		{name: "a push service that refuses the key", all: busy(), later: map[string]float64{"PushRefused": 1},
+			rings: []string{"nexus-push-refused"}},
 		{name: "a scheduler that gives up", later: map[string]float64{"InvocationDroppedCount of schedules": 1},
 			rings: []string{"nexus-scheduler-throttled"}},
 		{name: "a scheduler that holds back", later: map[string]float64{"InvocationThrottleCount of schedules": 1},
@@ -118,8 +121,8 @@ func scenarios() []scenario {
 			"RemindersLate": 11, "RemindersMissed": 1, "ApproximateNumberOfMessagesVisible": 1,
 			"ApproximateAgeOfOldestMessage": 2000,
 		}, rings: []string{
-			"nexus-notify-failed", "nexus-reminders-late", "nexus-reminders-missed", "nexus-schedule-undelivered",
-			"nexus-walks-behind", "nexus-walks-failed",
+			"nexus-deliver-failed", "nexus-notify-failed", "nexus-reminders-late", "nexus-reminders-missed",
+			"nexus-schedule-undelivered", "nexus-walks-behind", "nexus-walks-failed",
 		}},
 		{name: "a large table, much used, and an account to erase", later: map[string]float64{
 			"TableBytes of projections": 81e9, "ConsumedReadCapacityUnits of table": 30001,

@@ -18,6 +18,7 @@ const (
 	Projections Function = "projections"
 	Effects     Function = "effects"
 	Notify      Function = "notify"
+	Deliver     Function = "deliver"
 	Walk        Function = "walk"
 	Account     Function = "account"
 	Canary      Function = "canary"
@@ -25,7 +26,7 @@ const (
 
 // Functions returns all of them.
 func Functions() []Function {
-	return []Function{Command, Query, Projections, Effects, Notify, Walk, Account, Canary}
+	return []Function{Command, Query, Projections, Effects, Notify, Deliver, Walk, Account, Canary}
 }
 
 // Variables that the deployment sets.
@@ -36,6 +37,8 @@ const (
 	ArchiveBucket = "ARCHIVE_BUCKET"
 	// ParkingBucket is the bucket of records that a consumer could not process.
 	ParkingBucket = "PARKING_BUCKET"
+	// SnapshotBucket is the bucket of snapshots of indexes of words.
+	SnapshotBucket = "SNAPSHOT_BUCKET"
 	// BusName is the name or ARN of the event bus.
 	BusName = "BUS_NAME"
 	// HintsHost is the host that publishes live hints: the HTTP domain of the event API.
@@ -44,7 +47,7 @@ const (
 	HintsRealtimeHost = "HINTS_REALTIME_HOST"
 	// ScheduleGroup is the schedule group of all schedules.
 	ScheduleGroup = "SCHEDULE_GROUP"
-	// ScheduleTargetARN is the target of every schedule: the notify function.
+	// ScheduleTargetARN is the target of each schedule that the function puts: notify, or deliver for its own.
 	ScheduleTargetARN = "SCHEDULE_TARGET_ARN"
 	// ScheduleRoleARN is the role that calls it.
 	ScheduleRoleARN = "SCHEDULE_ROLE_ARN"
@@ -83,6 +86,15 @@ const (
 	ClientSecret  = "CLIENT_SECRET"
 	// Pepper is the deployment's pepper (package pepper): the value of PepperParameter.
 	Pepper = "PEPPER"
+	// PushKey is the public key by which push services know the deployment, and PushKeyParameter the name of the parameter
+	// that holds its secret (AWS Systems Manager Parameter Store), which deliver reads when it starts.
+	PushKey          = "PUSH_KEY"
+	PushKeyParameter = "PUSH_KEY_PARAMETER"
+	// PushHosts are the suffixes of the hosts of push services that users may name, with commas between, or
+	// [PushHostsAny].
+	PushHosts = "PUSH_HOSTS"
+	// DeliverARN is the function deliver, which command has send a test.
+	DeliverARN = "DELIVER_ARN"
 )
 
 // Variables of the HTTP API's stage, which come beside each request: the function URLs of command and query. The
@@ -103,11 +115,22 @@ const (
 	EdgeNone     = "none"
 )
 
+// PushHostsAny is the value of [PushHosts] for all hosts.
+const PushHostsAny = "any"
+
 // The parameter that holds the deployment's pepper (AWS Systems Manager Parameter Store), and its version. An operator
 // makes it once; a version other than the first would be another pepper.
 const (
 	PepperParameter = "/nexus/pepper"
 	PepperVersion   = "1"
+)
+
+// The parameters that hold the key by which push services know the deployment: the secret, of type SecureString, and
+// the public key, with its version. An operator makes both once. Each subscription of a browser is for one key.
+const (
+	PushSecretParameter = "/nexus/push"
+	PushPublicParameter = "/nexus/push-public"
+	PushPublicVersion   = "1"
 )
 
 // Variables that Lambda sets in every function (AWS Lambda Developer Guide, "Defined runtime environment variables").
@@ -117,6 +140,10 @@ const (
 	secretAccessKey = "AWS_SECRET_ACCESS_KEY"
 	sessionToken    = "AWS_SESSION_TOKEN"
 )
+
+// pushService is the address, on this machine, of a push service that may be called although it is not a public one. A
+// deployment never sets it.
+const pushService = "PUSH_SERVICE"
 
 // endpointURL begins the variables that replace the region's endpoints for clients. Alone it is for all services, with
 // an underscore and a service's name for that one (AWS SDKs and Tools Reference Guide, "Service-specific endpoints").
@@ -133,9 +160,13 @@ const (
 	Scheduler   Service = "SCHEDULER"
 	AppSync     Service = "APPSYNC"
 	SQS         Service = "SQS"
+	SSM         Service = "SSM"
+	Lambda      Service = "LAMBDA"
 )
 
-func services() []Service { return []Service{DynamoDB, S3, EventBridge, Scheduler, AppSync, SQS} }
+func services() []Service {
+	return []Service{DynamoDB, S3, EventBridge, Scheduler, AppSync, SQS, SSM, Lambda}
+}
 
 // Variables returns the names of the variables that the deployment has to set for the function, sorted. All are
 // required, and there are no others.
@@ -146,11 +177,11 @@ func (f Function) Variables() []string {
 	case Canary: // it is a user, and has no way to the table
 		names = []string{APIAddress, TokenEndpoint, TokenScope, ClientID, ClientSecret}
 	case Query:
-		names = append(names, ArchiveBucket /* for addresses of files */, SyncForm, SubjectForm, Limits, Scopes,
-			Issuer, Audience, EdgeSecrets)
+		names = append(names, ArchiveBucket /* for addresses of files */, SnapshotBucket, SyncForm, SubjectForm, Limits,
+			Scopes, Issuer, Audience, EdgeSecrets, PushKey)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
-			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets)
+			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets, PushHosts, DeliverARN)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:
@@ -158,7 +189,9 @@ func (f Function) Variables() []string {
 	case Walk:
 		names = append(append(names, BusName, WalkQueueURL), schedule...)
 	case Account:
-		names = append(append(names, ArchiveBucket, ParkingBucket, BusName), schedule...)
+		names = append(append(names, ArchiveBucket, ParkingBucket, SnapshotBucket, BusName), schedule...)
+	case Deliver: // push services are told where the stage is reached
+		names = append(append(names, PushKey, PushKeyParameter, FeedOrigin), schedule...)
 	case Notify:
 		names = append(append(names, BusName), schedule...)
 	}

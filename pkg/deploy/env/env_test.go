@@ -17,7 +17,8 @@ func values() map[string]string {
 		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_SESSION_TOKEN": "token",
 		env.TableName:       "ProductivityData", env.ArchiveBucket: "nexus-archive-123456789012",
-		env.ParkingBucket: "nexus-parking", env.BusName: "nexus", env.ScheduleGroup: "nexus",
+		env.ParkingBucket: "nexus-parking", env.SnapshotBucket: "nexus-snapshots",
+		env.BusName: "nexus", env.ScheduleGroup: "nexus",
 		env.ScheduleTargetARN:     "arn:aws:lambda:eu-central-1:123456789012:function:nexus-notify:live",
 		env.ScheduleRoleARN:       "arn:aws:iam::123456789012:role/service/nexus-scheduler",
 		env.ScheduleDeadLetterARN: "arn:aws-cn:sqs:cn-north-1:123456789012:undelivered",
@@ -39,6 +40,10 @@ func values() map[string]string {
 		env.TokenScope:            "nexus/read nexus/write",
 		env.ClientID:              "canary",
 		env.ClientSecret:          "hush",
+		env.PushKey:               "B" + strings.Repeat("Nc-_0", 17) + "M",
+		env.PushKeyParameter:      "/nexus/push",
+		env.PushHosts:             "push.example.com,notify.example.net",
+		env.DeliverARN:            "arn:aws:lambda:eu-central-1:123456789012:function:nexus-deliver:live",
 	}
 }
 
@@ -60,7 +65,8 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 		require.Equal(t, f, s.Function)
 		for name, value := range map[string]string{
 			env.TableName: s.TableName, env.ArchiveBucket: s.ArchiveBucket, env.ParkingBucket: s.ParkingBucket,
-			env.BusName: s.BusName, env.HintsHost: s.HintsHost, env.HintsRealtimeHost: s.HintsRealtimeHost,
+			env.SnapshotBucket: s.SnapshotBucket,
+			env.BusName:        s.BusName, env.HintsHost: s.HintsHost, env.HintsRealtimeHost: s.HintsRealtimeHost,
 			env.ScheduleGroup: s.ScheduleGroup, env.ScheduleTargetARN: s.ScheduleTargetARN,
 			env.ScheduleRoleARN:       s.ScheduleRoleARN,
 			env.ScheduleDeadLetterARN: s.ScheduleDeadLetterARN,
@@ -80,6 +86,10 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.FeedOrigin:            s.FeedOrigin,
 			env.EdgeSecrets:           s.EdgeSecretList,
 			env.Announce:              s.Announce,
+			env.PushKey:               s.PushKey,
+			env.PushKeyParameter:      s.PushKeyParameter,
+			env.PushHosts:             s.PushHostList,
+			env.DeliverARN:            s.DeliverARN,
 		} {
 			want := ""
 			if slices.Contains(f.Variables(), name) {
@@ -144,6 +154,10 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 		env.Limits:     {"user=600", limit.Format(limit.Default()) + ",other=1", "user"},
 		env.APIAddress: {"http://nexus.example", "https://nexus.example/v1", "nexus.example",
 			"https://a@b.example"},
+		env.PushKey:          {"B", strings.Repeat("A", 87), "B" + strings.Repeat("=", 86)},
+		env.PushKeyParameter: {"nexus/push", "/", "/nexus/push key"},
+		env.PushHosts:        {"push.example.com,", "https://push.example.com", "Push.example.com", ","},
+		env.DeliverARN:       {"nexus-deliver", "arn:aws:sqs:eu-central-1:123456789012:x"},
 		env.TokenEndpoint: {"id.nexus.example", "http://id.nexus.example/token",
 			"https://id.nexus.example/token?a=b"},
 	} {
@@ -170,6 +184,29 @@ func TestSettings_haveTheFormAsANumber(t *testing.T) {
 		changed[env.SyncForm] = text
 		_, err := read(env.Query, changed)
 		require.ErrorContains(t, err, env.SyncForm, text)
+	}
+}
+
+func TestSettings_haveTheHostsOfPushServicesAndOneOfThisMachine(t *testing.T) {
+	t.Parallel()
+	changed := values()
+	for text, want := range map[string][]string{
+		env.PushHostsAny: nil, "push.example.com": {"push.example.com"}, "a.example,b.example": {"a.example", "b.example"},
+	} {
+		changed[env.PushHosts] = text
+		s, err := read(env.Command, changed)
+		require.NoError(t, err)
+		require.Equal(t, want, s.PushHosts())
+		require.False(t, s.PushService().IsValid(), "no deployment names one")
+	}
+	changed["PUSH_SERVICE"] = "127.0.0.1:9"
+	s, err := read(env.Deliver, changed)
+	require.NoError(t, err)
+	require.Equal(t, "127.0.0.1:9", s.PushService().String())
+	for _, bad := range []string{"10.0.0.1:443", "localhost:80", "127.0.0.1", "127.0.0.1:0", "169.254.169.254:80"} {
+		changed["PUSH_SERVICE"] = bad
+		_, err := read(env.Deliver, changed)
+		require.ErrorContains(t, err, "PUSH_SERVICE", bad)
 	}
 }
 
@@ -268,6 +305,6 @@ func TestEndpoint_prefersTheServicesOwn(t *testing.T) {
 	require.Equal(t, map[env.Service]string{
 		env.DynamoDB: "http://127.0.0.1:2", env.S3: "http://127.0.0.1:1", env.EventBridge: "http://127.0.0.1:1",
 		env.Scheduler: "http://127.0.0.1:1", env.AppSync: "http://127.0.0.1:1",
-		env.SQS: "http://127.0.0.1:1",
+		env.SQS: "http://127.0.0.1:1", env.SSM: "http://127.0.0.1:1", env.Lambda: "http://127.0.0.1:1",
 	}, s.AWS.Endpoints)
 }

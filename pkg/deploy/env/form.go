@@ -1,6 +1,7 @@
 package env
 
 import (
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -168,6 +169,30 @@ func edgeForm(s string) bool {
 
 // secretForm accepts what `openssl rand -hex 32` prints.
 func secretForm(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// pushKeyForm accepts what has the length and the first byte of such a point: 65 bytes, of which the first is 4.
+func pushKeyForm(s string) bool { return len(s) == 87 && s[0] == 'B' && only(s, word, "-") }
+
+// parameterForm accepts a name with its path (AWS Systems Manager API Reference, PutParameter, Name).
+func parameterForm(s string) bool {
+	return strings.HasPrefix(s, "/") && len(s) <= 1011 && some(s[1:], word, "./-")
+}
+
+// loopbackForm accepts an address of this machine with a port.
+func loopbackForm(s string) bool {
+	at, err := netip.ParseAddrPort(s)
+	return err == nil && at.Addr().IsLoopback() && at.Port() != 0
+}
+
+// pushHostsForm accepts hosts with commas between, or that all are allowed.
+func pushHostsForm(s string) bool {
+	for host := range strings.SplitSeq(s, ",") {
+		if host == "" || !hostForm(host) {
+			return false
+		}
+	}
+	return true
+}
 
 // limitsForm accepts all limits with their numbers, as they are formatted: nothing is filled in here.
 func limitsForm(s string) bool {

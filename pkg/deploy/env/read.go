@@ -2,6 +2,7 @@ package env
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ type Settings struct {
 
 	TableName             string
 	ArchiveBucket         string
+	SnapshotBucket        string
 	ParkingBucket         string
 	BusName               string
 	HintsHost             string
@@ -41,6 +43,11 @@ type Settings struct {
 	TokenScope            string
 	ClientID              string
 	ClientSecret          string
+	PushKey               string
+	PushKeyParameter      string
+	PushHostList          string
+	DeliverARN            string
+	pushService           string
 
 	AWS AWS
 }
@@ -80,6 +87,20 @@ func (s Settings) EdgeSecrets() []string {
 		return nil
 	}
 	return strings.Split(s.EdgeSecretList, ",")
+}
+
+// PushHosts returns the suffixes of the hosts of push services that users may name; none allows all.
+func (s Settings) PushHosts() []string {
+	if s.PushHostList == PushHostsAny {
+		return nil
+	}
+	return strings.Split(s.PushHostList, ",")
+}
+
+// PushService returns the address of a push service on this machine; the zero address without one.
+func (s Settings) PushService() netip.AddrPort {
+	at, _ := netip.ParseAddrPort(s.pushService) // it was checked when it was read
+	return at
 }
 
 // AudienceList returns whom a token may be for.
@@ -191,6 +212,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.ArchiveBucket }},
 		{name: ParkingBucket, what: "a bucket's name", form: bucketForm,
 			field: func(s *Settings) *string { return &s.ParkingBucket }},
+		{name: SnapshotBucket, what: "a bucket's name", form: bucketForm,
+			field: func(s *Settings) *string { return &s.SnapshotBucket }},
 		{name: BusName, what: "an event bus's name or ARN", form: busForm,
 			field: func(s *Settings) *string { return &s.BusName }},
 		{name: HintsHost, what: "a host's name", form: hostForm, field: func(s *Settings) *string { return &s.HintsHost }},
@@ -233,6 +256,16 @@ func variables() []variable {
 		{name: TokenScope, field: func(s *Settings) *string { return &s.TokenScope }},
 		{name: ClientID, field: func(s *Settings) *string { return &s.ClientID }},
 		{name: ClientSecret, field: func(s *Settings) *string { return &s.ClientSecret }},
+		{name: PushKey, what: "a point of P-256, uncompressed, in base64url without padding", form: pushKeyForm,
+			field: func(s *Settings) *string { return &s.PushKey }},
+		{name: PushKeyParameter, what: "a parameter's name with its path", form: parameterForm,
+			field: func(s *Settings) *string { return &s.PushKeyParameter }},
+		{name: PushHosts, what: "a list of hosts, or any", form: pushHostsForm,
+			field: func(s *Settings) *string { return &s.PushHostList }},
+		{name: DeliverARN, what: "a function's ARN", form: lambdaForm,
+			field: func(s *Settings) *string { return &s.DeliverARN }},
+		{name: pushService, what: "an address of this machine with a port", form: loopbackForm, always: true, optional: true,
+			field: func(s *Settings) *string { return &s.pushService }},
 		{name: region, what: "a region's name", form: regionForm, always: true,
 			field: func(s *Settings) *string { return &s.AWS.Region }},
 		{name: accessKeyID, always: true, field: func(s *Settings) *string { return &s.AWS.AccessKeyID }},

@@ -48,6 +48,9 @@ const (
 	HintsDropped    = "HintsDropped"
 )
 
+// SnapshotsFailed is the number of snapshots of indexes that could not be read or kept. The searches went on without.
+const SnapshotsFailed = "SnapshotsFailed"
+
 // Requests that were refused, and requests that failed, by function.
 const (
 	ClientErrors = "ClientErrors"
@@ -68,6 +71,17 @@ const (
 	RemindersDropped   = "RemindersDropped"
 )
 
+// The outcome of deliveries on devices, by the function deliver. PushRefused counts those that a push service refused
+// because of the deployment's key.
+const (
+	PushTold    = "PushTold"
+	PushAgain   = "PushAgain"
+	PushLate    = "PushLate"
+	PushRemoved = "PushRemoved"
+	PushFailed  = "PushFailed"
+	PushRefused = "PushRefused"
+)
+
 // ErasuresOverdue is the number of accounts that should have been erased a day ago: a metric of the function account.
 const ErasuresOverdue = "ErasuresOverdue"
 
@@ -83,6 +97,7 @@ const (
 // Metrics without a dimension: one alarm watches all consumers or functions. The line names the one that counted.
 var together = []string{
 	RecordsParked, RecordsUnfinished, RemindersLate, RemindersMissed, RequestsLimited, ServerErrors, TableFailures,
+	PushRefused,
 }
 
 // Metrics that one function has.

@@ -79,7 +79,7 @@ func Table(registry *entity.Registry, projections ...string) []Reader {
 				Name: "effects", Filter: eventsource.Filter{changed, settings, timers}, Window: effectsWindow,
 				MaxAge: giveUpAge, Bisect: true,
 			},
-			Consumers: []string{"reminders", "archive"},
+			Consumers: []string{"reminders", "archive", "webhooks"},
 			Parallel:  effectsParallel,
 		},
 	}

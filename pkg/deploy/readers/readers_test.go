@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/deploy/readers"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/device"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/entity/repository"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -53,7 +54,11 @@ func TestTable_givesSettingsToBothAndTheirStatisticsToNeither(t *testing.T) {
 
 func TestTable_givesNobodyTheRowsForDevices(t *testing.T) {
 	t.Parallel()
-	for _, key := range []item.Key{device.ChangeKey("ann", 1), device.WatchKey("ann")} {
+	for _, key := range []item.Key{
+		device.ChangeKey("ann", 1), device.WatchKey("ann"), outbox.LaneKey("ann", "whk_1"),
+		outbox.MessageKey("ann", outbox.ID{Hook: "whk_1", Message: "msg_1"}),
+		outbox.OutKey("ann", outbox.ID{Hook: "whk_1", Message: "msg_1"}),
+	} {
 		for _, expired := range []bool{false, true} {
 			r := change.Record{Name: change.Remove, Key: key, Old: key.Item(), Expired: expired}
 			require.Empty(t, readersOf(r))
@@ -69,9 +74,11 @@ func TestTable_hasMappingsThatLambdaAccepts(t *testing.T) {
 		require.LessOrEqual(t, len(line.Filter), 5, "the quota of an account")
 		consumers = append(consumers, line.Consumers...)
 	}
-	require.Equal(t, []string{"stats", "links", "changes", "insights", "own", "reminders", "archive"}, consumers)
+	require.Equal(t, []string{
+		"stats", "links", "changes", "insights", "own", "reminders", "archive", "webhooks",
+	}, consumers)
 	slices.Sort(consumers)
-	require.Len(t, slices.Compact(consumers), 7)
+	require.Len(t, slices.Compact(consumers), 8)
 }
 
 func TestTable_passesTheTimersThatAReplicaRemoves(t *testing.T) {

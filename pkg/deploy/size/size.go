@@ -61,6 +61,11 @@ func For(f env.Function) Size {
 	case env.Canary:
 		// Some requests, and waiting for what follows from them. Its time ends before the next call.
 		return Size{MemoryMB: 128, Timeout: 4 * time.Minute, Reserved: 1}
+	case env.Deliver:
+		// One reminder on a user's devices: some calls, and waiting for push services, 10 seconds each at most. What is
+		// asked for again within a minute waits here, too. Reminders are due together, as for notify. The reserve bounds
+		// what push services that hang can take.
+		return Size{MemoryMB: 256, Timeout: 2 * time.Minute, Reserved: 100}
 	case env.Notify:
 		// One reminder, some calls. Reminders are due together, at full hours. The reserve bounds what they take from all
 		// other functions, and Lambda's queue delivers the waiting ones seconds later.

@@ -10,8 +10,6 @@ import (
 	"slices"
 
 	"nexus/pkg/deploy/access"
-	"nexus/pkg/entity"
-	"nexus/pkg/entity/repository"
 	"nexus/pkg/table"
 )
 
@@ -27,18 +25,13 @@ type Policy struct {
 }
 
 // New returns the policy of one user. For a role that many users assume, user is the policy variable that IAM replaces
-// by the id, such as ${aws:PrincipalTag/user}. Its value must have passed [entity.CheckUserID], which keeps the
+// by the id, such as ${aws:PrincipalTag/user}. Its value must have passed the check of user ids, which keeps the
 // separator and wildcards out of it.
 func New(user string) Policy {
-	const anything = "*"
 	return Policy{
-		Actions: []string{access.GetItem, access.BatchGetItem, access.Query},
-		Indexes: []table.Index{table.YearView, table.StateView, table.CrossLinks},
-		LeadingKeys: []string{
-			repository.UserPK(user), repository.UserPrefix(user) + anything,
-			entity.UserPK(user), entity.UserPrefix(user) + anything,
-			entity.LinkedPrefix(user) + anything,
-		},
+		Actions:     []string{access.GetItem, access.BatchGetItem, access.Query},
+		Indexes:     []table.Index{table.YearView, table.StateView, table.CrossLinks},
+		LeadingKeys: access.PartitionsOf(user),
 	}
 }
 

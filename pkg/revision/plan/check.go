@@ -110,7 +110,7 @@ func isActionID(id string) bool {
 func (c *checker) checkBlock(at string, b *Block) {
 	c.checkBlockID(at+"/blockId", b)
 	subject := b.BlockID
-	if !slices.Contains([]BlockType{Meeting, Pomodoro, Break, Buffer}, b.BlockType) {
+	if !slices.Contains(BlockTypes(), b.BlockType) {
 		c.Add(RuleBlockType, subject, at+"/blockType", "must be one of %s, %s, %s, %s", Meeting, Pomodoro, Break, Buffer)
 	}
 	if !utf8.ValidString(b.Title) || utf8.RuneCountInString(b.Title) > maxTitle {

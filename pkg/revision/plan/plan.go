@@ -27,6 +27,9 @@ const (
 	Buffer   BlockType = "BUFFER"
 )
 
+// BlockTypes returns all types.
+func BlockTypes() []BlockType { return []BlockType{Meeting, Pomodoro, Break, Buffer} }
+
 // Bounds of a plan.
 const (
 	MaxTodos     = 200

@@ -1,6 +1,7 @@
 // Reads requests to a push service as a browser and the service do, with http_ece and node's own crypto, and nothing of
 // this project. Input: a list of {body, authorization, private, public, auth}, all but authorization in base64url. Output: a
-// list of {text, claims, key}: the plain text, the claims of the VAPID token, whose signature holds under the key beside it.
+// list of {text, claims, key}: the plain text, the claims of the VAPID token, whose signature holds under the key beside it. A
+// body without an authorization is only decrypted.
 const crypto = require('crypto');
 const ece = require(require('path').resolve(process.argv[2]));
 
@@ -24,5 +25,5 @@ console.log(JSON.stringify(requests.map((r) => {
   const device = crypto.createECDH('prime256v1');
   device.setPrivateKey(bytes(r.private));
   const text = ece.decrypt(bytes(r.body), { version: 'aes128gcm', privateKey: device, authSecret: r.auth });
-  return { text: text.toString(), ...claimsOf(r.authorization) };
+  return { text: text.toString(), ...(r.authorization && claimsOf(r.authorization)) };
 })));

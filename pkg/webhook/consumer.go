@@ -1,0 +1,140 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
+	"nexus/pkg/item"
+	"nexus/pkg/mask"
+	"nexus/pkg/port"
+)
+
+// Name is the consumer's name.
+const Name = "webhooks"
+
+// Consumer puts a message for each event and each endpoint that asks for it.
+type Consumer struct {
+	Outbox
+	atOnce int
+}
+
+var _ change.BatchConsumer = (*Consumer)(nil)
+
+// NewConsumer returns the consumer. It works for so many users of a batch at a time.
+func NewConsumer(o Outbox, atOnce int) *Consumer { return &Consumer{o, max(1, atOnce)} }
+
+// Name implements [change.Consumer].
+func (*Consumer) Name() string { return Name }
+
+// AcceptsBatches implements [change.BatchConsumer].
+func (*Consumer) AcceptsBatches() {}
+
+// Apply implements [change.Consumer]. A user without endpoints costs one query in each batch, and nothing else.
+func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
+	outcomes := make([]change.Outcome, len(batch))
+	byUser := map[string][]int{}
+	for i, ch := range batch {
+		switch {
+		case eventType(ch) != "":
+			byUser[ch.User] = append(byUser[ch.User], i)
+		case concernsLane(ch):
+			if err := c.wake(mask.With(ctx, ch.User), call{ch.User, ch.Ref.ID}); err != nil {
+				outcomes[i] = change.Outcome{Verdict: verdictOf(err), Err: err}
+			}
+		}
+	}
+	var all errgroup.Group
+	all.SetLimit(c.atOnce)
+	for user, indexes := range byUser {
+		all.Go(func() error {
+			c.applyTo(ctx, user, batch, indexes, outcomes)
+			return nil
+		})
+	}
+	_ = all.Wait() // each user's errors are in the outcomes
+	return outcomes
+}
+
+// concernsLane reports whether a record is about an endpoint whose messages the worker has to look at again: what waits
+// for one that is gone or disabled is sent no more.
+func concernsLane(ch change.Change) bool {
+	if ch.Type == nil || ch.Type.Name != outbox.TypeWebhook || ch.Kind == change.Inserted {
+		return false
+	}
+	return ch.New.Str(outbox.AttrActiveSince) != ch.Old.Str(outbox.AttrActiveSince) ||
+		ch.New.Str(entity.AttrStatus) != ch.Old.Str(entity.AttrStatus)
+}
+
+// applyTo applies the records of one user. If the schedule of an endpoint fails, all records with messages to it are
+// applied again: each has to be followed by one.
+func (c *Consumer) applyTo(
+	ctx context.Context, user string, batch []change.Change, indexes []int, outcomes []change.Outcome,
+) {
+	ctx = mask.With(ctx, user)
+	fail := func(i int, err error) {
+		if err != nil && outcomes[i].Err == nil {
+			outcomes[i] = change.Outcome{
+				Verdict: verdictOf(err), Err: fmt.Errorf("webhooks of %s: %w", batch[i].Key, err),
+			}
+		}
+	}
+	hooks, err := c.hooksOf(ctx, user)
+	for _, i := range indexes {
+		fail(i, err)
+	}
+	if err != nil {
+		return
+	}
+	for _, hook := range hooks {
+		var with []int
+		broken := map[item.Key]error{} // an item's later records wait for an earlier one
+		for _, i := range indexes {
+			has, err := false, broken[batch[i].Key]
+			if err == nil {
+				has, err = c.offer(ctx, hook, batch[i])
+			}
+			if broken[batch[i].Key] = err; has || err != nil { // what failed may be there
+				with = append(with, i)
+			}
+			fail(i, err)
+		}
+		if len(with) == 0 {
+			continue
+		}
+		err := c.wake(ctx, call{user, hook.Str(webhookType.IDAttr)})
+		for _, i := range with {
+			fail(i, err)
+		}
+	}
+}
+
+// offer puts the message to an endpoint about a record, if there is one. It reports whether there is one, also if it
+// was put before.
+func (c *Consumer) offer(ctx context.Context, hook item.Item, ch change.Change) (has bool, err error) {
+	kind := eventType(ch)
+	if !takes(hook, ch.Created) || !asksFor(hook, kind) {
+		return false, nil
+	}
+	_, err = c.put(ctx, messageOf(hook, ch, kind))
+	return err == nil, err
+}
+
+// takes reports whether an endpoint gets what happens at the time: it is active, and was there in that second.
+func takes(hook item.Item, at time.Time) bool {
+	made, _ := hook.Time(entity.AttrCreatedAt)
+	return hook.Str(entity.AttrStatus) == outbox.StatusActive && !at.Before(made.Truncate(time.Second))
+}
+
+func verdictOf(err error) change.Verdict {
+	if errors.Is(err, port.ErrInvalid) {
+		return change.Poison
+	}
+	return change.Retry
+}

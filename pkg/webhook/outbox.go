@@ -1,0 +1,138 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"nexus/pkg/entity"
+	"nexus/pkg/item"
+	"nexus/pkg/schedule"
+	"nexus/pkg/table"
+)
+
+// Outbox holds what putting messages takes. The consumer, the worker and the API share it.
+type Outbox struct {
+	Store     table.Store
+	Scheduler schedule.Scheduler
+	Now       func() time.Time
+	// Lead is the least time between now and the instant of a schedule.
+	Lead time.Duration
+	// Invoke calls the worker with the payload, without waiting for it; nil for none. A call that gets lost is made up for
+	// by a schedule.
+	Invoke func(ctx context.Context, payload []byte)
+}
+
+// call is the payload of a call of the worker: the lane in which something is due.
+type call struct {
+	UserID string `json:"userId"`
+	Hook   string `json:"webhookId"`
+}
+
+// CallError says that a payload is none of this package's. Repeating it cannot help.
+type CallError struct{ Reason string }
+
+func (e *CallError) Error() string { return "call " + e.Reason }
+
+func parseCall(payload []byte) (call, error) {
+	var c call
+	if err := json.Unmarshal(payload, &c); err != nil {
+		return call{}, &CallError{"is no JSON: " + err.Error()}
+	}
+	if err := entity.CheckUserID(c.UserID); err != nil {
+		return call{}, &CallError{"names no user: " + err.Error()}
+	}
+	if err := entity.CheckID(webhookType.IDPrefix, c.Hook); err != nil {
+		return call{}, &CallError{"names no endpoint: " + err.Error()}
+	}
+	return c, nil
+}
+
+func (c call) payload() []byte {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("webhook: %v", err)) // two texts always have a JSON form
+	}
+	return text
+}
+
+// SchedulePrefix begins the names of all schedules of webhooks.
+const SchedulePrefix = "hook-"
+
+// own ends the name of the worker's own schedule.
+const own = "r"
+
+// mark is the distance of the instants for which producers of messages set schedules.
+const mark = 2 * time.Minute
+
+// leastAhead is how far such an instant is ahead at least.
+const leastAhead = time.Minute
+
+// ScheduleName returns the name of a schedule of an endpoint; which is one of "0", "1" and "r".
+func ScheduleName(user, hook, which string) string {
+	return schedule.OwnedName(SchedulePrefix, user, hook) + "-" + which
+}
+
+// put puts a message, unless its row is there, and reports whether it was put.
+func (o *Outbox) put(ctx context.Context, m message) (isNew bool, err error) {
+	content, out := m.rows(o.Now())
+	if out == nil {
+		err = o.Store.Put(ctx, table.Put{Item: content, If: table.NotExists()})
+	} else {
+		err = o.Store.Transact(ctx, table.Put{Item: content, If: table.NotExists()}, table.Put{Item: out})
+	}
+	var failed *table.ConditionError
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("put the message %s: %w", m.id.Message, err)
+	}
+	return true, nil
+}
+
+// wake sets the schedule that calls the worker soon, and calls it now. It comes after the rows: a worker that is called
+// by it reads them. Schedules of two marks that follow have different names, so that a later one never takes the place
+// of one that was not called.
+func (o *Outbox) wake(ctx context.Context, lane call) error {
+	if err := o.callSoon(ctx, lane); err != nil {
+		return err
+	}
+	if o.Invoke != nil {
+		o.Invoke(ctx, lane.payload())
+	}
+	return nil
+}
+
+func (o *Outbox) callSoon(ctx context.Context, lane call) error {
+	at := o.Now().Add(leastAhead + mark - time.Nanosecond).UTC().Truncate(mark)
+	which := "0"
+	if at.Unix()/int64(mark/time.Second)%2 == 1 {
+		which = "1"
+	}
+	return o.schedule(ctx, lane, which, at)
+}
+
+func (o *Outbox) schedule(ctx context.Context, lane call, which string, at time.Time) error {
+	if least := o.Now().Add(o.Lead).UTC().Truncate(time.Second).Add(time.Second); at.Before(least) {
+		at = least
+	}
+	name := ScheduleName(lane.UserID, lane.Hook, which)
+	if err := o.Scheduler.Put(ctx, schedule.Schedule{Name: name, At: at, Payload: lane.payload()}); err != nil {
+		return fmt.Errorf("schedule a call for the endpoint %s: %w", lane.Hook, err)
+	}
+	return nil
+}
+
+// hooksOf returns the endpoints of a user, by their ids.
+func (o *Outbox) hooksOf(ctx context.Context, user string) ([]item.Item, error) {
+	rows, err := table.All(ctx, o.Store, table.Query{
+		Partition: entity.UserPK(user), Range: table.Range{Prefix: entity.ItemPrefix(webhookType.Name)},
+	}, 0)
+	if err != nil {
+		return nil, fmt.Errorf("read the endpoints: %w", err)
+	}
+	return rows, nil
+}
