@@ -183,6 +183,8 @@ func granted(t *template, g access.Grant) right {
 		}
 	case env.DeliverARN:
 		return right{g.Actions, []string{arn("lambda", "function:nexus-deliver:live")}, nil}
+	case env.HookKeyParameter:
+		return right{g.Actions, []string{arn("ssm", "parameter/nexus/webhooks")}, nil}
 	case env.PushKeyParameter:
 		return right{g.Actions, []string{arn("ssm", "parameter/nexus/push")}, nil}
 	case env.WalkQueueURL:
