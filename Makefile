@@ -36,6 +36,8 @@ BEFORE ?=
 HISTORIES ?= 400
 USERS     ?= 8
 CHANGES   ?= 100
+# Where the pictures of the console go; bin/console if it is not given.
+PICTURES ?=
 # How long each kind of request is asked for, and what the load is told besides its defaults: -users, -items, -series,
 # -clients.
 LOADTIME  ?= 60s
@@ -63,7 +65,7 @@ NEWER := {{if not .Main}}{{if and .Update (not .Indirect)}}{{.Path}} {{.Version}
 {{with .Error}} NOT FOUND {{$$.Path}}: {{printf "%q" .Err}}{{end}}{{end}}
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test deployed clients browser jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece webhookreaders calendars libical zones build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
+.PHONY: help dev demo test deployed clients browser console jsclient race second-engine soak interleave lint fuzz sim beside planted census mutants bench scale load engine icaljs httpece webhookreaders calendars libical zones vendor build notice bom package synth bootstrap diff preflight deploy smoke cdk infra checksums vulnerabilities updates clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +91,9 @@ clients: ## lint the OpenAPI document, generate clients of it, and play a flow w
 browser: engine ## call a running system from pages in Chromium, and play the example of clients/js on two (CHROMIUM, CHANGES)
 	@internal/clients/browse
 	@clients/js/run browser $(CHANGES)
+
+console: engine ## use the console of a running system in Chromium; leaves pictures of it in PICTURES (CHROMIUM, PICTURES)
+	@pkg/console/run $(PICTURES)
 
 jsclient: engine ## check clients/js: types, tests, random histories (HISTORIES), planted mistakes, edits on a system (USERS)
 	@clients/js/run $(HISTORIES)
@@ -166,6 +171,9 @@ libical: ## build the other reader of time zones of the tests as bin/libical-zon
 
 zones: icaljs libical ## hold every exported time zone from 1950 to 2060 against two other readers
 	NEXUS_ZONES=all $(GO) test -count=1 -timeout 60m -v -run TestTimeZone_isReadByOtherPrograms ./pkg/ical
+
+vendor: ## fetch what the console's page takes from npm into pkg/console/page/vendored
+	@pkg/console/vendor.sh
 
 build: ## build the command line as bin/nexus, with its version from git
 	$(GO) build -trimpath -buildvcs=false -ldflags "-X main.release=$$(git describe --tags --match 'v*' --always --dirty) -X main.commit=$$(git rev-parse HEAD)" -o bin/nexus ./cmd/nexus

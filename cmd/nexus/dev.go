@@ -8,9 +8,19 @@ import (
 	"net/netip"
 	"runtime/debug"
 
+	"nexus/internal/cost"
 	"nexus/pkg/limit"
 	"nexus/pkg/local"
 )
+
+// pricesOfUnits returns the prices of what a local system counts.
+func pricesOfUnits(list cost.Prices) *local.Prices {
+	unit := func(name string) float64 { return list.Prices[name].Price / list.Prices[name].Per }
+	return &local.Prices{
+		Source: list.Source, AsOf: list.AsOf, Currency: list.Currency, ReadUnit: unit("tableReads"),
+		WriteUnit: unit("tableWrites"), ScheduleCall: unit("scheduleCalls"), Event: unit("busEvents"),
+	}
+}
 
 // devCommand is nexus dev.
 type devCommand struct {
@@ -24,6 +34,7 @@ type devCommand struct {
 	Store     string         `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
+	NoConsole bool           `name:"no-console" help:"Leave out the page at /console, and the memory that it reads."`
 	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
 	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
@@ -41,8 +52,9 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Limits: limits, PrivateWebhooks: c.Private, PushService: c.Push,
-		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
+		Limits: limits, NoConsole: c.NoConsole, Prices: pricesOfUnits(cost.DefaultPrices()), PushService: c.Push,
+		PrivateWebhooks: c.Private,
+		Log:             slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {

@@ -44,6 +44,9 @@ type commands struct {
 	Record recordCommand `cmd:"" help:"Capture the records of a stream as a fixture."`
 	Replay replayCommand `cmd:"" help:"Feed recorded or parked stream records to the consumers."`
 
+	Parked  parkedCommand  `cmd:"" help:"List what consumers could not process."`
+	Redrive redriveCommand `cmd:"" help:"Deliver parked records to their consumers again."`
+
 	Expand expandCommand `cmd:"" help:"Show when something that recurs takes place."`
 	Import importCommand `cmd:"" help:"Take over iCalendar files."`
 	Export exportCommand `cmd:"" help:"Write a user's calendar as iCalendar."`

@@ -222,6 +222,7 @@ func (p *phones) next() *worker {
 // bring begins the handling of an event. One that fails is repeated, and an operator redrives what failed each time.
 func (p *phones) bring(e *ringing) *worker {
 	var err error
+	p.checkPhones()
 	registered := maps.Clone(p.of[e.user])
 	lefts := map[string]int{}
 	for id, one := range registered {
@@ -236,6 +237,7 @@ func (p *phones) bring(e *ringing) *worker {
 			again()
 			return
 		}
+		p.checkPhones()
 		for id, left := range lefts {
 			if one := p.of[e.user][id]; one != nil && one.left == left {
 				e.owed[id] = true

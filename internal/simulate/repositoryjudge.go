@@ -168,7 +168,7 @@ func (h *history) everythingIn(in table.Walker) (all []placed) {
 			for _, name := range names {
 				body, errGet := objects.Get(noContext, name)
 				err, after = errors.Join(err, errGet), name
-				all = append(all, placed{name, string(body)})
+				all = append(all, placed{name, strings.ToValidUTF8(string(body), " ")})
 			}
 			more = len(names) == blobPage
 		}

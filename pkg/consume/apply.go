@@ -26,6 +26,7 @@ func (d *batchRun) apply(ctx context.Context, wave []int) (outcomes []change.Out
 	for k, i := range wave {
 		changes[k] = d.batch[i].Change
 	}
+	defer d.measure(wave)()
 	defer func() {
 		if value := recover(); value != nil {
 			stack := debug.Stack()

@@ -36,6 +36,10 @@ type progress struct {
 	poison error
 	// last is the error of the last failed attempt.
 	last error
+	// calls counts the calls of the consumer with the record; began and took measure them, if anyone wants to know.
+	calls int
+	began time.Time
+	took  time.Duration
 }
 
 // newBatchRun begins a run. A record that is gone is finished.

@@ -69,6 +69,10 @@ type Config struct {
 	Gone func(ctx context.Context, users []string) (map[string]bool, error)
 	// Observe, if set, receives the counts once per invocation and consumer.
 	Observe func(consumer string, c Counts)
+	// Settled, if set, receives each record of the batch at each consumer, once per invocation, when every consumer has
+	// ended. It needs Clock, which measures how long the attempts take and decides nothing.
+	Settled func(s Settled)
+	Clock   func() time.Time
 }
 
 // Counts summarises one batch at one consumer: Records = Done + Parked + Unfinished.
@@ -102,6 +106,8 @@ func New(cfg Config) (*Loop, error) {
 		return nil, errors.New("consume: no clock")
 	case cfg.Wait == nil:
 		return nil, errors.New("consume: no wait")
+	case cfg.Settled != nil && cfg.Clock == nil:
+		return nil, errors.New("consume: Settled needs a clock")
 	case cfg.Attempts < 0 || cfg.Backoff < 0 || cfg.Margin < 0 || cfg.Width < 0:
 		return nil, errors.New("consume: attempts, backoff, margin or width below zero")
 	}
@@ -168,6 +174,7 @@ func (l *Loop) Handle(ctx context.Context, event []byte) ([]byte, error) {
 		if l.cfg.Observe != nil {
 			l.cfg.Observe(d.consumer.Name(), d.counts())
 		}
+		d.reportSettled()
 	}
 	l.trace(ctx, batch, first)
 	return answer(batch, first)

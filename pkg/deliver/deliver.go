@@ -31,7 +31,7 @@ type Config struct {
 	Log    *slog.Logger
 	// Lead is the least time between now and the instant of a schedule.
 	Lead time.Duration
-	// AtOnce is the number of devices that an event tells at a time; 0 means 1.
+	// AtOnce is the number of devices that an event tells at a time; 0 means 1, in the goroutine of the caller.
 	AtOnce int
 	// Wait waits for less than Lead within a call; nil for a scheduler that calls in time.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -88,16 +88,22 @@ func (d *Deliverer) Handle(ctx context.Context, detail []byte) error {
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(devices))
+	errs := make([]error, len(devices)) // one device keeps none from another
+	if d.AtOnce <= 1 {
+		for i, one := range devices {
+			errs[i] = d.begin(ctx, e, one, s)
+		}
+		return errors.Join(errs...)
+	}
 	var all errgroup.Group
-	all.SetLimit(max(1, d.AtOnce))
+	all.SetLimit(d.AtOnce)
 	for i, one := range devices {
 		all.Go(func() error {
 			errs[i] = d.begin(ctx, e, one, s)
 			return nil
 		})
 	}
-	_ = all.Wait() // the errors are beside it: one device keeps none from another
+	_ = all.Wait() // it has no error
 	return errors.Join(errs...)
 }
 

@@ -64,6 +64,9 @@ func (c *clock) Now() time.Time {
 
 func (c *clock) now() time.Time { return c.machine().Add(c.offset).UTC() }
 
+// at returns the platform's time at an instant of the machine's clock, as it is moved now.
+func (c *clock) at(instant time.Time) time.Time { return instant.Add(c.Offset()).UTC() }
+
 // Offset returns how far the clock is ahead of the machine's.
 func (c *clock) Offset() time.Duration {
 	c.mu.Lock()

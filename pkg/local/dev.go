@@ -23,14 +23,21 @@ type devPath struct {
 
 func (p *Platform) devPaths() []devPath {
 	type methods = map[string]func(http.ResponseWriter, *http.Request) error
-	return []devPath{
+	return append(p.seenPaths(), []devPath{
+		{"/dev/capabilities", methods{http.MethodGet: p.getCapabilities}},
+		{"/dev/openapi.json", methods{http.MethodGet: p.getOpenAPI}},
+		{"/dev/derived", methods{http.MethodGet: p.getDerived}},
+		{"/dev/users", methods{http.MethodGet: p.getUsers}},
 		{"/dev/clock", methods{http.MethodGet: p.getClock, http.MethodPost: p.postClock}},
 		{"/dev/settle", methods{http.MethodPost: p.postSettle}},
 		{"/dev/events", methods{http.MethodGet: p.getEvents}},
 		{"/dev/schedules", methods{http.MethodGet: p.getSchedules}},
 		{"/dev/walks", methods{http.MethodGet: p.getWalks, http.MethodPost: p.postWalks}},
 		{"/dev/pushes", methods{http.MethodGet: p.getPushes, http.MethodPost: p.postPushes}},
+		{"/dev/due", methods{http.MethodGet: p.getDue}},
 		{"/dev/parked", methods{http.MethodGet: p.getParked}},
+		{"/dev/parked/discard", methods{http.MethodPost: p.postDiscard}},
+		{"/dev/parked/redrive", methods{http.MethodPost: p.postRedrive}},
 		{"/dev/blobs", methods{http.MethodGet: p.getBlobs}},
 		{"/dev/blobs/{name...}", methods{http.MethodGet: p.getBlob}},
 		{"/dev/lag", methods{http.MethodGet: p.getLag}},
@@ -45,7 +52,28 @@ func (p *Platform) devPaths() []devPath {
 		{"/dev/import", methods{http.MethodPost: p.postImport}},
 		{"/dev/records", methods{http.MethodGet: p.getRecords}},
 		{"/dev/replay", methods{http.MethodPost: p.postReplay}},
+	}...)
+}
+
+// seenPaths are those that read what has happened lately.
+func (p *Platform) seenPaths() []devPath {
+	if p.seen == nil {
+		return nil
 	}
+	type methods = map[string]func(http.ResponseWriter, *http.Request) error
+	paths := []devPath{
+		{"/dev/chaos", methods{
+			http.MethodGet: p.getChaos, http.MethodPost: p.postChaos, http.MethodDelete: p.deleteChaos,
+		}},
+		{"/dev/changes", methods{http.MethodGet: p.getChanges}},
+		{"/dev/rates", methods{http.MethodGet: p.getRates}},
+		{"/dev/trace-id", methods{http.MethodGet: p.getTraceOf}},
+		{"/dev/traces/{trace}", methods{http.MethodGet: p.getTrace}},
+	}
+	if p.options.Prices != nil {
+		paths = append(paths, devPath{"/dev/cost", methods{http.MethodGet: p.getCost}})
+	}
+	return paths
 }
 
 // devRoutes serves /dev/.

@@ -107,10 +107,14 @@ func (p *Platform) postReplay(w http.ResponseWriter, r *http.Request) error {
 
 // feeder returns a feeder for the consumers, independent of their readers.
 func (p *Platform) feeder() replay.Feeder {
-	return replay.Feeder{
+	f := replay.Feeder{
 		Registry: p.registry, Readers: p.system.Readers, Parking: p.blobs, Now: p.clock.Now, Wait: port.Sleep,
 		Log: p.log.With("part", "replay"), Gone: p.system.Gone, Walks: p.walks.drain,
 	}
+	if p.seen != nil {
+		f.Settled, f.Clock = p.seen.settled, time.Now
+	}
+	return f
 }
 
 // view returns the sources of this platform's derived data.

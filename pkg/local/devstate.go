@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"nexus/pkg/blob"
-	"nexus/pkg/consume"
 	"nexus/pkg/eventsource"
 	"nexus/pkg/reminders"
 	schedulelocal "nexus/pkg/schedule/local"
@@ -114,49 +113,6 @@ func (p *Platform) getSchedules(w http.ResponseWriter, r *http.Request) error {
 	}
 	if limit < len(places) {
 		out.Next = places[limit-1].String()
-	}
-	return answer(w, out)
-}
-
-// parkedShown is a parked record or a failure object.
-type parkedShown struct {
-	Object string          `json:"object"`
-	Body   json.RawMessage `json:"body"`
-}
-
-// getParked lists the records that consumers could not process, and then the batches that mappings gave up, with the
-// objects' content.
-func (p *Platform) getParked(w http.ResponseWriter, r *http.Request) error {
-	limit, query, err := listParams(r, maxParkedPage, "after")
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, prefix := range []string{failurePrefix, consume.ParkedPrefix} { // in the order of names
-		if len(names) < limit {
-			more, err := p.blobs.List(r.Context(), prefix, limit-len(names), query.Get("after"))
-			if err != nil {
-				return blobRefusal(err)
-			}
-			names = append(names, more...)
-		}
-	}
-	out := listed[parkedShown]{Items: []parkedShown{}}
-	for _, name := range names {
-		body, err := p.blobs.Get(r.Context(), name)
-		if errors.Is(err, blob.ErrNotFound) {
-			continue // removed since it was listed
-		}
-		if err != nil {
-			return err
-		}
-		if !json.Valid(body) {
-			body = line(string(body))
-		}
-		out.Items = append(out.Items, parkedShown{name, body})
-	}
-	if len(names) == limit {
-		out.Next = names[limit-1]
 	}
 	return answer(w, out)
 }

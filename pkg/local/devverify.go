@@ -1,7 +1,6 @@
 package local
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -27,6 +26,12 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		User   string `json:"user"`
 		Repair bool   `json:"repair"`
+		// Only names the differences of one kind, or with this key. A repair is of all that is wrong with a user: a sum and
+		// its ledger rows are put right together.
+		Only struct {
+			Kind verify.Kind `json:"kind"`
+			Key  string      `json:"key"`
+		} `json:"only"`
 	}
 	if err := readBody(r, &body); err != nil {
 		return err
@@ -35,18 +40,11 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	if err := options.Check(); err != nil {
 		return refusal(http.StatusUnprocessableEntity, "user: %v", err)
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	watched := make(chan struct{})
-	defer func() { <-watched }()
+	if body.Repair && (body.Only.Kind != "" || body.Only.Key != "") {
+		return refusal(http.StatusUnprocessableEntity, "only: a repair is of all that is wrong with a user")
+	}
+	ctx, cancel := p.whileRunning(r.Context())
 	defer cancel()
-	go func() {
-		defer close(watched)
-		select {
-		case <-p.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	goOn(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
@@ -65,6 +63,9 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	summary, err := p.system.Verifier.Run(ctx, options, func(d verify.Difference) error {
+		if body.Only.Kind != "" && d.Kind != body.Only.Kind || body.Only.Key != "" && d.Key != body.Only.Key {
+			return nil
+		}
 		return tell(VerifyLine{Difference: &d})
 	})
 	last := VerifyLine{Summary: &summary}

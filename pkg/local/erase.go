@@ -10,7 +10,6 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/bus"
 	"nexus/pkg/entity"
-	"nexus/pkg/item"
 	"nexus/pkg/port"
 	"nexus/pkg/snapshot"
 	"nexus/pkg/system"
@@ -30,19 +29,19 @@ func (p *Platform) erasing() *system.Erasing {
 	}
 }
 
-// forget removes what only this platform keeps of a user: events, and what it knows of rows that expire.
+// forget removes what only this platform keeps of a user: events, and what it knows of rows that expire and of what has
+// happened lately.
 func (p *Platform) forget(_ context.Context, user string, counts bool) (found account.Survey, err error) {
 	count := p.pushes.forget
 	if counts {
 		count = p.bus.Count
+	} else {
+		p.forgetSeen(user)
 	}
 	if found.Events, err = count(user); err != nil || p.backend.forget == nil {
 		return found, err
 	}
-	areOf := func(key item.Key) bool {
-		owner, ok := account.OwnerOf(key.PK)
-		return ok && owner == user
-	}
+	areOf := isOf(user)
 	if !counts {
 		p.rows.forget(areOf)
 	}

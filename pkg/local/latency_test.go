@@ -3,6 +3,7 @@ package local_test
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,4 +88,42 @@ func finished(happenings <-chan string) <-chan finishedTask {
 		}
 	}()
 	return out
+}
+
+// BenchmarkConsole writes as fast as the system takes it and waits until every effect is there, with the console's hook
+// and without, in turns: what the hook costs of the whole.
+func BenchmarkConsole(b *testing.B) {
+	const batches = 10
+	for _, store := range []local.Store{local.Memory, local.DynamoDB} {
+		b.Run(string(store), func(b *testing.B) {
+			var took [2]time.Duration
+			var systems [2]*system
+			for i := range systems {
+				p, err := local.Start(b.Context(), local.Options{
+					Store: store, Ephemeral: store == local.DynamoDB, Addr: "127.0.0.1:0", Limits: roomy(b), NoConsole: i == 0,
+				})
+				require.NoError(b, err)
+				systems[i] = clientOf(b, p)
+				b.Cleanup(systems[i].stop)
+			}
+			var batch []object
+			for i := range 100 {
+				batch = append(batch, object{"id": strconv.Itoa(i), "type": "CreateTask", "data": object{
+					"title": "t", "dueUtc": "2090-01-01T00:00:00Z", "dueTzid": "UTC", "reminderMinutes": []int{10},
+				}})
+			}
+			for n := 0; b.Loop(); n++ {
+				for turn := range systems {
+					of := (n + turn) % 2
+					began := time.Now()
+					for range batches {
+						systems[of].must("POST", "/v1/commands", object{"commands": batch})
+					}
+					systems[of].waitUntilIdle()
+					took[of] += time.Since(began)
+				}
+			}
+			b.ReportMetric(100*(took[1].Seconds()/took[0].Seconds()-1), "%more")
+		})
+	}
 }

@@ -47,6 +47,9 @@ func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blo
 		Now:   p.clock.Now, Wait: port.Sleep, Observe: r.tally.observe,
 		Gone: p.system.Gone,
 	}
+	if p.seen != nil {
+		r.loop.Settled, r.loop.Clock = p.seen.settled, time.Now
+	}
 	loop, err := consume.New(r.loop)
 	if err != nil {
 		return nil, err
@@ -54,6 +57,9 @@ func (p *Platform) newReader(of system.Reader, kept eventsource.Checkpoints, blo
 	handle := func(ctx context.Context, event []byte) ([]byte, error) {
 		defer p.others.begin()()
 		return loop.Handle(ctx, event)
+	}
+	if p.faults != nil {
+		handle = p.faults.Deliveries(handle, append([]string{of.Line.Name}, of.Line.Consumers...)...)
 	}
 	r.mapping, err = eventsource.New(of.Line.Config, eventsource.Wiring{
 		Source: r.source, Checkpoints: kept, Handler: handle,

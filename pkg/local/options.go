@@ -61,6 +61,10 @@ type Options struct {
 	// Origins are the origins whose pages may call the API from a browser, each as [api.CheckOrigin] accepts it.
 	// Local-only paths answer no page of another origin.
 	Origins []string
+	// NoConsole leaves out the console, and what it reads: the latest changes, spans and rates, which take memory.
+	NoConsole bool
+	// Prices let the console price what is used; nil for none.
+	Prices *Prices
 	// PushService is the address, on this machine, of a push service that takes the place of the platform's own: its
 	// endpoints may be called although they are not public. Its messages outlive the platform.
 	PushService netip.AddrPort

@@ -22,11 +22,13 @@ import (
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/dir"
 	blobmemory "nexus/pkg/blob/memory"
+	"nexus/pkg/bus"
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/change"
 	"nexus/pkg/changes"
 	"nexus/pkg/command"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/fault"
 	"nexus/pkg/local/engine"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
@@ -36,6 +38,7 @@ import (
 	"nexus/pkg/queue"
 	queuelocal "nexus/pkg/queue/local"
 	"nexus/pkg/reminders"
+	"nexus/pkg/schedule"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
 	"nexus/pkg/text/words"
@@ -63,6 +66,9 @@ func (p *Platform) open(ctx context.Context) error {
 	}
 	if p.clock, err = openClock(p.options.Machine, moves); err != nil {
 		return err
+	}
+	if p.seen != nil {
+		p.seen.clock = p.clock
 	}
 	if p.backend, err = p.openBackend(ctx); err != nil {
 		return err
@@ -151,7 +157,7 @@ func (p *Platform) openBackend(ctx context.Context) (*backend, error) {
 
 // assemble builds the system, its readers, drivers and the HTTP surface over the opened stores. Nothing runs yet.
 func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
-	blobs := observedBlobs{p.blobs, p.hub}
+	blobs := observedBlobs{p.blobs, p.hub, p.seen}
 	p.schedules = &schedulerDriver{clock: p.clock, poked: make(chan struct{}, 1), log: p.log}
 	p.sweeps = &sweepDriver{sweepRows: p.backend.sweep, rows: p.rows, clock: p.clock, log: p.log}
 
@@ -159,14 +165,14 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 	var err error
 	p.scheduler, err = schedulelocal.New(schedulelocal.Config{
 		Dir: p.inData("schedules"), AtOnce: callsAtOnce,
-		Target: p.targetOf(notifyTarget(func(ctx context.Context, payload []byte) error {
+		Target: p.targetOf(p.seen.calling(notifyTarget(func(ctx context.Context, payload []byte) error {
 			defer p.others.begin()()
 			err := p.system.Notifier.Handle(ctx, payload)
 			if err == nil {
 				p.schedules.calls.Add(1)
 			}
 			return err
-		}, blobs, p.clock.Now, p.log)),
+		}, blobs, p.clock.Now, p.log), p.registry, p.unmeteredStore)),
 	})
 	if err != nil {
 		return nil, adviseOnSchedules(err)
@@ -185,12 +191,12 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		LogsAtOnce:         changes.UsersAtOnce,
 		LoadInTransactions: p.options.Store == DynamoDB && p.options.Endpoint == "", // the engine is a child process here
 		Lead:               scheduleLead,
-		Scheduler:          observedScheduler{p.scheduler, p.hub, p.schedules.wake},
+		Scheduler:          observedScheduler{p.failing(p.scheduler), p.hub, p.seen, p.schedules.wake},
 		Queue:              observedQueue{p.walks.queue, p.hub, p.walks.wake},
 		Hints:              push.Place{URL: pushlocal.Path, Host: p.address},
 		Pusher:             p.hints, HintBound: watch.Bound, Hinted: p.hints.observe,
-		Bus: observedBus{p.bus, p.hub, p.pushes.wake}, Pushes: p.pushes.ports(), Webhooks: p.hooks.ports(),
-		Copies: blobs, Reminded: p.reminded.observe,
+		Bus:    observedBus{p.failingBus(p.bus), p.hub, p.seen, p.pushes.wake},
+		Pushes: p.pushes.ports(), Webhooks: p.hooks.ports(), Copies: blobs, Reminded: p.reminded.observe,
 		Appended: func(_ context.Context, of []changes.Appended) { p.appended.Add(int64(changes.Count(of))) },
 		Wait:     port.Sleep, Grace: verifyGrace, Walker: p.backend.walker, Lister: p.scheduler,
 		Pepper: p.pepper, Erasing: p.erasing(), Exports: p.exporting(), Split: words.Split, Snapshots: p.blobs,
@@ -199,6 +205,7 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	p.rows.gone = p.system.Gone
+	p.seen.under(p.system.Readers)
 	kept, err := p.openCheckpoints(ctx)
 	if err != nil {
 		return nil, err
@@ -212,6 +219,21 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		p.readers = append(p.readers, one)
 	}
 	return p.routes()
+}
+
+// failing and failingBus are the ports with the faults that someone arms.
+func (p *Platform) failing(of schedule.Scheduler) schedule.Scheduler {
+	if p.faults == nil {
+		return of
+	}
+	return fault.Scheduler{Scheduler: of, Box: p.faults}
+}
+
+func (p *Platform) failingBus(of bus.Bus) bus.Bus {
+	if p.faults == nil {
+		return of
+	}
+	return fault.Bus{Bus: of, Box: p.faults}
 }
 
 // openWalks opens the queue of walks, whose worker is the system's walker.
@@ -268,9 +290,12 @@ func (p *Platform) openCheckpoints(ctx context.Context) (eventsource.Checkpoints
 // watch returns the function that receives all records that the readers read.
 func (p *Platform) watch() func(string, []change.Record) {
 	if p.backend.sweep == nil {
-		return func(string, []change.Record) {}
+		return func(_ string, records []change.Record) { p.users.observe(records) }
 	}
-	return p.rows.observe
+	return func(shard string, records []change.Record) {
+		p.rows.observe(shard, records)
+		p.users.observe(records)
+	}
 }
 
 // remindersTally counts the outcomes of reminders since the start.

@@ -17,8 +17,10 @@ import (
 	buslocal "nexus/pkg/bus/local"
 	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/fault"
 	"nexus/pkg/mask"
 	"nexus/pkg/pepper"
+	"nexus/pkg/port"
 	"nexus/pkg/product"
 	schedulelocal "nexus/pkg/schedule/local"
 	"nexus/pkg/system"
@@ -54,6 +56,9 @@ type Platform struct {
 	exporter  sync.Mutex // held while exports are carried out
 	scheduler *schedulelocal.Scheduler
 	hub       *hub
+	seen      *seen // nil without the console
+	users     users
+	faults    *fault.Box // nil without the console
 	hints     *hints
 	others    others // requests, batches and calls that have begun
 	readers   []*reader
@@ -111,6 +116,12 @@ func Start(ctx context.Context, options Options) (*Platform, error) {
 		log:  slog.New(mask.New(options.Log.Handler(), pepper.Pepper{})), // until the pepper is known
 		rows: newExpiries(registry.Types()), hub: newHub(), reminded: newRemindersTally(),
 		walked: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if !options.NoConsole {
+		p.seen = newSeen(p.hub)
+		p.faults = fault.New(time.Now, port.Sleep, func(a fault.Armed) {
+			p.hub.broadcast("fault", func() []byte { return line(a) })
+		})
 	}
 	if options.Expose {
 		p.token = exposedToken()
@@ -170,6 +181,9 @@ func (p *Platform) run(listener net.Listener) {
 			case <-ctx.Done():
 			}
 		})
+	}
+	if p.seen != nil {
+		p.work.Go(func() { p.runRates(ctx) })
 	}
 	if p.options.EraseAgain || p.options.Despite {
 		return

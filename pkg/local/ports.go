@@ -11,6 +11,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/item"
 	"nexus/pkg/schedule"
+	"nexus/pkg/span"
 )
 
 // The ports of the consumers. Each effect goes to the adapter first, and then the hub receives it. done triggers the
@@ -19,11 +20,18 @@ import (
 type observedScheduler struct {
 	schedule.Scheduler
 	hub  *hub
+	seen *seen
 	done func()
 }
 
 func (s observedScheduler) Put(ctx context.Context, in schedule.Schedule) error {
+	began := time.Now()
+	s.seen.asked(ctx, in.Name) // before it is there: it may be called at once
 	err := s.Scheduler.Put(ctx, in)
+	s.seen.did(ctx, began, span.Span{
+		Name: "put schedule", Part: span.PartScheduler,
+		Attributes: map[string]string{"nexus.at": item.FormatInstant(in.At)},
+	}, in.Name, err)
 	s.done() // also after an error: the schedule may be there
 	if err == nil {
 		s.hub.broadcast("schedule", func() []byte {
@@ -34,7 +42,9 @@ func (s observedScheduler) Put(ctx context.Context, in schedule.Schedule) error 
 }
 
 func (s observedScheduler) Delete(ctx context.Context, name string) error {
+	began := time.Now()
 	err := s.Scheduler.Delete(ctx, name)
+	s.seen.did(ctx, began, span.Span{Name: "delete schedule", Part: span.PartScheduler}, "delete "+name, err)
 	if err == nil {
 		s.hub.broadcast("schedule", func() []byte { return line(scheduleTold{Op: "delete", Name: name}) })
 	}
@@ -51,11 +61,21 @@ type scheduleTold struct {
 type observedBus struct {
 	bus.Bus
 	hub  *hub
+	seen *seen
 	done func()
 }
 
 func (b observedBus) Publish(ctx context.Context, events ...bus.Event) error {
+	began := time.Now()
 	err := b.Bus.Publish(ctx, events...)
+	if b.seen != nil {
+		b.seen.events.Add(int64(len(events)))
+	}
+	for _, e := range events {
+		b.seen.did(ctx, began, span.Span{
+			Name: "publish " + e.Type, Part: span.PartBus, Attributes: map[string]string{"messaging.operation.name": "send"},
+		}, deliveryID(e.Detail), err)
+	}
 	b.done() // also after an error: the events may be there
 	if err == nil {
 		for _, e := range events {
@@ -77,13 +97,25 @@ func shownEvent(e bus.Event) eventShown {
 	return eventShown{e.Type, bus.Source, e.Time.UTC().Truncate(time.Second), e.Detail}
 }
 
+// deliveryID returns that of an event's detail: the same in every repetition.
+func deliveryID(detail []byte) string {
+	var said struct {
+		DeliveryID string `json:"deliveryId"`
+	}
+	_ = json.Unmarshal(detail, &said) // the bus has checked it
+	return said.DeliveryID
+}
+
 type observedBlobs struct {
 	blob.Store
-	hub *hub
+	hub  *hub
+	seen *seen
 }
 
 func (b observedBlobs) Put(ctx context.Context, name string, body []byte) error {
+	began := time.Now()
 	err := b.Store.Put(ctx, name, body)
+	b.seen.did(ctx, began, span.Span{Name: "put object", Part: "objects"}, name, err)
 	if err == nil {
 		kind := "blob"
 		if strings.HasPrefix(name, consume.ParkedPrefix) || strings.HasPrefix(name, failurePrefix) {

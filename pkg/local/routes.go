@@ -7,6 +7,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/api"
 	"nexus/pkg/api/docs"
+	"nexus/pkg/console"
 	"nexus/pkg/local/pushservice"
 	pushlocal "nexus/pkg/push/local"
 )
@@ -25,11 +26,19 @@ func (p *Platform) routes() (http.Handler, error) {
 	mux := http.NewServeMux()
 	guard := doors{p.options.AllowHosts}
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
+	if p.seen != nil {
+		seeing, err := console.New()
+		if err != nil {
+			return nil, err
+		}
+		mux.Handle(console.Path, guard.inner(seeing))
+		mux.Handle(console.Path+"/", guard.inner(seeing))
+	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
 	mux.Handle(pushservice.Path, guard.inner(p.pushes.service))
 	mux.Handle(pushlocal.Path, p.hints.service)
 	mux.Handle("GET "+linksPath+"{name...}", p.others.counting(http.HandlerFunc(p.exports.links.getFile)))
-	mux.Handle("/", p.others.counting(surface))
+	mux.Handle("/", p.others.counting(p.seen.counting(surface)))
 	return withBodyDeadline(guard.outer(fewLarge(mux))), nil
 }
 

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"bufio"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -89,4 +90,42 @@ func TestDevRoutes_areMounted(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	status, _ = s.call("GET", "/dev/events?colour=red", nil)
 	require.Equal(t, http.StatusBadRequest, status)
+}
+
+// listening is a listener of GET /dev/stream, whose lines are "id kind data".
+type listening struct {
+	lines <-chan string
+	end   func()
+}
+
+// listenTo listens with a query, behind the event of that id.
+func (s *system) listenTo(query, last string) listening {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/dev/stream"+query, nil)
+	require.NoError(s.t, err)
+	if last != "" {
+		request.Header.Set("Last-Event-ID", last)
+	}
+	response, err := s.client.Do(request)
+	require.NoError(s.t, err)
+	out, ended := make(chan string, 1000), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer close(out)
+		defer response.Body.Close()
+		id, kind := "-", ""
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "id":
+				id = value
+			case "event":
+				kind = value
+			case "data":
+				out <- id + " " + kind + " " + value
+			}
+		}
+	}()
+	return listening{out, func() { cancel(); <-ended }}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"nexus/pkg/fault"
 	"nexus/pkg/item"
 	"nexus/pkg/system"
 	"nexus/pkg/table"
@@ -18,6 +19,9 @@ const wakeWithin = 20 * time.Millisecond
 func (p *Platform) storeOf(part string) table.Store {
 	servesRequests := part == system.PartAPI || part == system.PartLimits
 	store := wakingStore{p.backend.newStore(p.meters.observerOf(part), servesRequests), p.wakeSoon}
+	if p.faults != nil {
+		store.Store = fault.Store{Store: store.Store, Box: p.faults, Part: part}
+	}
 	switch part {
 	case system.PartAPI:
 		store.wake = p.wake

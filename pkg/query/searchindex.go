@@ -66,9 +66,9 @@ type held struct {
 	*search.Index // nil until it is loaded or made
 	// at is the row of the log up to which the index has come.
 	at token.Token
-	// kept is the newest snapshot that is known, and made when it was made; the zero time is no snapshot. Behind counts
-	// the entries of the log since then.
-	kept   snapshot.At
+	// kept are the snapshots that are known, the newest first, and made is when that was made; the zero time is none.
+	// Behind counts the entries of the log since then.
+	kept   []snapshot.At
 	made   time.Time
 	behind int
 
@@ -121,7 +121,7 @@ func (s *Service) bringUp(ctx context.Context, user string, h *held) error {
 		if !errors.As(err, &reset) && !errors.Is(err, errLongTail) {
 			return err
 		}
-		s.refuse(ctx, user, h.kept)
+		s.refuse(ctx, user, h)
 	}
 	if h.Index == nil {
 		if err := s.build(ctx, user, h); err != nil {
@@ -141,23 +141,25 @@ func (s *Service) bringUp(ctx context.Context, user string, h *held) error {
 
 // refuse removes a snapshot that does not lead to the end of the log. Else it would stand first for days after a
 // restore of the table, and each search would walk.
-func (s *Service) refuse(ctx context.Context, user string, at snapshot.At) {
-	if s.search.shelf != nil && at != (snapshot.At{}) {
-		s.failed(ctx, s.search.shelf.Remove(ctx, user, at))
+func (s *Service) refuse(ctx context.Context, user string, h *held) {
+	if len(h.kept) > 0 {
+		s.failed(ctx, s.search.shelf.Remove(ctx, user, h.kept[0]))
 	}
 }
 
 // load loads the newest snapshot; false if there is none.
 func (s *Service) load(ctx context.Context, user string, h *held) bool {
-	h.kept, h.made, h.behind = snapshot.At{}, time.Time{}, 0
+	h.kept, h.made, h.behind = nil, time.Time{}, 0
 	if s.search.shelf == nil {
 		return false
 	}
-	at, ok, err := s.search.shelf.Newest(ctx, user)
-	if err != nil || !ok {
+	kept, err := s.search.shelf.Newest(ctx, user)
+	if err != nil || len(kept) == 0 {
 		s.failed(ctx, err)
 		return false
 	}
+	at := kept[0]
+	h.kept = kept
 	body, made, err := s.search.shelf.Load(ctx, user, at)
 	if err == nil {
 		h.Index, err = search.Decode(body, s.search.Split)
@@ -165,12 +167,12 @@ func (s *Service) load(ctx context.Context, user string, h *held) bool {
 	if err != nil {
 		s.failed(ctx, err)
 		if errors.Is(err, snapshot.ErrDamaged) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, search.ErrBytes) {
-			s.refuse(ctx, user, at)
+			s.refuse(ctx, user, h)
 		}
 		h.Index = nil
 		return false
 	}
-	h.kept, h.made = at, made
+	h.made = made
 	h.at = token.Token{Form: token.FormIn(s.form), Owner: token.OwnerOf(user), N: at.N, X: at.X}
 	return true
 }
@@ -228,7 +230,7 @@ func (s *Service) build(ctx context.Context, user string, h *held) error {
 		return ErrTooManyItems
 	}
 	b.end()
-	h.Index, h.at, h.kept, h.made, h.behind = b.index, at, snapshot.At{}, time.Time{}, 0
+	h.Index, h.at, h.kept, h.made, h.behind = b.index, at, nil, time.Time{}, 0
 	return nil
 }
 
@@ -240,11 +242,13 @@ func (s *Service) save(ctx context.Context, user string, h *held) {
 		return
 	}
 	body, at := h.Encode(now), snapshot.At{N: h.at.N, X: h.at.X}
-	if err := s.search.shelf.Save(ctx, user, at, body, now); err != nil {
+	if err := s.search.shelf.Save(ctx, user, at, body, now, h.kept...); err != nil {
 		s.failed(ctx, err)
 		return
 	}
-	h.kept, h.made, h.behind = at, now, 0
+	if h.made, h.behind = now, 0; len(h.kept) == 0 || h.kept[0] != at {
+		h.kept = append([]snapshot.At{at}, h.kept[:min(1, len(h.kept))]...)
+	}
 	if x, err := search.Decode(body, s.search.Split); err == nil {
 		h.Index = x // without what was removed
 	}

@@ -200,7 +200,7 @@ func (w *searchWorld) compare() {
 	}
 	names, err := w.objects.List(ctx, "", blob.MaxList, "")
 	require.NoError(w, err)
-	require.LessOrEqual(w, len(names), 2)
+	require.LessOrEqual(w, len(names), 8)
 	require.False(w, slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, "snap/ann/") }))
 }
 

@@ -27,7 +27,7 @@ const (
 	maxTroubles = 1000
 )
 
-// Feeder delivers records to consumers. All fields but Gone and Walks are required.
+// Feeder delivers records to consumers. All fields but Gone, Settled, Clock and Walks are required.
 type Feeder struct {
 	Registry *entity.Registry
 	// Readers have the consumers, and the filters of the mappings that serve them.
@@ -38,6 +38,9 @@ type Feeder struct {
 	Log     *slog.Logger
 	// Gone is that of the batch loop; optional.
 	Gone func(ctx context.Context, users []string) (map[string]bool, error)
+	// Settled and Clock are those of the batch loop; optional.
+	Settled func(s consume.Settled)
+	Clock   func() time.Time
 	// Walks carries out the walks that the records have set off.
 	Walks func(ctx context.Context) error
 }
@@ -132,6 +135,7 @@ func (f Feeder) feedOne(
 	loop, err := consume.New(consume.Config{
 		Registry: f.Registry, Consumers: []change.Consumer{watching(c, o)}, Parking: o, Log: f.Log, Now: f.Now, Wait: f.Wait,
 		Spread: consume.InTurn, Gone: f.Gone, Observe: func(_ string, n consume.Counts) { counted = n },
+		Settled: f.Settled, Clock: f.Clock,
 	})
 	if err != nil {
 		return Report{}, err

@@ -35,6 +35,8 @@ type View struct {
 	Objects   []blob.Store // cold copies and parked objects
 	// Users limits the view; nil means all users. Parked objects belong to all users.
 	Users map[string]bool
+	// Item limits it to what names this item; "" means all items. Statistics and sums name none.
+	Item string
 	// Types are the types of the items, as far as they are another product's.
 	Types []*entity.Type
 }
@@ -89,6 +91,7 @@ func (v View) State(ctx context.Context) (State, error) {
 		}
 	}
 	for _, kind := range out.kinds() {
+		*kind.lines = slices.DeleteFunc(*kind.lines, func(line string) bool { return !v.names(line) })
 		slices.Sort(*kind.lines)
 		*kind.lines = slices.Compact(*kind.lines) // an event is published at least once
 	}
@@ -96,6 +99,27 @@ func (v View) State(ctx context.Context) (State, error) {
 }
 
 func (v View) has(user string) bool { return v.Users == nil || v.Users[user] }
+
+// names reports whether the line names the view's item; an id may begin another one.
+func (v View) names(line string) bool {
+	if v.Item == "" {
+		return true
+	}
+	for {
+		_, rest, found := strings.Cut(line, v.Item)
+		if !found {
+			return false
+		}
+		if rest == "" || !isOfID(rest[0]) {
+			return true
+		}
+		line = rest
+	}
+}
+
+func isOfID(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
 
 func userIn(document []byte) string {
 	var said struct {

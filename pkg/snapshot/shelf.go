@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ const (
 	maxPieces = 16
 	// kept is how many snapshots stay: the newest, and the one before it for a reader that has just found its name.
 	kept = 2
+	// listed bounds the snapshots that are found at a time: those that writers beside each other may leave.
+	listed = 8
 )
 
 // ErrDamaged says that an object is missing a part, or is not what was saved.
@@ -40,20 +43,12 @@ func New(objects blob.Store, kind string, form uint32) *Shelf {
 	return &Shelf{objects, kind, form, maxPiece}
 }
 
-// Newest returns the user's snapshot of the greatest row, without its content; false if there is none.
-func (s *Shelf) Newest(ctx context.Context, user string) (At, bool, error) {
-	all, err := s.list(ctx, user, 1)
-	if err != nil || len(all) == 0 {
-		return At{}, false, err
-	}
-	return all[0], true, nil
-}
-
-// list returns the first snapshots by their names. It removes objects whose names are none.
-func (s *Shelf) list(ctx context.Context, user string, limit int) (all []At, err error) {
+// Newest returns the user's snapshots without their content, that of the greatest row first, and at most [listed] of
+// them. It removes objects whose names are none.
+func (s *Shelf) Newest(ctx context.Context, user string) (all []At, err error) {
 	heads := headsOf(user, s.kind)
 	for after := ""; ; {
-		names, err := s.objects.List(ctx, heads, limit, after)
+		names, err := s.objects.List(ctx, heads, listed, after)
 		if err != nil {
 			return nil, fmt.Errorf("list snapshots: %w", err)
 		}
@@ -65,7 +60,7 @@ func (s *Shelf) list(ctx context.Context, user string, limit int) (all []At, err
 				_ = s.objects.Delete(ctx, name) // it only stands in the way
 			}
 		}
-		if len(names) < limit || len(all) > 0 {
+		if len(names) < listed || len(all) > 0 {
 			return all, nil
 		}
 	}
@@ -112,9 +107,11 @@ func (s *Shelf) Load(ctx context.Context, user string, at At) (body []byte, made
 	return body, time.Unix(int64(binary.BigEndian.Uint64(head[8:])), 0).UTC(), nil
 }
 
-// Save keeps the content, and removes all snapshots before the one before it. The first object comes last: without it
-// the others are none. The error is [ErrTooLarge] or the store's.
-func (s *Shelf) Save(ctx context.Context, user string, at At, body []byte, now time.Time) error {
+// Save keeps the content. Of the snapshots that were there before, as [Shelf.Newest] returned them, it leaves the first.
+// The first object comes last: without it the others are none. The error is [ErrTooLarge] or the store's.
+func (s *Shelf) Save(
+	ctx context.Context, user string, at At, body []byte, now time.Time, before ...At,
+) error {
 	pieces := max(1, (header+len(body)+s.piece-1)/s.piece)
 	if pieces > maxPieces {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(body))
@@ -132,17 +129,9 @@ func (s *Shelf) Save(ctx context.Context, user string, at At, body []byte, now t
 			return fmt.Errorf("save a snapshot: %w", err)
 		}
 	}
-	return s.tidy(ctx, user)
-}
-
-// tidy removes what no reader looks for any more.
-func (s *Shelf) tidy(ctx context.Context, user string) error {
-	all, err := s.list(ctx, user, blob.MaxList)
-	if err != nil {
-		return err
-	}
-	for _, at := range all[min(kept, len(all)):] {
-		if err := s.Remove(ctx, user, at); err != nil {
+	before = slices.DeleteFunc(slices.Clone(before), func(old At) bool { return old == at }) // it was made again
+	for _, old := range before[min(kept-1, len(before)):] {
+		if err := s.Remove(ctx, user, old); err != nil {
 			return err
 		}
 	}

@@ -36,10 +36,9 @@ func TestShelf_returnsWhatWasSaved(t *testing.T) {
 		s, body := small(objects), bytes.Repeat([]byte{1, 2, 3, 4, 5}, size)[:size]
 		at := At{N: 12, X: 0xab}
 		require.NoError(t, s.Save(t.Context(), "ann", at, body, noon))
-		found, ok, err := s.Newest(t.Context(), "ann")
+		found, err := s.Newest(t.Context(), "ann")
 		require.NoError(t, err)
-		require.True(t, ok)
-		require.Equal(t, at, found)
+		require.Equal(t, []At{at}, found)
 		got, made, err := s.Load(t.Context(), "ann", at)
 		require.NoError(t, err)
 		require.Equal(t, noon, made)
@@ -53,20 +52,24 @@ func TestShelf_findsTheGreatestRowAndKeepsTwo(t *testing.T) {
 	t.Parallel()
 	objects := memory.New(nil)
 	s := small(objects)
+	var found []At
 	for _, n := range []int64{1, 9, 10, 200, top - 1} {
-		require.NoError(t, s.Save(t.Context(), "ann", At{n, uint64(n)}, make([]byte, 200), noon))
-		found, ok, err := s.Newest(t.Context(), "ann")
+		require.NoError(t, s.Save(t.Context(), "ann", At{n, uint64(n)}, make([]byte, 200), noon, found...))
+		var err error
+		found, err = s.Newest(t.Context(), "ann")
 		require.NoError(t, err)
-		require.True(t, ok)
-		require.Equal(t, At{n, uint64(n)}, found)
+		require.Equal(t, At{n, uint64(n)}, found[0])
 	}
 	require.Len(t, names(t, objects), 2*4, "of two snapshots, four pieces each")
-	_, ok, err := s.Newest(t.Context(), "bob")
-	require.NoError(t, err)
-	require.False(t, ok)
-	_, ok, err = s.Newest(t.Context(), "an")
-	require.NoError(t, err)
-	require.False(t, ok, "no user's folder begins another's")
+	for range 2 { // made again
+		require.NoError(t, s.Save(t.Context(), "ann", found[0], make([]byte, 200), noon, found...))
+		require.Len(t, names(t, objects), 2*4)
+	}
+	for _, other := range []string{"bob", "an"} { // no user's folder begins another's
+		found, err := s.Newest(t.Context(), other)
+		require.NoError(t, err)
+		require.Empty(t, found)
+	}
 }
 
 func TestShelf_removesWhatIsNoSnapshot(t *testing.T) {
@@ -77,10 +80,10 @@ func TestShelf_removesWhatIsNoSnapshot(t *testing.T) {
 	for _, name := range []string{"0", "000000000000-0000000000000000", "1000000000000-0000000000000000", "x-y"} {
 		require.NoError(t, objects.Put(t.Context(), "snap/ann/search/"+name, nil))
 	}
-	found, ok, err := s.Newest(t.Context(), "ann")
+	found, err := s.Newest(t.Context(), "ann")
 	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, At{5, 6}, found)
+	require.Equal(t, []At{{5, 6}}, found)
+	require.Len(t, names(t, objects), 1)
 }
 
 // TestShelf_tellsDamage changes each byte, cuts at each place and exchanges objects.
@@ -156,8 +159,9 @@ func TestShelf_leavesNoHalfSnapshot(t *testing.T) {
 		err := s.Save(t.Context(), "ann", At{3, 4}, make([]byte, 300), noon)
 		ended := err != nil
 		calls = stop + 1
-		if at, ok, err := s.Newest(t.Context(), "ann"); ok {
-			require.NoError(t, err)
+		found, err := s.Newest(t.Context(), "ann")
+		require.NoError(t, err)
+		for _, at := range found {
 			_, _, err = s.Load(t.Context(), "ann", at)
 			require.NoError(t, err, "stopped at call %d", stop)
 		}

@@ -109,7 +109,7 @@ try {
     const got = await system.get(`/v1/reminders/${reminder}`, "ann");
     return got.status === "SNOOZED" && got;
   });
-  assert.ok(Date.parse(snoozed.snoozedUntilUtc) > Date.parse(due));
+  assert.ok(Date.parse(snoozed.snoozeState.untilUtc) > Date.parse(due));
   assert.deepEqual(await shown(), [], "what was acted on is gone");
   await page.evaluate(() => window.nexus.sync());
   await page.waitForSelector(`#tasks li.done[data-id="${task}"]`);

@@ -67,21 +67,23 @@ func TestCheckQuotas_tellsWhichBearLessThanTheSettings(t *testing.T) {
 		checked(t, nil, nil))
 	require.Regexp(t, `^the stage's settings bear 2\d thousand users, and`, checked(t, values{"ratePerSecond": "50"}, nil))
 	// What lies behind notify is not raised with it.
-	large := values{"reserve": "notify=500", "ratePerSecond": 1000.0, "maxReadUnits": 40000.0, "maxWriteUnits": 40000.0}
+	large := values{
+		"reserve": "notify=300,deliver=350", "ratePerSecond": 1000.0, "maxReadUnits": 40000.0, "maxWriteUnits": 40000.0,
+	}
 	says := strings.Split(checked(t, large, nil), "\n")
 	require.Len(t, says, 3)
-	require.Regexp(t, `bear 41\d thousand users$`, says[0])
+	require.Regexp(t, `bear 22\d thousand users$`, says[0])
 	require.Regexp(t, `QUOTA calls of reminders in one minute: 60000 bear 100 thousand; .*`+
-		`--service-code scheduler --quota-code L-10000003 --desired-value 4\d\d\d$`, says[1])
+		`--service-code scheduler --quota-code L-10000003 --desired-value 2\d\d\d$`, says[1])
 	require.Regexp(t, `QUOTA open schedules: 10000000 bear 167 thousand; .*`+
-		`--service-code scheduler --quota-code L-10000002 --desired-value 2\d{7}$`, says[2])
+		`--service-code scheduler --quota-code L-10000002 --desired-value 1\d{7}$`, says[2])
 	// A new account in a region with less of it.
 	says = strings.Split(checked(t, nil, map[string]string{
 		"list-service-quotas apigateway": `[{"Name":"Throttle rate","Code":"L-8A5B8E43","Value":100.0}]`,
 		"list-service-quotas lambda":     `[{"Name":"Concurrent executions","Code":"L-B99A9384","Value":10.0}]`,
 	}), "\n")
 	require.Len(t, says, 3)
-	require.Regexp(t, `QUOTA command and query at a time: -206 bear 0 .* L-B99A9384 --desired-value 2\d\d$`, says[1])
+	require.Regexp(t, `QUOTA command and query at a time: -306 bear 0 .* L-B99A9384 --desired-value 3\d\d$`, says[1])
 	require.Regexp(t, `QUOTA requests a second, of the account: 100 bear 4\d .* L-8A5B8E43 .*-value 1\d\d$`, says[2])
 }
 

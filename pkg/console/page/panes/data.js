@@ -1,0 +1,29 @@
+// @ts-check
+import { html, Empty, Trouble, Field, useAsked, shortID, Time } from "../ui.js";
+import { api, route, refine, addressOf, users } from "../state.js";
+
+/** @param {any} one */
+const idOf = (one) => one[`${one.entityType?.toLowerCase()}Id`] ?? one.eventId ?? one.taskId ?? one.noteId ?? one.reminderId ?? one.masterId ?? one.instanceId;
+
+/** @param {{one: any, user: string}} p */
+function Item({ one, user }) {
+  const id = idOf(one);
+  return html`<a class="thing" href=${addressOf("records", { user, item: id })}><strong>${one.title ?? one.entityType}</strong><small> ${one.entityType} ${one.status ?? ""} <code>${shortID(id ?? "")}</code></small></a>`;
+}
+
+export function Data() {
+  const { user: chosen, day } = route.value.query, user = chosen || users.value[0] || "";
+  const asked = useAsked(async () => (user ? api.dataOf(user, day) : null), [user, day]);
+  if (!user) return html`<${Empty}>There is no user yet.<//>`;
+  const v = asked.value;
+  return html`<form class="filters" onSubmit=${(/** @type {any} */ e) => e.preventDefault()}><${Field} label="user" value=${user} options=${users.value.length ? users.value : [user]} onChange=${(/** @type {string} */ u) => refine({ user: u })} />
+      <${Field} label="week of" type="date" value=${day ?? v?.day} onChange=${(/** @type {string} */ d) => refine({ day: d })} />
+      <p class="quiet">Read with ${user}'s own token, through the public API.</p></form>
+    <${Trouble} error=${asked.error} />
+    ${v && html`<div class="columns">
+      <section class="card"><h2>Agenda of the week</h2>${v.agenda.length ? html`<ul class="plainlist">${v.agenda.map((/** @type {any} */ one, /** @type {number} */ i) => html`<li key=${i}><${Time} at=${one.startUtc ?? one.occurrenceUtc ?? one.dueUtc ?? one.triggerUtc} /> <${Item} one=${one} user=${user} /></li>`)}</ul>` : html`<${Empty}>Nothing this week.<//>`}</section>
+      <section class="card"><h2>Board</h2>${v.board.map((/** @type {any} */ lane) => html`<h3 key=${lane.status}>${lane.status} <small>${lane.items.length}</small></h3><ul class="plainlist">${lane.items.map((/** @type {any} */ t) => html`<li key=${t.taskId}><${Item} one=${t} user=${user} /></li>`)}</ul>`)}</section>
+      <section class="card"><h2>Notes</h2>${v.notes.length ? html`<ul class="plainlist">${v.notes.map((/** @type {any} */ n) => html`<li key=${n.noteId}><${Item} one=${n} user=${user} />${n.backlinks?.length ? html`<small> linked from ${n.backlinks.length}</small>` : ""}</li>`)}</ul>` : html`<${Empty}>No notes.<//>`}</section>
+      <section class="card"><h2>Statistics and settings</h2><dl class="facts">${Object.entries({ ...v.stats, ...v.settings }).map(([k, x]) => html`<dt key=${k}>${k}</dt><dd>${typeof x === "object" ? JSON.stringify(x) : String(x)}</dd>`)}</dl></section>
+    </div>`}`;
+}
