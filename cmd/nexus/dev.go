@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"time"
 
 	"nexus/internal/cost"
 	"nexus/pkg/limit"
@@ -34,14 +38,76 @@ type devCommand struct {
 	Store     string         `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum}). ${dev_memory}"`
 	Endpoint  string         `placeholder:"URL" help:"${dev_endpoint}"`
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
+	Otlp      string         `placeholder:"URL" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"${dev_otlp}"`
+	Demo      bool           `help:"${dev_demo}"`
 	NoConsole bool           `name:"no-console" help:"Leave out the page at /console, and the memory that it reads."`
 	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
 	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
 	Ephemeral bool           `help:"Keep the data in a temporary directory, removed at the end."`
 }
 
+// welcome says where everything is, and what is unusual about this start.
+func (c *devCommand) welcome(ctx context.Context, to io.Writer, platform *local.Platform) {
+	url := platform.URL()
+	if !c.NoConsole {
+		fmt.Fprintf(to, "  console  %s/console\n", url)
+	}
+	bearer, says := "ann", "the token is the user's id"
+	if token := platform.Token(); token != "" {
+		bearer, says = "ann."+token, "the token is <user>."+token+"; other machines reach this system"
+	}
+	fmt.Fprintf(to, "  docs     %s/docs\n", url)
+	fmt.Fprintf(to, "  try      curl -H 'Authorization: Bearer %s' %s/v1/board\n           %s\n", bearer, url, says)
+	data := cmp.Or(c.Data, local.DefaultDataDir)
+	switch {
+	case c.Store == string(local.Memory) || c.Ephemeral:
+		data = "nothing is kept"
+	case c.Endpoint != "":
+		data = c.Endpoint
+	}
+	fmt.Fprintf(to, "  data     %s      stop with Ctrl-C\n", data)
+	if c.Private {
+		fmt.Fprintln(to, "  note     webhooks may have addresses of this machine (--allow-private-webhooks)")
+	}
+	for _, line := range unusual(ctx, url) {
+		fmt.Fprintf(to, "  note     %s\n", line)
+	}
+}
+
+// unusual names a moved clock and what is parked; what cannot be asked is left out.
+func unusual(ctx context.Context, url string) (lines []string) {
+	client := newClient(url)
+	defer client.close()
+	clock, err := client.call(ctx, http.MethodGet, "/dev/clock", nil, -1)
+	if offset, errOffset := time.ParseDuration(clock.Body.Str("offset")); err == nil && errOffset == nil && offset > 0 {
+		ahead := offset.Round(time.Second)
+		lines = append(lines, fmt.Sprintf("the clock is %s ahead: it is %s", ahead, clock.Body.Str("now")))
+	}
+	parked, err := client.call(ctx, http.MethodGet, "/dev/parked?limit=1", nil, -1)
+	if err == nil && len(parked.Body.List("items")) > 0 {
+		lines = append(lines, "records are parked: nexus parked --dev "+url)
+	}
+	return lines
+}
+
+// playDemo plays the story of nexus demo in the running system, so that there is something to look at.
+func playDemo(ctx context.Context, to io.Writer, url string) {
+	s := newStory(ctx, newClient(url), io.Discard)
+	switch err := s.play(); {
+	case err != nil:
+		fmt.Fprintf(to, "nexus: the demo ended early: %v\n", err)
+	case s.wrong > 0:
+		fmt.Fprintf(to, "nexus: the demo: %d of %d checks failed; it wants a system without data\n", s.wrong, len(s.checks))
+	default:
+		fmt.Fprintf(to, "nexus: the demo's story is told, user %s: all %d checks hold\n", s.client.user, len(s.checks))
+	}
+}
+
 // Run serves until a signal stops it, and prints one line when it is ready.
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
+	if c.Demo && c.Endpoint != "" {
+		return wrongUsage("--demo moves the clock, and with --endpoint time is real")
+	}
 	limits, err := limit.Default().With(c.Limit)
 	if err != nil {
 		return wrongUsage("--limit: %w", err)
@@ -52,9 +118,9 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,
-		Limits: limits, NoConsole: c.NoConsole, Prices: pricesOfUnits(cost.DefaultPrices()), PushService: c.Push,
-		PrivateWebhooks: c.Private,
-		Log:             slog.New(slog.NewTextHandler(out.messages, nil)),
+		Limits: limits, NoConsole: c.NoConsole, Collector: c.Otlp, Prices: pricesOfUnits(cost.DefaultPrices()),
+		PushService: c.Push, PrivateWebhooks: c.Private,
+		Log: slog.New(slog.NewTextHandler(out.messages, nil)),
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -62,19 +128,11 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 		}
 		return err
 	}
-	fmt.Fprintf(out.messages, "nexus: the docs are at %s/docs\n", platform.URL())
-	if token := platform.Token(); token != "" {
-		fmt.Fprintf(out.messages,
-			"nexus: other machines reach this system; each bearer token is \"<user>.%s\" for any user, such as ann.%s\n",
-			token, token)
-	} else {
-		fmt.Fprintln(out.messages,
-			"nexus: a bearer token is a user's id: with \"Authorization: Bearer ann\" a request is user ann's")
-	}
-	if c.Private {
-		fmt.Fprintln(out.messages, "nexus: webhooks may have addresses of this machine (--allow-private-webhooks)")
-	}
+	c.welcome(ctx, out.messages, platform)
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
+	if c.Demo {
+		playDemo(ctx, out.messages, platform.URL())
+	}
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(out.messages, "nexus: finishing; interrupt again to end at once")

@@ -126,7 +126,7 @@ func TestDevCommand_saysInOneLineWhenItIsReadyAndEndsWhenAsked(t *testing.T) {
 		said += <-messages
 	}
 	require.Contains(t, said, "/docs")
-	require.Contains(t, said, "a bearer token is a user's id")
+	require.Contains(t, said, "the token is the user's id")
 	interrupt()
 	select {
 	case got := <-code:

@@ -77,6 +77,7 @@ type Bill struct {
 	Pushes    Part `json:"pushes"`
 	Accounts  Part `json:"accounts"`
 	Limits    Part `json:"limits"`
+	Searches  Part `json:"searches"`
 	Rest      Part `json:"rest"`
 	// Edge has what stands before the API, if anything does.
 	Edge *Part `json:"edge,omitempty"`
@@ -88,7 +89,7 @@ type Bill struct {
 
 // Parts returns the parts of the bill.
 func (b Bill) Parts() []Part {
-	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Pushes, b.Accounts, b.Limits, b.Rest}
+	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Pushes, b.Accounts, b.Limits, b.Searches, b.Rest}
 	for _, part := range []*Part{b.Edge, b.Replicas} {
 		if part != nil {
 			parts = append(parts, *part)
@@ -172,6 +173,7 @@ func (b biller) bill() Bill {
 		Pushes:    Part{"the table, reminders on devices", b.table(Pushes), 0},
 		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
 		Limits:    Part{"the table, limits of users", b.limits(), 0},
+		Searches:  Part{"searches", b.searches(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 		Edge:      b.edge(),
 	}

@@ -35,7 +35,7 @@ func TestCapacity_isThatOfTheBill(t *testing.T) {
 				requests += l.Quantity
 			case l.What == "calls by the scheduler":
 				calls += l.Quantity
-			case l.Price == "tableReads":
+			case l.Price == "tableReads" && !strings.HasPrefix(l.What, "searches"): // the replay has none
 				reads += l.Quantity
 			}
 		}

@@ -40,6 +40,11 @@ type Load struct {
 	// ReadsPerMonth is the number of reads of all users, and CachedReads the part of them that clients answer themselves.
 	ReadsPerMonth float64 `json:"readsPerMonth"`
 	CachedReads   float64 `json:"cachedReads"`
+
+	// SearchesPerMonth is the number of searches of all users. SearchTail is how many entries the change log has between
+	// two of one user.
+	SearchesPerMonth float64 `json:"searchesPerMonth"`
+	SearchTail       float64 `json:"searchTail"`
 }
 
 // DocumentLoad returns the load of the source document on the table, section 6: 10,000 users, each with 10 events, 5
@@ -56,6 +61,7 @@ func DocumentLoad() Load {
 		CompletedTasks: 1, CompletedReminders: 1, RareEvery: 10,
 		Sessions: 2, SessionMinutes: 30,
 		ReadsPerMonth: 10_000_000, CachedReads: 0.6,
+		SearchesPerMonth: 200_000, SearchTail: 100,
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Prices are what a deployment pays for a unit of what the local platform counts.
+// Prices price a unit of what the local platform counts, as a deployment pays it.
 type Prices struct {
 	Source, AsOf, Currency                   string
 	ReadUnit, WriteUnit, ScheduleCall, Event float64
 }
 
-// costLine is what one part has used by one operation since the start.
+// costLine prices the use of one part by one operation since the start.
 type costLine struct {
 	Part       string  `json:"part"`
 	Operation  string  `json:"operation"`

@@ -139,6 +139,12 @@ func (h *hub) forget() {
 	h.kept = nil
 }
 
+func (h *hub) isClosed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closed
+}
+
 func (h *hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

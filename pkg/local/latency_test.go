@@ -106,18 +106,22 @@ func BenchmarkConsole(b *testing.B) {
 				systems[i] = clientOf(b, p)
 				b.Cleanup(systems[i].stop)
 			}
-			var batch []object
-			for i := range 100 {
-				batch = append(batch, object{"id": strconv.Itoa(i), "type": "CreateTask", "data": object{
-					"title": "t", "dueUtc": "2090-01-01T00:00:00Z", "dueTzid": "UTC", "reminderMinutes": []int{10},
-				}})
+			made := 0
+			batch := func() (commands []object) {
+				for range 100 {
+					made++
+					commands = append(commands, object{"id": strconv.Itoa(made), "type": "CreateTask", "data": object{
+						"title": "t", "dueUtc": "2090-01-01T00:00:00Z", "dueTzid": "UTC",
+					}})
+				}
+				return commands
 			}
 			for n := 0; b.Loop(); n++ {
 				for turn := range systems {
 					of := (n + turn) % 2
 					began := time.Now()
 					for range batches {
-						systems[of].must("POST", "/v1/commands", object{"commands": batch})
+						systems[of].must("POST", "/v1/commands", object{"commands": batch()})
 					}
 					systems[of].waitUntilIdle()
 					took[of] += time.Since(began)

@@ -63,6 +63,9 @@ type Options struct {
 	Origins []string
 	// NoConsole leaves out the console, and what it reads: the latest changes, spans and rates, which take memory.
 	NoConsole bool
+	// Collector is the endpoint of an OpenTelemetry collector, such as http://127.0.0.1:4318, that gets all spans; empty
+	// for none.
+	Collector string
 	// Prices let the console price what is used; nil for none.
 	Prices *Prices
 	// PushService is the address, on this machine, of a push service that takes the place of the platform's own: its
@@ -116,6 +119,15 @@ func (o Options) normal() (Options, error) {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
 			return refuse("endpoint %q is no base URL such as http://127.0.0.1:8000", o.Endpoint)
+		}
+	}
+	if o.Collector != "" {
+		u, err := url.Parse(o.Collector)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return refuse("--otlp: %q is no base URL such as http://127.0.0.1:4318", o.Collector)
+		}
+		if o.NoConsole {
+			return refuse("--otlp goes without --no-console: without the console there are no spans")
 		}
 	}
 	if o.DataDir == "" {

@@ -185,6 +185,9 @@ func (p *Platform) run(listener net.Listener) {
 	if p.seen != nil {
 		p.work.Go(func() { p.runRates(ctx) })
 	}
+	if p.options.Collector != "" {
+		p.work.Go(func() { p.exportSpans(ctx) })
+	}
 	if p.options.EraseAgain || p.options.Despite {
 		return
 	}

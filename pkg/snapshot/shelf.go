@@ -107,7 +107,7 @@ func (s *Shelf) Load(ctx context.Context, user string, at At) (body []byte, made
 	return body, time.Unix(int64(binary.BigEndian.Uint64(head[8:])), 0).UTC(), nil
 }
 
-// Save keeps the content. Of the snapshots that were there before, as [Shelf.Newest] returned them, it leaves the first.
+// Save keeps the content. Of the snapshots that were there before, as [Shelf.Newest] returned them, the first stays.
 // The first object comes last: without it the others are none. The error is [ErrTooLarge] or the store's.
 func (s *Shelf) Save(
 	ctx context.Context, user string, at At, body []byte, now time.Time, before ...At,

@@ -117,7 +117,7 @@ export class API {
     const inOne = 20;
     let made = 0;
     for (let n = 0; n < count; n += inOne) {
-      const commands = Array.from({ length: Math.min(inOne, count - n) }, (_, i) => ({ id: String(i), type: "CreateTask", data: { title: `Written on purpose ${n + i + 1}` } }));
+      const commands = Array.from({ length: Math.min(inOne, count - n) }, (_, i) => ({ id: crypto.randomUUID(), type: "CreateTask", data: { title: `Written on purpose ${n + i + 1}` } }));
       for (;;) {
         const { results } = await this.as(user, "/v1/commands", { commands });
         const left = results.filter((/** @type {any} */ r) => r.status === 429 || r.status === 503);

@@ -1,6 +1,6 @@
 // @ts-check
 // The page around the panes: what each of them shows at its head, and where one goes from there.
-import { html, render, useState, useEffect, useRef, Time, Trouble } from "./ui.js";
+import { html, render, useState, useEffect, useRef, Time, Trouble, durationText, parseOffset } from "./ui.js";
 import { route, addressOf, follow, refine, capabilities, users, connected, paused, notice, now, theme, find, start, loadUsers, user } from "./state.js";
 import { Flow } from "./panes/flow.js";
 import { Change } from "./panes/change.js";
@@ -51,7 +51,7 @@ function Header() {
     <a class="brand" href="/console/flow"><img src="/console/files/icon.svg" alt="" width="20" height="20" /> nexus</a>
     <label class="who"><span class="unseen">User</span><select value=${user.value} onFocus=${loadUsers} onChange=${(/** @type {any} */ e) => refine({ user: e.target.value })}>
       <option value="">all users</option>${[...new Set([...users.value, ...(user.value ? [user.value] : [])])].map((u) => html`<option key=${u} value=${u}>${u}</option>`)}</select></label>
-    ${second && html`<a class="now" href=${addressOf("clock")}><${Time} at=${second.now} />${moved && html` <span class="moved">moved ${second.offset.replace(/\.\d+s$/, "s")}</span>`}</a>
+    ${second && html`<a class="now" href=${addressOf("clock")}><${Time} at=${second.now} />${moved && html` <span class="moved">moved ${durationText(parseOffset(second.offset))}</span>`}</a>
       <span class=${second.settled ? "state good" : "state busy"}>${second.settled ? "● settled" : `◌ ${second.inFlight} in flight`}</span>
       <a class=${second.parked ? "state bad" : "state"} href=${addressOf("parked")}>● ${second.parked} parked</a>`}
     ${!connected.value && html`<span class="state bad" role="status">✕ not connected; it tries again</span>`}
@@ -90,7 +90,7 @@ function App() {
       ${notice.value && html`<p class="notice" role="status">${notice.value} <button type="button" class="plain" onClick=${() => { notice.value = ""; }}>Dismiss</button></p>`}
       <${Trouble} error=${error} />
       ${one && html`<div class="title"><h1>${one.title}</h1><p>${one.says}</p></div>`}
-      ${!one ? html`<div class="empty"><p>There is no such pane.</p><a href="/console/flow">To Flow</a></div>`
+      ${!one ? html`<h1>No such pane</h1><div class="empty"><p>The address names none.</p><a href="/console/flow">To Flow</a></div>`
         : !can ? !error && html`<p class="quiet">Asking the system what it can do…</p>`
         : can.get(one.needs)?.available ? html`<${one.pane} key=${one.name} />` : html`<${Missing} title=${one.title} can=${can.get(one.needs)} />`}
     </main>

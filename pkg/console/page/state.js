@@ -64,10 +64,11 @@ export const now = computed(() => seconds.value[seconds.value.length - 1]);
 export const latest = signal(/** @type {any[]} */ ([]));
 export const left = signal(0);
 
-const mostLatest = 300, mostSeconds = 600, mostAtOnce = 400;
+const mostLatest = 300, mostSeconds = 600, mostWaiting = 10_000;
 
-/** @type {string[]} */
-let waiting = [];
+/** What has come since the last picture, by position: each text has all outcomes of its record, so the last one is enough. */
+const waiting = /** @type {Map<number, string>} */ (new Map());
+
 /** @type {Set<(kind: string, data: any) => void>} */
 const watchers = new Set();
 
@@ -77,41 +78,49 @@ export function watch(each) {
   return () => { watchers.delete(each); };
 }
 
-/** Takes what has come since the last picture: at most twice a second, and never more than can be shown. */
+/** Takes what has come since the last picture: at most twice a second, the newest records, and no more than can be shown. */
 function draw() {
-  if (!waiting.length || paused.value) {
-    if (waiting.length > mostAtOnce) { left.value += waiting.length - mostAtOnce; waiting = waiting.slice(-mostAtOnce); }
-    return;
-  }
-  const come = waiting.slice(-mostAtOnce), skipped = waiting.length - come.length;
-  waiting = [];
+  if (paused.value || !waiting.size) return;
+  const newest = latest.value[0]?.position ?? 0;
+  const come = [...waiting.keys()].sort((a, b) => b - a), shown = come.slice(0, mostLatest);
   const byPosition = new Map(latest.value.map((one) => [one.position, one]));
-  for (const text of come) {
-    const { consumer, ...one } = JSON.parse(text);
-    const before = byPosition.get(one.position);
-    byPosition.set(one.position, { ...one, key: one.position, outcomes: { ...before?.outcomes, ...one.outcomes } });
+  for (const position of shown) {
+    const { consumer, ...one } = JSON.parse(/** @type {string} */ (waiting.get(position)));
+    byPosition.set(position, { ...one, key: position });
   }
+  waiting.clear();
   batch(() => {
     latest.value = [...byPosition.values()].sort((a, b) => b.position - a.position).slice(0, mostLatest);
-    left.value += skipped;
+    left.value += come.slice(mostLatest).filter((position) => position > newest).length;
   });
+}
+
+/** @param {string} data an event of the kind outcome, which begins with the record's position */
+function take(data) {
+  waiting.set(parseInt(data.slice(data.indexOf(":") + 1), 10), data);
+  if (waiting.size > mostWaiting) {
+    for (const position of [...waiting.keys()].sort((a, b) => a - b).slice(0, mostWaiting / 2)) waiting.delete(position);
+    left.value += mostWaiting / 2;
+  }
 }
 
 export async function start() {
   const [can] = await Promise.all([api.capabilities()]);
   capabilities.value = new Map(can.map((one) => [one.name, one]));
   if (can.find((one) => one.name === "flow")?.available) {
-    const [rates, changes] = await Promise.all([api.rates(), api.changes({ limit: 100 })]);
-    seconds.value = rates;
-    latest.value = changes.items.map((/** @type {any} */ one) => ({ ...one, key: one.position }));
     api.listen(["outcome", "rates", "parked", "clock", "schedule", "event"], {
-      outcome: (data) => { waiting.push(data); if (waiting.length > 20000) { left.value += 10000; waiting = waiting.slice(-10000); } },
+      outcome: take,
       rates: (data) => { if (!paused.value) seconds.value = [...seconds.value, JSON.parse(data)].slice(-mostSeconds); },
       gap: () => { notice.value = "The page was away: some records are not shown here. Records has them all."; },
       ...Object.fromEntries(["parked", "clock", "schedule", "event"].map((kind) => [kind, (/** @type {string} */ data) => {
         for (const each of watchers) each(kind, JSON.parse(data));
       }])),
     }, (open) => { connected.value = open; });
+    const [rates, changes] = await Promise.all([api.rates(), api.changes({ limit: 100 })]); // after listening: nothing is missed
+    batch(() => {
+      seconds.value = [...rates, ...seconds.value.filter((/** @type {any} */ one) => one.at > (rates.at(-1)?.at ?? ""))];
+      latest.value = changes.items.map((/** @type {any} */ one) => ({ ...one, key: one.position }));
+    });
     setInterval(draw, 500);
   }
   loadUsers();

@@ -64,6 +64,13 @@ export function durationText(ms) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
+/** Milliseconds of a duration as Go writes it, such as 25h0m1.5s. @param {string} text */
+export function parseOffset(text) {
+  let ms = 0;
+  for (const [, n, unit] of text.matchAll(/([\d.]+)(h|ms|m|s|µs)/g)) ms += Number(n) * { h: 3600e3, m: 60e3, s: 1e3, ms: 1, "µs": 1e-3 }[/** @type {"h"} */ (unit)];
+  return ms;
+}
+
 /** The shortest part of an id that people tell apart. @param {string} id */
 export function shortID(id) {
   const at = id.indexOf("_");

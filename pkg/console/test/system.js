@@ -33,6 +33,12 @@ export async function started(program, ...more) {
   };
   return {
     url, call,
+    /** Waits until the system has said something. @param {RegExp} what */
+    heard: (what) => new Promise((/** @type {(v?: any) => void} */ resolve) => {
+      const look = () => { if (what.test(said)) { child.stderr.off("data", look); resolve(); } };
+      child.stderr.on("data", look);
+      look();
+    }),
     settle: () => call("POST", "/dev/settle", {}),
     stop: () => new Promise((resolve) => { child.removeAllListeners("exit"); child.on("exit", resolve); child.kill(); }),
   };

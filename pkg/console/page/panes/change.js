@@ -49,7 +49,12 @@ export function treeOf(spans) {
   return out;
 }
 
-function Waterfall({ spans, chosen, choose }) {
+/** Repetitions are folded if they are more than this. */
+const mostRepetitions = 8;
+
+function Waterfall({ spans: all, chosen, choose }) {
+  const [unfolded, unfold] = useState(false), repetitions = all.filter((/** @type {any} */ s) => s.links).length, fold = !unfolded && repetitions > mostRepetitions;
+  const spans = useMemo(() => (fold ? all.filter((/** @type {any} */ s) => !s.links || s.spanId === chosen) : all), [all, fold, chosen]);
   const rows = useMemo(() => treeOf(spans), [spans]), axis = useMemo(() => axisOf(spans), [spans]);
   return html`<ol class="waterfall" aria-label="Spans">${rows.map((s) => {
     const at = Date.parse(s.start), left = Math.min(99.5, axis.place(at)), width = Math.max(0.5, axis.place(at + s.milliseconds) - left);
@@ -59,6 +64,7 @@ function Waterfall({ spans, chosen, choose }) {
         <i class=${`bar ${s.part} ${s.outcome}`} style=${{ left: `${left}%`, width: `${width}%` }}></i></span>
       <span class="took">${durationText(s.milliseconds)}</span></button></li>`;
   })}</ol>
+  ${repetitions > mostRepetitions && html`<button type="button" class="plain" onClick=${() => unfold(!unfolded)}>${fold ? `and ${repetitions} repetitions` : "without repetitions"}</button>`}
   ${axis.gaps.length > 0 && html`<p class="quiet">The hatched parts are waits that are cut short: ${axis.gaps.map((g) => durationText(g.gap ?? 0)).join(", ")}. The clock of the system may have moved further.</p>`}`;
 }
 

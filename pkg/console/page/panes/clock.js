@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useEffect, Empty, Field, Trouble, Time, Rows, useAsked, shortID, durationText } from "../ui.js";
+import { html, useState, useEffect, Empty, Field, Trouble, Time, Rows, useAsked, shortID, durationText, parseOffset } from "../ui.js";
 import { api, addressOf, watch, route } from "../state.js";
 
 const jumps = [["1 hour", "1h"], ["1 day", "24h"], ["1 week", "168h"]];
@@ -39,11 +39,4 @@ export function Clock() {
       ${items.length ? html`<${Rows} label="Due next" items=${items.map((/** @type {any} */ d) => ({ ...d, key: d.kind + d.name }))} row=${(/** @type {any} */ d) => html`<a class="due" href=${d.item ? addressOf("records", { user: d.user, item: d.item }) : addressOf("records", { user: d.user })}><${Time} at=${d.at} /><span class="in">in ${durationText(Math.max(0, Date.parse(d.at) - now))}</span><strong>${d.kind}</strong><span>${d.user}</span><code title=${d.name}>${shortID(d.item || d.name)}</code></a>`} />`
       : !due.busy && html`<${Empty}>Nothing waits for its time. A reminder, a completed task or an ended event would.<//>`}
       ${due.value?.more > 0 && html`<p class="quiet">And ${due.value.more} later ones.</p>`}</section>`;
-}
-
-/** @param {string} text a Go duration such as 25h0m1.5s */
-function parseOffset(text) {
-  let ms = 0;
-  for (const [, n, unit] of text.matchAll(/([\d.]+)(h|ms|m|s|µs)/g)) ms += Number(n) * { h: 3600e3, m: 60e3, s: 1e3, ms: 1, "µs": 1e-3 }[/** @type {"h"} */ (unit)];
-  return ms;
 }

@@ -4,14 +4,13 @@ import { api, route, refine, addressOf, watch } from "../state.js";
 
 const names = ["consumer", "user", "reason"];
 
-/** One parked object. @param {{one: any}} p */
-function One({ one }) {
+/** One parked object, folded to its reason. @param {{one: any, open: boolean}} p */
+function One({ one, open }) {
   const body = one.body ?? {};
-  return html`<article class="card"><h2>${one.consumer} <small>${one.user ? `of ${one.user}` : "of no known user"}, <${Time} at=${body.parkedAt} /></small></h2>
-    <p class="trouble">${body.reason ?? "The mapping gave this batch up."}</p>
+  return html`<details class="card" open=${open}><summary><strong>${one.consumer}</strong> <small>${one.user ? `of ${one.user}` : "of no known user"}, <${Time} at=${body.parkedAt} /></small> <span class="reason">${body.reason ?? "The mapping gave this batch up."}</span></summary>
     ${body.record?.dynamodb && html`<${Diff} record=${body.record} />`}
     <p class="actions"><a class="button" href=${addressOf("records", { sequence: body.record?.dynamodb?.SequenceNumber, user: "" })}>The record elsewhere</a><${Copy} text=${JSON.stringify(body.record ?? body)} label="Copy as a fixture" /></p>
-    <p class="quiet"><code>${one.object}</code></p></article>`;
+    <p class="quiet"><code>${one.object}</code></p></details>`;
 }
 
 /** What became of each object, as it comes. */
@@ -64,6 +63,6 @@ export function Parked() {
         <${Field} label=${`type ${count} to discard them`} value=${typed} inputmode="numeric" onInput=${(/** @type {any} */ e) => setTyped(e.target.value)} onChange=${setTyped} />
         <button type="button" class="danger" disabled=${running || typed !== String(count)} onClick=${() => { setTyped(""); carryOut("Discarded", false, (each) => api.discard(filter, count, each)); }}>Discard for good</button></div></section>`}
     <${Progress} run=${run} />
-    ${(list.value?.items ?? []).map((/** @type {any} */ one) => html`<${One} key=${one.object} one=${one} />`)}
+    ${(list.value?.items ?? []).map((/** @type {any} */ one, /** @type {number} */ i) => html`<${One} key=${one.object} one=${one} open=${i === 0} />`)}
     ${list.value?.next && html`<p class="quiet">And more; a filter makes them fewer.</p>`}`;
 }
