@@ -26,6 +26,10 @@ func pricesOfUnits(list cost.Prices) *local.Prices {
 	}
 }
 
+// roomBesideEngine is the size in bytes at which the collector runs as often as it must: many large requests at once
+// shall not make the process large.
+const roomBesideEngine = 224 << 20
+
 // devCommand is nexus dev.
 type devCommand struct {
 	Addr      string         `default:"127.0.0.1:8080" help:"Where to listen; port 0 takes a free one."`
@@ -115,6 +119,9 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	// The collector reads the whole table in memory each time, and beside the engine it runs for the few megabytes of
 	// each hundred requests: by Go's own pace it takes a fifth of the time of either.
 	defer debug.SetGCPercent(debug.SetGCPercent(roomToCollect / 2))
+	if local.Store(c.Store) != local.Memory {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(roomBesideEngine))
+	}
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), DataDir: c.Data, Endpoint: c.Endpoint, Ephemeral: c.Ephemeral, Addr: c.Addr,
 		ShowEndpoint: c.Show, Expose: c.Expose, AllowHosts: c.AllowHost, Origins: c.Cors, SyncForm: c.SyncForm,

@@ -26,7 +26,7 @@ func TestExamples_areAcceptedByTheirCommands(t *testing.T) {
 		require.True(t, found, "%s has no examples:\n%s", name, help)
 		require.Contains(t, shown, "nexus "+name)
 	}
-	require.Equal(t, 15, commands, top)
+	require.Equal(t, 17, commands, top)
 }
 
 func TestNexus_doesNotShowAlternativesAsNeededTogether(t *testing.T) {
