@@ -21,8 +21,8 @@ type Outbox struct {
 	Now       func() time.Time
 	// Lead is the least time between now and the instant of a schedule.
 	Lead time.Duration
-	// Invoke calls the worker with the payload, without waiting for it; nil for none. With a Scheduler, a schedule makes up
-	// for a call that gets lost.
+	// Invoke calls the worker with the payload, without waiting for it; nil for none. With a Scheduler, a schedule makes
+	// up for a call that gets lost.
 	Invoke func(ctx context.Context, payload []byte) error
 }
 

@@ -90,8 +90,8 @@ const (
 	// that holds its secret (AWS Systems Manager Parameter Store), which deliver reads when it starts.
 	PushKey          = "PUSH_KEY"
 	PushKeyParameter = "PUSH_KEY_PARAMETER"
-	// HookKeyParameter is the name of the parameter that holds the secret from which those of webhooks follow. deliver reads
-	// it, and command, which tells them.
+	// HookKeyParameter is the name of the parameter that holds the secret from which those of webhooks follow. deliver
+	// reads it, and command, which tells them.
 	HookKeyParameter = "WEBHOOK_KEY_PARAMETER"
 	// PushHosts are the suffixes of the hosts of push services that users may name, with commas between, or
 	// [PushHostsAny].
