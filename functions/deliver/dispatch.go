@@ -12,8 +12,8 @@ import (
 )
 
 // message has the members by which payloads of different origin are told apart. An event of the bus has its type
-// (Amazon EventBridge User Guide, "Events"). A call of the scheduler names a device or a webhook. command names a device
-// for a test. effects and command name a webhook to which something is to be sent.
+// (Amazon EventBridge User Guide, "Events"). A call of the scheduler names a device or a webhook. command names a
+// device for a test. effects and command name a webhook to which something is to be sent.
 type message struct {
 	Type     string          `json:"detail-type"`
 	Detail   json.RawMessage `json:"detail"`
