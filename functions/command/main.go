@@ -78,7 +78,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 				Outbox: webhook.Outbox{Store: store, Now: time.Now, Invoke: tests.Invoke}, NewID: uuid.NewString,
 				Master: func(ctx context.Context) (webhook.Master, error) { return cloud.MasterOf(ctx, master) },
 			},
-			CheckURL: outbound.Config{Ports: webhook.Ports()}.Check,
+			CheckURL: outbound.Config{Own: s.PushService(), Ports: webhook.Ports()}.Check,
 		},
 		Values: trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:    watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),

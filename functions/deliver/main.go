@@ -60,8 +60,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	}
 	hooks := webhook.Config{
 		Outbox: webhook.Outbox{Store: config.Store, Scheduler: schedules, Now: time.Now, Lead: lead},
-		Client: outbound.New(outbound.Config{Ports: webhook.Ports(), Timeout: webhook.RequestTime}),
-		NewID:  uuid.NewString, Draw: mathrand.Float64, Log: log, AtOnce: webhook.AtOnce, Wait: port.Sleep,
+		Client: outbound.New(outbound.Config{
+			Own: s.PushService(), Ports: webhook.Ports(), Timeout: webhook.RequestTime,
+		}),
+		NewID: uuid.NewString, Draw: mathrand.Float64, Log: log, AtOnce: webhook.AtOnce, Wait: port.Sleep,
 		IsGone: config.IsGone,
 		Observe: func(o webhook.Outcome) {
 			metrics.Count(metric.ByFunction, string(s.Function), map[string]int{metricOfHook(o): 1})

@@ -146,8 +146,8 @@ const (
 	sessionToken    = "AWS_SESSION_TOKEN"
 )
 
-// pushService is the address, on this machine, of a push service that may be called although it is not a public one. A
-// deployment never sets it.
+// pushService is the address, on this machine, of a push service and receiver of webhooks that may be called although
+// it is not a public one. A deployment never sets it.
 const pushService = "PUSH_SERVICE"
 
 // endpointURL begins the variables that replace the region's endpoints for clients. Alone it is for all services, with
