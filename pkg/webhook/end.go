@@ -42,7 +42,7 @@ func (w *Worker) bury(ctx context.Context, of call, hook item.Item, reason strin
 func (w *Worker) drop(ctx context.Context, of call, row item.Item, reason string) error {
 	p, unread := readPending(row)
 	if unread != nil {
-		return nil // a verification names it
+		return nil //nolint:nilerr // a verification names it
 	}
 	content, err := table.Find(ctx, w.Store, outbox.MessageKey(of.UserID, p.id))
 	if err != nil {

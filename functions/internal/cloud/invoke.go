@@ -37,10 +37,10 @@ func (i *Invoker) Invoke(ctx context.Context, payload []byte) error {
 	}
 	defer func() { _ = answer.Body.Close() }() // an accepted invocation has no answer
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxParameter))
-	switch kind := answer.Header.Get("X-Amzn-Errortype"); {
-	case answer.StatusCode == http.StatusAccepted:
+	switch kind := answer.Header.Get("X-Amzn-Errortype"); answer.StatusCode {
+	case http.StatusAccepted:
 		return nil
-	case answer.StatusCode == http.StatusTooManyRequests:
+	case http.StatusTooManyRequests:
 		return fmt.Errorf("invoke %s: %w: %s", i.arn, port.ErrThrottled, kind)
 	default:
 		return fmt.Errorf("invoke %s: %w: status %d, %s", i.arn, port.ErrUnavailable, answer.StatusCode, kind)
