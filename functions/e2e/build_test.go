@@ -57,8 +57,12 @@ func build(machine bundle.Machine, dir string) error {
 	return bundle.Build(ctx, "", machine, dir, packages...)
 }
 
-// maxProgram bounds the size of a deployed program, in bytes: it is fetched and unpacked before a cold start.
-const maxProgram = 13_000_000
+// maxProgram bounds the size of a deployed program, in bytes: it is fetched and unpacked before a cold start. Query has
+// the index of words, and S3's client for its snapshots.
+const (
+	maxProgram = 13_000_000
+	maxQuery   = 14_250_000
+)
 
 func TestFunctions_buildForTheDeploymentAndAreSmall(t *testing.T) {
 	t.Parallel()
@@ -67,6 +71,10 @@ func TestFunctions_buildForTheDeploymentAndAreSmall(t *testing.T) {
 	for _, f := range env.Functions() {
 		program, err := os.Stat(filepath.Join(dir, string(f)))
 		require.NoError(t, err)
-		require.Less(t, program.Size(), int64(maxProgram), "%s", f)
+		bound := int64(maxProgram)
+		if f == env.Query {
+			bound = maxQuery
+		}
+		require.Less(t, program.Size(), bound, "%s", f)
 	}
 }

@@ -153,7 +153,7 @@ func (w *Worker) checkOut(
 	}
 	p, unread := readPending(out)
 	if unread != nil {
-		return false, nil //nolint:nilerr // named as such
+		return false, nil //nolint:nilerr // it is named as such
 	}
 	return true, found(Fault{out.Key(), "there", "no row: its message is not pending", func(ctx context.Context) error {
 		return w.clear(ctx, user, p, content)

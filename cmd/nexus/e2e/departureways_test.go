@@ -207,7 +207,7 @@ func (l *life) requireCounted() {
 			want["schedules"]++
 		}
 	}
-	for _, prefix := range []string{"archive/", "exports/"} {
+	for _, prefix := range []string{"archive/", "exports/", "snap/"} {
 		var objects struct{ Items []string }
 		s.dev(http.MethodGet, "/dev/blobs?limit=1000&prefix="+prefix+l.user+"/", nil, &objects)
 		want["objects"] += len(objects.Items)

@@ -37,7 +37,8 @@ func (i *Invoker) Invoke(ctx context.Context, payload []byte) error {
 	}
 	defer func() { _ = answer.Body.Close() }() // an accepted invocation has no answer
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxParameter))
-	switch kind := answer.Header.Get("X-Amzn-Errortype"); answer.StatusCode {
+	kind := answer.Header.Get("X-Amzn-Errortype")
+	switch answer.StatusCode {
 	case http.StatusAccepted:
 		return nil
 	case http.StatusTooManyRequests:
