@@ -37,6 +37,7 @@ import (
 	"nexus/pkg/revision/values"
 	"nexus/pkg/transfer"
 	"nexus/pkg/watch"
+	"nexus/pkg/webhook"
 )
 
 func main() { boot.Run(env.Command, build) }
@@ -49,7 +50,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	tests := cloud.NewInvoker(s.AWS, s.DeliverARN)
+	tests, master := cloud.NewInvoker(s.AWS, s.DeliverARN), cloud.NewParameter(s.AWS, s.HookKeyParameter)
 	observe := endpoint.Observe(s.Function, metrics)
 	publisher := revision.NewPublisher(revision.Config{Store: store, Now: time.Now, NewID: uuid.NewString})
 	trees := values.New(publisher, uuid.NewString)
@@ -71,6 +72,13 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 				}
 				return tests.Invoke(ctx, payload)
 			},
+		},
+		Webhooks: &api.Webhooks{
+			Endpoints: &webhook.Endpoints{
+				Outbox: webhook.Outbox{Store: store, Now: time.Now, Invoke: tests.Invoke}, NewID: uuid.NewString,
+				Master: func(ctx context.Context) (webhook.Master, error) { return cloud.MasterOf(ctx, master) },
+			},
+			CheckURL: outbound.Config{Own: s.PushService(), Ports: webhook.Ports()}.Check,
 		},
 		Values: trees, Plans: plan.New(publisher, trees, time.Now, uuid.NewString),
 		Watches:    watch.New(store, push.PlaceOf(s.HintsRealtimeHost, s.HintsHost), time.Now),

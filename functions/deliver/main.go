@@ -8,11 +8,13 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"os"
 	"time"
 	_ "time/tzdata" // zones come from the binary, not from the machine
 
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
+	"github.com/google/uuid"
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
@@ -24,6 +26,7 @@ import (
 	"nexus/pkg/outbound"
 	"nexus/pkg/port"
 	scheduler "nexus/pkg/schedule/eventbridge"
+	"nexus/pkg/webhook"
 )
 
 func main() { boot.Run(env.Deliver, build) }
@@ -55,6 +58,18 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			metrics.Count(metric.ByFunction, string(s.Function), map[string]int{metricOf(o): 1})
 		},
 	}
+	hooks := webhook.Config{
+		Outbox: webhook.Outbox{Store: config.Store, Scheduler: schedules, Now: time.Now, Lead: lead},
+		Client: outbound.New(outbound.Config{
+			Own: s.PushService(), Ports: webhook.Ports(), Timeout: webhook.RequestTime,
+		}),
+		NewID: uuid.NewString, Draw: mathrand.Float64, Log: log, AtOnce: webhook.AtOnce, Wait: port.Sleep,
+		IsGone: config.IsGone,
+		Observe: func(o webhook.Outcome) {
+			metrics.Count(metric.ByFunction, string(s.Function), map[string]int{metricOfHook(o): 1})
+		},
+	}
+	master := cloud.NewParameter(s.AWS, s.HookKeyParameter)
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
 		key, err := keyOf(ctx, secret, s.PushKey)
 		if err != nil {
@@ -62,7 +77,11 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		}
 		c := config // what is made of the key costs no call
 		c.Sender = webpush.New(webpush.Config{Client: client, Key: key, Contact: s.FeedOrigin, Now: time.Now})
-		if err := dispatch(ctx, deliver.New(c), payload); err != nil {
+		w := hooks
+		if w.Master, err = cloud.MasterOf(ctx, master); err != nil {
+			return nil, err
+		}
+		if err := dispatch(ctx, deliver.New(c), webhook.NewWorker(w), payload); err != nil {
 			return nil, err
 		}
 		return []byte("{}"), nil
@@ -102,4 +121,19 @@ func metricOf(o deliver.Outcome) string {
 		return metric.PushRefused
 	}
 	return metric.PushFailed
+}
+
+// metricOfHook names the metric of an outcome of a webhook.
+func metricOfHook(o webhook.Outcome) string {
+	switch o {
+	case webhook.Sent:
+		return metric.WebhooksSent
+	case webhook.Again:
+		return metric.WebhooksAgain
+	case webhook.Dropped:
+		return metric.WebhooksDropped
+	case webhook.Disabled:
+		return metric.WebhooksDisabled
+	}
+	return metric.WebhooksFailed
 }

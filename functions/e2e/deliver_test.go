@@ -49,15 +49,21 @@ type browser struct {
 	*fixture
 	service  *pushservice.Service
 	endpoint string
+	hooks    *receiver // at the same address
 }
 
 func (w *fixture) browser() *browser {
 	w.Helper()
 	service := pushservice.New(pushservice.Config{Secret: []byte("of this test"), Now: time.Now})
-	server := httptest.NewServer(service)
+	hooks := &receiver{}
+	mux := http.NewServeMux()
+	mux.Handle("/", service)
+	mux.Handle(receiverPath, hooks)
+	server := httptest.NewServer(mux)
+	hooks.url = server.URL + receiverPath
 	w.Cleanup(server.Close)
 	w.settings[pushVariable] = strings.TrimPrefix(server.URL, "http://")
-	return &browser{w, service, server.URL + pushservice.Path + deviceID}
+	return &browser{w, service, server.URL + pushservice.Path + deviceID, hooks}
 }
 
 // registration is the body with which the browser registers itself.

@@ -183,7 +183,7 @@ func (d *deployed) asked(l *lambda, n need, c wiretest.Call) asked {
 		}
 	case env.DeliverARN:
 		a.resource, _ = c.Input["FunctionName"].(string)
-	case env.PushKeyParameter:
+	case env.PushKeyParameter, env.HookKeyParameter:
 		a.resource = arnOf("ssm", fmt.Sprintf("parameter%v", c.Input["Name"]))
 	case env.WalkQueueURL:
 		a.resource = arnOf("sqs", named[strings.LastIndexByte(named, '/')+1:])

@@ -123,6 +123,8 @@ func TestFunctions_workAsTheTemplateWiresThem(t *testing.T) {
 		deliveries[object(t, event.Detail)["deliveryId"]] = true
 	}
 	require.Len(t, deliveries, 1)
+	phase("a receiver is told")
+	d.requireReceiverTold(people[1])
 	phase(fmt.Sprintf("%d facts are as recounted", facts))
 	d.report()
 }

@@ -68,7 +68,9 @@ func newServices(t *testing.T) (*services, string) {
 	t.Helper()
 	s := &services{
 		schedules: map[string]scheduled{}, completed: map[string]bool{}, objects: map[string]string{},
-		secrets: map[string]string{env.PushSecretParameter: pushKey().Text()}, down: map[string]bool{},
+		secrets: map[string]string{
+			env.PushSecretParameter: pushKey().Text(), env.HookSecretParameter: strings.Repeat("m", 42) + "k",
+		}, down: map[string]bool{},
 	}
 	s.walks = queuememory.New(nil)
 	return s, guarded(t, s, wiretest.Scheduler(), wiretest.EventBridge(), wiretest.S3(), wiretest.AppSync(),

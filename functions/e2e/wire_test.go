@@ -115,6 +115,9 @@ func needs(c wiretest.Call) []need {
 	case "lambda":
 		return []need{{action: access.InvokeFunction, variable: env.DeliverARN}}
 	case "ssm":
+		if c.Input["Name"] == env.HookSecretParameter {
+			return []need{{action: action, variable: env.HookKeyParameter}}
+		}
 		return []need{{action: action, variable: env.PushKeyParameter}}
 	case "appsync":
 		channel, _ := c.Input["channel"].(string)

@@ -86,7 +86,8 @@ func setup(t *testing.T) *fixture {
 			env.Scopes:       "nexus/user", env.FeedOrigin: feedOrigin, env.EdgeSecrets: env.EdgeNone,
 			env.Issuer: "https://id.nexus.example", env.Audience: "web",
 			env.PushKey: pushKey().Public(), env.PushKeyParameter: env.PushSecretParameter, env.PushHosts: env.PushHostsAny,
-			env.DeliverARN: strings.Replace(targetARN, "notify", "deliver", 1) + ":live",
+			env.HookKeyParameter: env.HookSecretParameter,
+			env.DeliverARN:       strings.Replace(targetARN, "notify", "deliver", 1) + ":live",
 		},
 		late: time.Now().Truncate(time.Second).Sub(present),
 	}

@@ -9,6 +9,7 @@ import (
 	_ "time/tzdata" // zones come from the binary, not from the machine
 
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
@@ -24,6 +25,7 @@ import (
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
+	scheduler "nexus/pkg/schedule/eventbridge"
 	"nexus/pkg/webhook"
 )
 
@@ -47,6 +49,13 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	hooks, err := scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
+		GroupName: s.ScheduleGroup, TargetARN: s.DeliverARN, RoleARN: s.ScheduleRoleARN,
+		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: scheduler.MaxEventAge, Retries: scheduler.MaxRetries,
+	})
+	if err != nil {
+		return nil, err
+	}
 	consumers := []change.Consumer{
 		reminders.New(reminding),
 		archive.NewConsumer(archive.Config{
@@ -54,7 +63,8 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 			Announces: s.Announces(), Now: time.Now,
 		}),
 		webhook.NewConsumer(webhook.Outbox{
-			Store: tables.StoreFor(webhook.Name), Scheduler: reminding.Scheduler, Now: time.Now, Lead: reminding.Lead,
+			Store: tables.StoreFor(webhook.Name), Scheduler: hooks, Now: time.Now, Lead: reminding.Lead,
+			Invoke: cloud.NewInvoker(s.AWS, s.DeliverARN).Invoke,
 		}, webhook.AtOnce),
 	}
 	return stream.New(stream.Config{

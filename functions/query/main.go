@@ -37,6 +37,7 @@ import (
 	"nexus/pkg/text/fold"
 	"nexus/pkg/text/words"
 	"nexus/pkg/transfer"
+	"nexus/pkg/webhook"
 )
 
 func main() { boot.Run(env.Query, build) }
@@ -74,6 +75,9 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		// Copies are listed from the table; only restoring one, a command, needs the objects.
 		Archive:  archive.New(archive.Config{Store: store, Registry: registry, Now: time.Now}),
 		Calendar: calendar.New(calendar.Config{Store: store, Registry: registry, Now: time.Now, Random: rand.Reader}),
+		Webhooks: &api.Webhooks{
+			Endpoints: &webhook.Endpoints{Outbox: webhook.Outbox{Store: store, Now: time.Now}},
+		},
 		Notifications: &api.Notifications{
 			Devices: deliver.NewDevices(store, time.Now), Name: s.Pepper().Pseudonym, Key: s.PushKey,
 		},

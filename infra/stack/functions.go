@@ -157,6 +157,8 @@ func (d *deployment) value(of env.Function, variable string) *string {
 			jsii.String(env.PushPublicParameter+":"+env.PushPublicVersion)).ToString()
 	case env.PushKeyParameter:
 		return jsii.String(env.PushSecretParameter)
+	case env.HookKeyParameter:
+		return jsii.String(env.HookSecretParameter)
 	case env.DeliverARN:
 		return jsii.String(d.liveARN(env.Deliver))
 	case env.PushHosts:

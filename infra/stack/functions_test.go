@@ -39,6 +39,7 @@ func TestAddFunction_setsTheVariablesThatAFunctionReadsAlone(t *testing.T) {
 			env.Limits:                limit.Format(t.settings.Limits),
 			env.PushKey:               "{{resolve:ssm:/nexus/push-public:1}}",
 			env.PushKeyParameter:      "/nexus/push",
+			env.HookKeyParameter:      "/nexus/webhooks",
 			env.PushHosts:             "any",
 			env.DeliverARN:            arn("lambda", "function:nexus-deliver:live"),
 			env.EdgeSecrets:           env.EdgeNone,

@@ -13,6 +13,7 @@ import (
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/tenant"
 	"nexus/pkg/table"
+	"nexus/pkg/webhook"
 )
 
 // right is a statement of a policy.
@@ -90,7 +91,8 @@ func TestAllow_grantsNeitherEverythingNorEveryAction(t *testing.T) {
 					name := strings.TrimSuffix(resource, "*")
 					require.NotContains(t, name, "*", "%s: a star is at the end, after a name", who)
 					isVersions := strings.HasSuffix(name, ".Arn}:")
-					isSchedules := strings.HasSuffix(name, "/"+deliver.SchedulePrefix)
+					isSchedules := strings.HasSuffix(name, "/"+deliver.SchedulePrefix) ||
+						strings.HasSuffix(name, "/"+webhook.SchedulePrefix)
 					require.True(t, name == resource || strings.HasSuffix(name, "/") || isVersions || isSchedules, "%s: %s", who,
 						resource)
 				}
@@ -183,6 +185,8 @@ func granted(t *template, g access.Grant) right {
 		}
 	case env.DeliverARN:
 		return right{g.Actions, []string{arn("lambda", "function:nexus-deliver:live")}, nil}
+	case env.HookKeyParameter:
+		return right{g.Actions, []string{arn("ssm", "parameter/nexus/webhooks")}, nil}
 	case env.PushKeyParameter:
 		return right{g.Actions, []string{arn("ssm", "parameter/nexus/push")}, nil}
 	case env.WalkQueueURL:

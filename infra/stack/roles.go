@@ -88,6 +88,9 @@ func (d *deployment) statement(g access.Grant) awsiam.PolicyStatement {
 	case env.PushKeyParameter:
 		resources = []string{d.arn("ssm", "parameter", strings.TrimPrefix(env.PushSecretParameter, "/"),
 			awscdk.ArnFormat_SLASH_RESOURCE_NAME)}
+	case env.HookKeyParameter:
+		resources = []string{d.arn("ssm", "parameter", strings.TrimPrefix(env.HookSecretParameter, "/"),
+			awscdk.ArnFormat_SLASH_RESOURCE_NAME)}
 	case env.WalkQueueURL:
 		resources = []string{*d.queues[alarm.WalkQueue].QueueArn()}
 	default:

@@ -78,6 +78,7 @@ type Bill struct {
 	Accounts  Part `json:"accounts"`
 	Limits    Part `json:"limits"`
 	Searches  Part `json:"searches"`
+	Webhooks  Part `json:"webhooks"`
 	Rest      Part `json:"rest"`
 	// Edge has what stands before the API, if anything does.
 	Edge *Part `json:"edge,omitempty"`
@@ -89,7 +90,7 @@ type Bill struct {
 
 // Parts returns the parts of the bill.
 func (b Bill) Parts() []Part {
-	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Pushes, b.Accounts, b.Limits, b.Searches, b.Rest}
+	parts := []Part{b.Table, b.LifeCycle, b.Devices, b.Pushes, b.Accounts, b.Limits, b.Searches, b.Webhooks, b.Rest}
 	for _, part := range []*Part{b.Edge, b.Replicas} {
 		if part != nil {
 			parts = append(parts, *part)
@@ -174,6 +175,7 @@ func (b biller) bill() Bill {
 		Accounts:  Part{"the table, states of accounts", b.accounts(), 0},
 		Limits:    Part{"the table, limits of users", b.limits(), 0},
 		Searches:  Part{"searches", b.searches(), 0},
+		Webhooks:  Part{"webhooks", b.webhooks(), 0},
 		Rest:      Part{"everything else", b.rest(), 0},
 		Edge:      b.edge(),
 	}

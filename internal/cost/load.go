@@ -45,6 +45,10 @@ type Load struct {
 	// two of one user.
 	SearchesPerMonth float64 `json:"searchesPerMonth"`
 	SearchTail       float64 `json:"searchTail"`
+
+	// WebhookUsers is the number of users who have a webhook, and WebhookEvents how many events a day each is told.
+	WebhookUsers  int `json:"webhookUsers"`
+	WebhookEvents int `json:"webhookEvents"`
 }
 
 // DocumentLoad returns the load of the source document on the table, section 6: 10,000 users, each with 10 events, 5
@@ -62,6 +66,7 @@ func DocumentLoad() Load {
 		Sessions: 2, SessionMinutes: 30,
 		ReadsPerMonth: 10_000_000, CachedReads: 0.6,
 		SearchesPerMonth: 200_000, SearchTail: 100,
+		WebhookUsers: 500, WebhookEvents: 30,
 	}
 }
 

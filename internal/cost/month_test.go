@@ -92,7 +92,9 @@ func TestActivity_costsTheUnitsThatArePinned(t *testing.T) {
 
 func TestBill_isBelowTheDocumentsAndBelowAHundredDollars(t *testing.T) {
 	t.Parallel()
-	bill := cost.NewBill(replayed(t, 1, 30, 2), cost.DefaultPrices(), cost.When{})
+	month := replayed(t, 1, 30, 2)
+	month.Load.WebhookUsers = 0 // the document has none
+	bill := cost.NewBill(month, cost.DefaultPrices(), cost.When{})
 	_, table := bill.Table.Cost()
 	require.Less(t, table, bill.Table.Claimed, "like for like, before anything that is free")
 	paid, whole := bill.Cost()
@@ -106,7 +108,7 @@ func TestBill_growsInAllLinesWithTheUsers(t *testing.T) {
 		cost.NewBill(replayed(t, 6, 6, 3), cost.DefaultPrices(), cost.When{})
 	for _, pair := range [][2]cost.Part{
 		{few.Table, many.Table}, {few.LifeCycle, many.LifeCycle}, {few.Devices, many.Devices},
-		{few.Pushes, many.Pushes}, {few.Rest, many.Rest},
+		{few.Pushes, many.Pushes}, {few.Webhooks, many.Webhooks}, {few.Rest, many.Rest},
 	} {
 		require.Len(t, pair[1].Lines, len(pair[0].Lines))
 		for i, a := range pair[0].Lines {
@@ -339,4 +341,15 @@ func TestReplay_countsWhatTTLRemovesInTheEnd(t *testing.T) {
 		require.LessOrEqual(t, few[index], few[table.Base])
 	}
 	require.Zero(t, few[table.CrossLinks], "no link expires")
+}
+
+// What 500 users with 30 events a day are told, and what all others' changes ask.
+func TestBill_hasWebhooks(t *testing.T) {
+	t.Parallel()
+	month := replayed(t, 1, 30, 2)
+	_, whole := cost.NewBill(month, cost.DefaultPrices(), cost.When{}).Webhooks.Cost()
+	require.InDelta(t, 7.2, whole, 0.3)
+	month.Load.WebhookUsers = 0
+	_, without := cost.NewBill(month, cost.DefaultPrices(), cost.When{}).Webhooks.Cost()
+	require.InDelta(t, 1.7, without, 0.2)
 }

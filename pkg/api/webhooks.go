@@ -63,7 +63,7 @@ func webhookOperations(t *entity.Type) []*operation {
 				if err := s.mayHook(); err != nil {
 					return answer{}, err
 				}
-				return s.withSecret(c)(s.checked(ctx, c, run))
+				return s.withSecret(ctx, c)(s.checked(ctx, c, run))
 			}
 		default:
 			o.body.example = map[string]any{outbox.AttrOrdering: outbox.OrderingFifo}
@@ -86,12 +86,16 @@ func (s *Config) checked(
 }
 
 // withSecret returns the function that adds the secret of a webhook to an answer that has it.
-func (s *Config) withSecret(c call) func(answer, error) (answer, error) {
+func (s *Config) withSecret(ctx context.Context, c call) func(answer, error) (answer, error) {
 	return func(a answer, err error) (answer, error) {
 		if err != nil || a.item == nil {
 			return a, err
 		}
-		keys := s.Webhooks.Endpoints.Master.KeysOf(c.user, a.item)
+		master, err := s.Webhooks.Endpoints.Master(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		keys := master.KeysOf(c.user, a.item)
 		a.more = appendText(append(a.more, `,"`+memberSecret+`":`...), keys.Secret)
 		a.more = appendText(append(a.more, `,"`+memberPublicKey+`":`...), keys.PublicKey)
 		return a, nil
@@ -128,7 +132,7 @@ func rotateOperation(t *entity.Type) *operation {
 			if err := s.mayHook(); err != nil {
 				return answer{}, err
 			}
-			return s.withSecret(c)(s.do(ctx, c, command.CustomCommand{
+			return s.withSecret(ctx, c)(s.do(ctx, c, command.CustomCommand{
 				Name: "rotateWebhook", Type: t, ID: c.path[t.IDAttr],
 				Apply: func(before item.Item, now time.Time) (item.Item, error) {
 					after := before.Clone()

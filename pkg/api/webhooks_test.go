@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,8 @@ func (b *fixture) webhooks() *api.Webhooks {
 	b.NoError(err)
 	return &api.Webhooks{
 		Endpoints: &webhook.Endpoints{
-			Outbox: webhook.Outbox{Store: b.store, Scheduler: schedulememory.New(nil), Now: b.clock}, Master: master,
-			NewID: b.newID,
+			Outbox: webhook.Outbox{Store: b.store, Scheduler: schedulememory.New(nil), Now: b.clock}, NewID: b.newID,
+			Master: func(context.Context) (webhook.Master, error) { return master, nil },
 		},
 		CheckURL: outbound.Config{Ports: webhook.Ports()}.Check,
 	}

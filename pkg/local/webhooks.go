@@ -80,12 +80,12 @@ func (d *hookDriver) ports() *system.Webhooks {
 }
 
 // invoke has a call made soon, unless the same one has not begun yet.
-func (d *hookDriver) invoke(_ context.Context, payload []byte) {
+func (d *hookDriver) invoke(_ context.Context, payload []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := string(payload)
 	if d.waits[one] {
-		return
+		return nil
 	}
 	select {
 	case d.calls <- one:
@@ -93,6 +93,7 @@ func (d *hookDriver) invoke(_ context.Context, payload []byte) {
 		d.busy.Add(1)
 	default: // a schedule takes care
 	}
+	return nil
 }
 
 // run makes calls until the context ends.

@@ -140,7 +140,7 @@ type Webhooks struct {
 	// Draw returns a random number from 0 to 1.
 	Draw func() float64
 	// Invoke calls the worker without waiting for it; optional.
-	Invoke func(ctx context.Context, payload []byte)
+	Invoke func(ctx context.Context, payload []byte) error
 	// AtOnce is the number of messages to an endpoint that are sent side by side, and of users of a batch that the
 	// consumer works for; 0 means 1.
 	AtOnce int

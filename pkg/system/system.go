@@ -466,7 +466,8 @@ func (s *System) API(c api.Config) http.Handler {
 	if s.callsWebhooks() {
 		c.Webhooks = &api.Webhooks{
 			Endpoints: &webhook.Endpoints{
-				Outbox: s.newOutbox(s.ports.Store(PartAPI)), Master: s.ports.Webhooks.Master, NewID: s.ports.NewID,
+				Outbox: s.newOutbox(s.ports.Store(PartAPI)), NewID: s.ports.NewID,
+				Master: func(context.Context) (webhook.Master, error) { return s.ports.Webhooks.Master, nil },
 			},
 			CheckURL: s.ports.Webhooks.CheckURL,
 		}

@@ -190,3 +190,35 @@ func TestConsumer_costsAUserWithoutEndpointsOneUnitABatch(t *testing.T) {
 	f.False(any)
 	f.Empty(f.invoked)
 }
+
+// The cost of webhooks is reckoned from these units: see package cost.
+func TestWorker_costsTheUnitsThatArePinned(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var reads, writes float64
+	f.store = memory.New(func() time.Time { return f.now }, memory.Options{Observer: func(c table.Consumption) {
+		reads, writes = reads+c.ReadUnits, writes+c.WriteUnits
+	}})
+	f.box.Store = f.store
+	c := f.worker.Config
+	c.Store = f.store
+	f.worker = webhook.NewWorker(c)
+	f.hook(hook1)
+	f.apply(f.task("task_a", 1))
+	f.work()
+	for f.next() {
+	}
+	f.Len(f.got, 1)
+	reads, writes = 0, 0 // the lane is there, as for all messages but the first
+
+	f.apply(f.task("task_a", 2))
+	f.work()
+	f.Len(f.got, 2)
+	f.InDelta(8, reads, 0, "reads until it is sent")
+	f.InDelta(10, writes, 0, "writes until it is sent")
+	reads, writes = 0, 0
+	for f.next() {
+	}
+	f.InDelta(4, reads, 0, "reads of the schedule's call")
+	f.InDelta(2, writes, 0, "writes of the schedule's call")
+}

@@ -16,7 +16,8 @@ import (
 // Endpoints serves what a user asks about endpoints beside their own attributes. It is safe for concurrent use.
 type Endpoints struct {
 	Outbox
-	Master Master
+	// Master returns the secret from which those of endpoints follow.
+	Master func(context.Context) (Master, error)
 	// NewID returns a new id for a message of a test.
 	NewID func() string
 }
@@ -165,7 +166,7 @@ func (e *Endpoints) Redeliver(
 		return 0, "", err
 	}
 	rows = slices.DeleteFunc(rows, func(row item.Item) bool { return row.Str(attrState) == StatePending })
-	if isDry || len(rows) == 0 {
+	if isDry {
 		return len(rows), rest, nil
 	}
 	// A call that ends between the rows and the schedule is not repeated. This one comes before its instant.

@@ -123,10 +123,12 @@ func newHistory(t *testing.T, seed uint64) *history {
 	w.schedules = schedulememory.New(func(_, _ string, after bool) error { return w.hook(schedule.ErrUnavailable, after) })
 	box := webhook.Outbox{
 		Store: w.store, Scheduler: w.schedules, Now: clock, Lead: time.Minute,
-		Invoke: func(_ context.Context, payload []byte) {
+		Invoke: func(_ context.Context, payload []byte) error {
 			if w.quiet || !w.current.dead && w.r.IntN(3) > 0 { // else it is lost
 				w.invoked = append(w.invoked, payload)
+				return nil
 			}
+			return errors.New("the call is lost")
 		},
 	}
 	var err error
@@ -144,7 +146,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 			return nil
 		},
 	})
-	w.endpoints = &webhook.Endpoints{Outbox: box, Master: w.master, NewID: newID}
+	w.endpoints = &webhook.Endpoints{Outbox: box, NewID: newID}
 	return w
 }
 

@@ -15,14 +15,15 @@ import (
 
 // Outbox holds what putting messages takes. The consumer, the worker and the API share it.
 type Outbox struct {
-	Store     table.Store
+	Store table.Store
+	// Scheduler is nil for the API of a deployment: there Invoke alone calls the worker.
 	Scheduler schedule.Scheduler
 	Now       func() time.Time
 	// Lead is the least time between now and the instant of a schedule.
 	Lead time.Duration
-	// Invoke calls the worker with the payload, without waiting for it; nil for none. A call that gets lost is made up for
-	// by a schedule.
-	Invoke func(ctx context.Context, payload []byte)
+	// Invoke calls the worker with the payload, without waiting for it; nil for none. With a Scheduler, a schedule makes
+	// up for a call that gets lost.
+	Invoke func(ctx context.Context, payload []byte) error
 }
 
 // call is the payload of a call of the worker: the lane in which something is due.
@@ -100,13 +101,24 @@ func (o *Outbox) wake(ctx context.Context, lane call) error {
 	if err := o.callSoon(ctx, lane); err != nil {
 		return err
 	}
-	if o.Invoke != nil {
-		o.Invoke(ctx, lane.payload())
+	return o.invoke(ctx, lane)
+}
+
+// invoke calls the worker now. Its failure counts only where no schedule was set.
+func (o *Outbox) invoke(ctx context.Context, lane call) error {
+	if o.Invoke == nil {
+		return nil
+	}
+	if err := o.Invoke(ctx, lane.payload()); err != nil && o.Scheduler == nil {
+		return fmt.Errorf("call the worker of webhooks: %w", err)
 	}
 	return nil
 }
 
 func (o *Outbox) callSoon(ctx context.Context, lane call) error {
+	if o.Scheduler == nil {
+		return nil
+	}
 	at := o.Now().Add(leastAhead + mark - time.Nanosecond).UTC().Truncate(mark)
 	which := "0"
 	if at.Unix()/int64(mark/time.Second)%2 == 1 {

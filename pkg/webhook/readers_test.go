@@ -19,7 +19,7 @@ import (
 // sentToReaders returns messages as they were sent, before and within a day after a rotation, and the keys of each.
 func sentToReaders(f *fixture) (got []received, keys []webhook.Keys) {
 	hook := f.hook(hook1, "content", "full")
-	first := f.endpoints.Master.KeysOf(user, hook)
+	first := f.master.KeysOf(user, hook)
 	f.apply(f.task("task_a", 1), f.task("task_b", 2))
 	f.work()
 	for range f.got {
@@ -34,7 +34,7 @@ func sentToReaders(f *fixture) (got []received, keys []webhook.Keys) {
 	f.apply(f.task("task_a", 3))
 	f.work()
 	last := f.got[len(f.got)-1]
-	return append(f.got, last), append(keys, first, f.endpoints.Master.KeysOf(user, after))
+	return append(f.got, last), append(keys, first, f.master.KeysOf(user, after))
 }
 
 func TestMaster_signsAsTheGoLibraryReads(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 )
@@ -88,6 +89,16 @@ func (m Master) KeysOf(user string, hook item.Item) Keys {
 	return Keys{
 		Secret:    "whsec_" + base64.StdEncoding.EncodeToString(m.symmetric(user, id, generation)),
 		PublicKey: "whpk_" + base64.StdEncoding.EncodeToString(public),
+	}
+}
+
+// Attributes returns those of the rows that a [Worker] writes, and of an endpoint those that disabling it writes.
+func Attributes() []string {
+	return []string{
+		attrType, attrBody, attrState, attrReason, attrAttempts, attrLog, attrNextAt, attrLeaseOwner, attrLeaseUntil,
+		attrFailures, attrOpened, attrOpenUntil, attrFailingSince, attrCountedAt, attrOfActive, attrCalledAt,
+		entity.AttrTTL, entity.AttrStatus, entity.AttrVersion, entity.AttrUpdatedAt, entity.AttrEditVersion,
+		entity.AttrSystemVersion, entity.AttrRestoredAt,
 	}
 }
 

@@ -39,6 +39,7 @@ type fixture struct {
 	box       webhook.Outbox
 	worker    *webhook.Worker
 	endpoints *webhook.Endpoints
+	master    webhook.Master
 	invoked   [][]byte
 	outcomes  []webhook.Outcome
 
@@ -58,7 +59,10 @@ func setup(t *testing.T, change ...func(*webhook.Config)) *fixture {
 	f.NoError(err)
 	f.box = webhook.Outbox{
 		Store: f.store, Scheduler: f.schedules, Now: clock, Lead: time.Minute,
-		Invoke: func(_ context.Context, payload []byte) { f.invoked = append(f.invoked, payload) },
+		Invoke: func(_ context.Context, payload []byte) error {
+			f.invoked = append(f.invoked, payload)
+			return nil
+		},
 	}
 	n := 0
 	newID := func() string { n++; return fmt.Sprintf("id-%d", n) }
@@ -70,7 +74,10 @@ func setup(t *testing.T, change ...func(*webhook.Config)) *fixture {
 		one(&c)
 	}
 	f.worker = webhook.NewWorker(c)
-	f.endpoints = &webhook.Endpoints{Outbox: f.box, Master: master, NewID: newID}
+	f.master = master
+	f.endpoints = &webhook.Endpoints{
+		Outbox: f.box, NewID: newID, Master: func(context.Context) (webhook.Master, error) { return master, nil },
+	}
 	return f
 }
 

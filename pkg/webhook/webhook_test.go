@@ -316,7 +316,7 @@ func TestMaster_givesEachEndpointOfEachUserAnotherSecret(t *testing.T) {
 	other["webhookId"] = item.String(hook2)
 	rotated := hook.Clone()
 	rotated["generation"] = item.Int(2)
-	master := f.endpoints.Master
+	master := f.master
 	seen := map[webhook.Keys]bool{
 		master.KeysOf(user, hook): true, master.KeysOf("bob", hook): true, master.KeysOf(user, other): true,
 		master.KeysOf(user, rotated): true,

@@ -113,10 +113,7 @@ func (w *Worker) goOn(ctx context.Context, of call) error {
 	if err := w.schedule(ctx, of, own, w.Now()); err != nil {
 		return err
 	}
-	if w.Invoke != nil {
-		w.Invoke(ctx, of.payload())
-	}
-	return nil
+	return w.invoke(ctx, of)
 }
 
 // turn holds the lane once. It reports whether something came in the meantime that no call is set for.

@@ -84,6 +84,7 @@ func environment() []string {
 		env.ClientID + "=c", env.ClientSecret + "=s", env.Announce + "=" + env.AnnounceNone,
 		env.EdgeSecrets + "=" + env.EdgeNone,
 		env.PushKey + "=B" + strings.Repeat("A", 86), env.PushKeyParameter + "=/nexus/push",
+		env.HookKeyParameter + "=/nexus/webhooks",
 		env.PushHosts + "=" + env.PushHostsAny,
 		env.DeliverARN + "=arn:aws:lambda:eu-central-1:123456789012:function:nexus-deliver:live",
 		env.WalkQueueURL + "=https://sqs.eu-central-1.amazonaws.com/123456789012/nexus-walks.fifo",

@@ -32,7 +32,7 @@ func (f flight) check(ctx context.Context, out io.Writer) error {
 	var wrong []error
 	for _, one := range []func(context.Context) (string, error){
 		f.checkIssuer, f.checkKeys, f.checkRelease, f.checkConcurrency, f.checkCertificate, f.checkOrigin, f.checkSecret,
-		f.checkPushKey, f.checkTopic, f.checkQuotas,
+		f.checkPushKey, f.checkHookKey, f.checkTopic, f.checkQuotas,
 	} {
 		says, err := one(ctx)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"nexus/internal/tools/stacks"
 	"nexus/pkg/deliver/webpush"
+	"nexus/pkg/webhook"
 )
 
 // parameters are those of a push key.
@@ -26,7 +27,9 @@ var parameters = sync.OnceValue(func() map[string]string {
 	if err != nil {
 		panic(err)
 	}
-	return map[string]string{"/nexus/push": key.Text(), "/nexus/push-public:1": key.Public()}
+	return map[string]string{
+		"/nexus/push": key.Text(), "/nexus/push-public:1": key.Public(), "/nexus/webhooks": strings.Repeat("m", 42) + "k",
+	}
 })
 
 func TestCheckPushKey_comparesTheParametersAndPrintsNoValue(t *testing.T) {
@@ -35,8 +38,8 @@ func TestCheckPushKey_comparesTheParametersAndPrintsNoValue(t *testing.T) {
 	require.NoError(t, err)
 	for _, one := range []struct{ name, value, says string }{
 		{"", "", "the parameters of the push key belong together"},
-		{"/nexus/push", "", "refused: push key: /nexus/push: ParameterNotFound"},
-		{"/nexus/push-public:1", "", "refused: push key: /nexus/push-public:1: ParameterNotFound"},
+		{"/nexus/push", "", "refused: parameter /nexus/push: ParameterNotFound"},
+		{"/nexus/push-public:1", "", "refused: parameter /nexus/push-public:1: ParameterNotFound"},
 		{"/nexus/push", "hush", "refused: push key: /nexus/push: the key is not 32 bytes"},
 		{"/nexus/push", other.Text(), "refused: push key: /nexus/push is not the secret of /nexus/push-public"},
 	} {
@@ -61,6 +64,44 @@ func TestCheckPushKey_comparesTheParametersAndPrintsNoValue(t *testing.T) {
 			require.False(t, err != nil && strings.Contains(err.Error(), value))
 		}
 	}
+}
+
+func TestCheckHookKey_asksForASecretAndPrintsNoValue(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct{ value, says string }{
+		{strings.Repeat("m", 42) + "k", "the secret of webhooks is there"},
+		{"", "refused: parameter /nexus/webhooks: ParameterNotFound"},
+		{"hush", "refused: secret of webhooks: /nexus/webhooks: " + webhook.ErrMaster.Error()},
+	} {
+		f := flight{settings: values{}.read(), stacks: &stacks.Reader{
+			Run: func(_ context.Context, _ []string, args ...string) ([]byte, error) {
+				require.Equal(t, "/nexus/webhooks", args[slices.Index(args, "--name")+1])
+				require.Contains(t, args, "--with-decryption")
+				if one.value == "" {
+					return nil, errors.New("ParameterNotFound")
+				}
+				return []byte(one.value + "\n"), nil
+			},
+		}}
+		want(t, one.says, f.checkHookKey)
+	}
+}
+
+// The command of docs/deploy.md makes a secret of webhooks that passes.
+func TestCheckHookKey_acceptsWhatTheDocumentMakes(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl is not installed")
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "deploy.md"))
+	require.NoError(t, err)
+	_, line, found := strings.Cut(string(text), "--name /nexus/webhooks --type SecureString --value ")
+	require.True(t, found)
+	line, _, _ = strings.Cut(line, "   #")
+	made, err := exec.CommandContext(t.Context(), "sh", "-c", "echo "+line).Output()
+	require.NoError(t, err)
+	_, err = webhook.ParseMaster(strings.TrimSpace(string(made)))
+	require.NoError(t, err)
 }
 
 // The commands of docs/deploy.md make a pair of parameters that passes.

@@ -24,6 +24,7 @@ import (
 	"nexus/pkg/snapshot"
 	"nexus/pkg/table"
 	"nexus/pkg/transfer"
+	"nexus/pkg/webhook"
 )
 
 // Grant is a set of actions on one thing.
@@ -109,6 +110,7 @@ func Grants(f env.Function) []Grant {
 			// The file of an export that its user deletes goes at once. Its versions are left to account.
 			{Variable: env.ArchiveBucket, Actions: []string{DeleteObject}, Within: exports()},
 			{Variable: env.DeliverARN, Actions: []string{InvokeFunction}},
+			{Variable: env.HookKeyParameter, Actions: []string{GetParameter}},
 		}
 	case env.Query:
 		return []Grant{
@@ -140,6 +142,7 @@ func Grants(f env.Function) []Grant {
 			states(),
 			rows(items(), GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem),
 			Grant{Variable: env.ArchiveBucket, Actions: []string{PutObject, DeleteObject}, Within: copies()},
+			Grant{Variable: env.DeliverARN, Actions: []string{InvokeFunction}},
 			parking(), walks(),
 		)
 	case env.Walk:
@@ -151,12 +154,13 @@ func Grants(f env.Function) []Grant {
 		return []Grant{
 			states(),
 			rows(items(), GetItem, BatchGetItem, Query),
-			{Variable: env.TableName, Actions: []string{PutItem, UpdateItem, DeleteItem}, Within: items(),
-				Attributes: deliver.Attributes()},
+			{Variable: env.TableName, Actions: []string{PutItem, UpdateItem, DeleteItem, ConditionCheckItem}, Within: items(),
+				Attributes: told()},
 			{Variable: env.ScheduleGroup, Actions: []string{CreateSchedule, UpdateSchedule, DeleteSchedule},
-				Within: []string{deliver.SchedulePrefix + anything}},
+				Within: []string{deliver.SchedulePrefix + anything, webhook.SchedulePrefix + anything}},
 			{Variable: env.ScheduleRoleARN, Actions: []string{PassRole}},
 			{Variable: env.PushKeyParameter, Actions: []string{GetParameter}},
+			{Variable: env.HookKeyParameter, Actions: []string{GetParameter}},
 		}
 	case env.Notify:
 		return append(reminding(), states(),
@@ -257,4 +261,11 @@ func PartitionsOf(user string) []string {
 		entity.UserPK(user), entity.UserPrefix(user) + anything,
 		entity.LinkedPrefix(user) + anything,
 	}
+}
+
+// told returns the attributes of the rows that deliver writes.
+func told() []string {
+	all := append(deliver.Attributes(), webhook.Attributes()...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

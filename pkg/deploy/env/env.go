@@ -90,10 +90,13 @@ const (
 	// that holds its secret (AWS Systems Manager Parameter Store), which deliver reads when it starts.
 	PushKey          = "PUSH_KEY"
 	PushKeyParameter = "PUSH_KEY_PARAMETER"
+	// HookKeyParameter is the name of the parameter that holds the secret from which those of webhooks follow. deliver
+	// reads it, and command, which tells them.
+	HookKeyParameter = "WEBHOOK_KEY_PARAMETER"
 	// PushHosts are the suffixes of the hosts of push services that users may name, with commas between, or
 	// [PushHostsAny].
 	PushHosts = "PUSH_HOSTS"
-	// DeliverARN is the function deliver, which command has send a test.
+	// DeliverARN is the function deliver, which command has send a test, and effects what webhooks are told.
 	DeliverARN = "DELIVER_ARN"
 )
 
@@ -129,6 +132,8 @@ const (
 // the public key, with its version. An operator makes both once. Each subscription of a browser is for one key.
 const (
 	PushSecretParameter = "/nexus/push"
+	// HookSecretParameter is the parameter with the secret from which those of webhooks follow.
+	HookSecretParameter = "/nexus/webhooks"
 	PushPublicParameter = "/nexus/push-public"
 	PushPublicVersion   = "1"
 )
@@ -141,8 +146,8 @@ const (
 	sessionToken    = "AWS_SESSION_TOKEN"
 )
 
-// pushService is the address, on this machine, of a push service that may be called although it is not a public one. A
-// deployment never sets it.
+// pushService is the address, on this machine, of a push service and receiver of webhooks that may be called although
+// it is not a public one. A deployment never sets it.
 const pushService = "PUSH_SERVICE"
 
 // endpointURL begins the variables that replace the region's endpoints for clients. Alone it is for all services, with
@@ -181,17 +186,19 @@ func (f Function) Variables() []string {
 			Scopes, Issuer, Audience, EdgeSecrets, PushKey)
 	case Command:
 		names = append(names, ArchiveBucket /* to restore from */, HintsHost, HintsRealtimeHost, SubjectForm, Limits,
-			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets, PushHosts, DeliverARN)
+			Scopes, Issuer, Audience, FeedOrigin, EdgeSecrets, PushHosts, DeliverARN,
+			HookKeyParameter)
 	case Projections:
 		names = append(names, ParkingBucket, HintsHost, SyncForm)
 	case Effects:
-		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL, Announce), schedule...)
+		names = append(append(names, ArchiveBucket, ParkingBucket, BusName, WalkQueueURL, Announce, DeliverARN),
+			schedule...)
 	case Walk:
 		names = append(append(names, BusName, WalkQueueURL), schedule...)
 	case Account:
 		names = append(append(names, ArchiveBucket, ParkingBucket, SnapshotBucket, BusName), schedule...)
 	case Deliver: // push services are told where the stage is reached
-		names = append(append(names, PushKey, PushKeyParameter, FeedOrigin), schedule...)
+		names = append(append(names, PushKey, PushKeyParameter, HookKeyParameter, FeedOrigin), schedule...)
 	case Notify:
 		names = append(append(names, BusName), schedule...)
 	}

@@ -42,6 +42,7 @@ func values() map[string]string {
 		env.ClientSecret:          "hush",
 		env.PushKey:               "B" + strings.Repeat("Nc-_0", 17) + "M",
 		env.PushKeyParameter:      "/nexus/push",
+		env.HookKeyParameter:      "/nexus/webhooks",
 		env.PushHosts:             "push.example.com,notify.example.net",
 		env.DeliverARN:            "arn:aws:lambda:eu-central-1:123456789012:function:nexus-deliver:live",
 	}
@@ -88,6 +89,7 @@ func TestRead_readsTheVariablesOfItsFunctionAlone(t *testing.T) {
 			env.Announce:              s.Announce,
 			env.PushKey:               s.PushKey,
 			env.PushKeyParameter:      s.PushKeyParameter,
+			env.HookKeyParameter:      s.HookKeyParameter,
 			env.PushHosts:             s.PushHostList,
 			env.DeliverARN:            s.DeliverARN,
 		} {
@@ -156,6 +158,7 @@ func TestRead_refusesValuesOutsideTheFormsOfTheServices(t *testing.T) {
 			"https://a@b.example"},
 		env.PushKey:          {"B", strings.Repeat("A", 87), "B" + strings.Repeat("=", 86)},
 		env.PushKeyParameter: {"nexus/push", "/", "/nexus/push key"},
+		env.HookKeyParameter: {"nexus/webhooks", "/", "/nexus/web hooks"},
 		env.PushHosts:        {"push.example.com,", "https://push.example.com", "Push.example.com", ","},
 		env.DeliverARN:       {"nexus-deliver", "arn:aws:sqs:eu-central-1:123456789012:x"},
 		env.TokenEndpoint: {"id.nexus.example", "http://id.nexus.example/token",

@@ -45,6 +45,7 @@ type Settings struct {
 	ClientSecret          string
 	PushKey               string
 	PushKeyParameter      string
+	HookKeyParameter      string
 	PushHostList          string
 	DeliverARN            string
 	pushService           string
@@ -260,6 +261,8 @@ func variables() []variable {
 			field: func(s *Settings) *string { return &s.PushKey }},
 		{name: PushKeyParameter, what: "a parameter's name with its path", form: parameterForm,
 			field: func(s *Settings) *string { return &s.PushKeyParameter }},
+		{name: HookKeyParameter, what: "a parameter's name with its path", form: parameterForm,
+			field: func(s *Settings) *string { return &s.HookKeyParameter }},
 		{name: PushHosts, what: "a list of hosts, or any", form: pushHostsForm,
 			field: func(s *Settings) *string { return &s.PushHostList }},
 		{name: DeliverARN, what: "a function's ARN", form: lambdaForm,

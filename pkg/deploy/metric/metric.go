@@ -71,6 +71,15 @@ const (
 	RemindersDropped   = "RemindersDropped"
 )
 
+// The outcome of messages to webhooks, by the function deliver. WebhooksDisabled counts endpoints.
+const (
+	WebhooksSent     = "WebhooksSent"
+	WebhooksAgain    = "WebhooksAgain"
+	WebhooksFailed   = "WebhooksFailed"
+	WebhooksDropped  = "WebhooksDropped"
+	WebhooksDisabled = "WebhooksDisabled"
+)
+
 // The outcome of deliveries on devices, by the function deliver. PushRefused counts those that a push service refused
 // because of the deployment's key.
 const (
