@@ -33,7 +33,7 @@ func planDaysOperation() *operation {
 	}
 	window := " day, YYYY-MM-DD."
 	return &operation{
-		id: "listPlans", method: http.MethodGet, path: "/v1/plans", tag: "plans",
+		id: "listPlans", method: http.MethodGet, path: "/v1/plans", tag: "me",
 		summary: "Compare the time planned and done, by day",
 		detail: "A summary of the present plan of each day from from to to, both included. A day without a plan is left " +
 			"out. The time done is that of the pomodoros whose to-do is completed.",

@@ -53,6 +53,7 @@ var targetKinds = map[string]string{
 var queries = map[string][]string{
 	"cursor": {"{{cursor}}"}, "tag": {"{{text}}"}, "tags": {"{{text}}"}, "q": {"{{text}}"},
 	"values/from": {"{{rev}}"}, "values/to": {"{{rev}}"}, "plans/from": {"{{planRev}}"}, "plans/to": {"{{planRev}}"},
+	"me/from": {"2026-03-02"}, "me/to": {"2026-03-08"},
 	"agenda/from": {"2026-03-01T00:00:00Z"}, "agenda/to": {"2026-04-01T00:00:00Z"},
 	"search/from": {"2026-03-01T00:00:00Z"}, "search/to": {"2026-04-01T00:00:00Z"},
 	"updatedFrom": {"2020-03-01T00:00:00Z"}, "anyTag": {"{{text}}"}, "is": {"today"}, "sort": {"title"},

@@ -56,7 +56,7 @@ func (b *indexing) group(masterID string) *grouped {
 // take takes in a thing as it is now.
 func (b *indexing) take(c Change) {
 	t := b.registry.ByName(c.Type)
-	if t == nil || !t.HasCollection() {
+	if t == nil || !t.HasCollection() || !isTitled(t) {
 		return
 	}
 	switch t.Name {

@@ -71,7 +71,7 @@ func TestSearch_costsWhatHasChanged(t *testing.T) {
 	}
 	none := map[string]int{}
 	// The first reads the settings, the log's newest row, and all items of each type.
-	cost(s, 1000, 26, map[string]int{"Get": 1, "Query": 7}, map[string]int{"list": 1, "put": 1})
+	cost(s, 1000, 27, map[string]int{"Get": 1, "Query": 8}, map[string]int{"list": 1, "put": 1})
 	cost(s, 1000, 2, map[string]int{"Get": 1, "Query": 1}, none)
 	cost(b.unfailing(objects), 1000, 2, map[string]int{"Get": 1, "Query": 1}, map[string]int{"list": 1, "get": 1})
 	tail := func(n int64) {

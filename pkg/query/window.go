@@ -74,7 +74,15 @@ func (s *Service) window(user string, q AgendaQuery) (window, error) {
 
 // AgendaTypes returns the type names that an agenda accepts: series and their exceptions are events there.
 func AgendaTypes(r *entity.Registry) []string {
-	return slices.DeleteFunc(r.Collections(), func(name string) bool { return r.ByName(name).OwnCommands })
+	return slices.DeleteFunc(r.Collections(), func(name string) bool {
+		return r.ByName(name).OwnCommands || !isTitled(r.ByName(name))
+	})
+}
+
+// isTitled reports whether entities of the type have titles. Those without, such as endpoints of webhooks, are settings:
+// they take place at no time, and no search is for their words.
+func isTitled(t *entity.Type) bool {
+	return slices.ContainsFunc(t.Fields, func(f entity.Field) bool { return f.Name == entity.AttrTitle })
 }
 
 // checkWindow reports all faults at once.
