@@ -53,11 +53,10 @@ var targetKinds = map[string]string{
 var queries = map[string][]string{
 	"cursor": {"{{cursor}}"}, "tag": {"{{text}}"}, "tags": {"{{text}}"}, "q": {"{{text}}"},
 	"values/from": {"{{rev}}"}, "values/to": {"{{rev}}"}, "plans/from": {"{{planRev}}"}, "plans/to": {"{{planRev}}"},
-	"me/from": {"2026-03-02"}, "me/to": {"2026-03-08"},
 	"agenda/from": {"2026-03-01T00:00:00Z"}, "agenda/to": {"2026-04-01T00:00:00Z"},
 	"search/from": {"2026-03-01T00:00:00Z"}, "search/to": {"2026-04-01T00:00:00Z"},
 	"updatedFrom": {"2020-03-01T00:00:00Z"}, "anyTag": {"{{text}}"}, "is": {"today"}, "sort": {"title"},
-	"me/from": {"2026-03-01"}, "me/to": {"2026-04-01"},
+	"me/from": {"2026-03-01"}, "me/to": {"2026-03-31"},
 	"changes/since": {"{{token}}"}, "changes/limit": {"100&since={{token}}"},
 	"webhooks/state": {"dead"}, "webhooks/type": {"task.created"}, "webhooks/from": {"2026-03-01T00:00:00Z"},
 	"webhooks/to": {"2026-04-01T00:00:00Z"},

@@ -253,6 +253,11 @@ func TestPlatform_hidesEverythingFromStrangers(t *testing.T) {
 				if o.values["exportId"] != "" {
 					v.must("POST", "/v1/me/exports", nil)
 				}
+				if id == "testDevice" {
+					made := v.must("POST", "/dev/pushes", object{})
+					v.must("PUT", "/v1/me/devices/"+v.own("device"),
+						object{"endpoint": made["endpoint"], "keys": made["keys"], "name": "Own"})
+				}
 				c.proving = append(c.proving, v)
 			}
 		}

@@ -79,8 +79,8 @@ func AgendaTypes(r *entity.Registry) []string {
 	})
 }
 
-// isTitled reports whether entities of the type have titles. Those without, such as endpoints of webhooks, are settings:
-// they take place at no time, and no search is for their words.
+// isTitled reports whether entities of the type have titles. Those without, such as endpoints of webhooks, take place
+// at no time, and no search is for their words.
 func isTitled(t *entity.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(f entity.Field) bool { return f.Name == entity.AttrTitle })
 }
