@@ -3,6 +3,7 @@ package system_test
 import (
 	"context"
 	"crypto/rand"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,8 +31,9 @@ import (
 // A search that stands still while its account is erased keeps no snapshot, and one of before is erased.
 func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 	t.Parallel()
-	now := clock()
-	store := memory.New(func() time.Time { return now }, memory.Options{})
+	var moved atomic.Int64 // while a search runs beside
+	now := func() time.Time { return clock().Add(time.Duration(moved.Load())) }
+	store := memory.New(now, memory.Options{})
 	own, err := pepper.New(rand.Reader)
 	require.NoError(t, err)
 	snapshots, schedules := blobmemory.New(nil), schedulememory.New(nil)
@@ -39,7 +41,7 @@ func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 	var failures []error
 	assemble := func() *system.System {
 		s, err := system.New(product.Registry(), system.Ports{
-			Store: func(string) table.Store { return store }, Now: func() time.Time { return now }, NewID: uuid.NewString,
+			Store: func(string) table.Store { return store }, Now: now, NewID: uuid.NewString,
 			Pause: noWait, Random: rand.Reader, Scheduler: schedules, Lister: schedules, Bus: busmemory.New(nil),
 			Pepper: own, Memory: account.Memory, Snapshots: snapshots,
 			Split: func(s string) []text.Word {
@@ -53,7 +55,7 @@ func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 			Erasing: &system.Erasing{
 				Archive: blobmemory.New(nil), Parking: blobmemory.New(nil), Snapshots: snapshots, Bus: busmemory.New(nil),
 				Wait: func(_ context.Context, d time.Duration) error {
-					now = now.Add(d)
+					moved.Add(int64(d))
 					return nil
 				},
 				Patience: account.Patience, EdgeTime: account.EdgeTime, Rate: account.Rate,
@@ -75,7 +77,7 @@ func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 			}
 			require.NoError(t, c.Apply(t.Context(), []change.Change{{
 				Kind: change.Inserted, Type: product.Task(), User: user, Ref: made.Ref, Key: made.Item.Key(), New: made.Item,
-				Version: 1, Created: now,
+				Version: 1, Created: now(),
 			}})[0].Err)
 		}
 		page, err := s.Queries.Search(t.Context(), user, query.SearchQuery{Text: "secret"})
