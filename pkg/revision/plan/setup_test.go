@@ -3,6 +3,7 @@ package plan_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,7 @@ type fixture struct {
 	tree      *values.Service
 	plans     *plan.Service
 	first     string // a revision of the tree
+	counting  sync.Mutex // several plans are read side by side
 	calls     []memory.Call
 	// fault may fail a call.
 	fault func(memory.Call) error
@@ -49,7 +51,9 @@ func setup(t testing.TB, actions int) *fixture {
 	b := &fixture{Assertions: require.New(t), ctx: t.Context(), now: morning}
 	b.store = memory.New(b.clock, memory.Options{Witnessed: true, Fault: func(c memory.Call) error {
 		if c.Stage == memory.After {
+			b.counting.Lock()
 			b.calls = append(b.calls, c)
+			b.counting.Unlock()
 		}
 		if b.fault != nil {
 			return b.fault(c)
