@@ -38,7 +38,7 @@ type fixture struct {
 	publisher *revision.Publisher
 	tree      *values.Service
 	plans     *plan.Service
-	first     string // a revision of the tree
+	first     string     // a revision of the tree
 	counting  sync.Mutex // several plans are read side by side
 	calls     []memory.Call
 	// fault may fail a call.
