@@ -13,13 +13,13 @@ import (
 
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
-	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/google/uuid"
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/fence"
 	"nexus/functions/internal/rule"
+	"nexus/functions/internal/scheduling"
 	"nexus/pkg/account"
 	"nexus/pkg/blob/s3"
 	"nexus/pkg/bus/eventbridge"
@@ -33,7 +33,6 @@ import (
 	"nexus/pkg/revision"
 	"nexus/pkg/revision/plan"
 	"nexus/pkg/revision/values"
-	scheduler "nexus/pkg/schedule/eventbridge"
 )
 
 func main() { boot.Run(env.Account, build) }
@@ -106,10 +105,7 @@ func newEraser(
 	if err != nil {
 		return nil, err
 	}
-	schedules, err := scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
-		GroupName: s.ScheduleGroup, TargetARN: s.ScheduleTargetARN, RoleARN: s.ScheduleRoleARN,
-		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: scheduler.MaxEventAge, Retries: scheduler.MaxRetries,
-	})
+	schedules, err := scheduling.New(s, s.ScheduleTargetARN)
 	if err != nil {
 		return nil, err
 	}

@@ -22,32 +22,51 @@ type message struct {
 	Tested   string          `json:"testDeviceId"`
 }
 
+// parts makes what handles a payload, each with its own secret: a secret that cannot be read stops that part alone.
+type parts struct {
+	deliverer func(context.Context) (*deliver.Deliverer, error)
+	worker    func(context.Context) (*webhook.Worker, error)
+}
+
 // dispatch gives a payload to what handles its kind.
-func dispatch(ctx context.Context, d *deliver.Deliverer, w *webhook.Worker, payload []byte) error {
+func (p parts) dispatch(ctx context.Context, payload []byte) error {
 	var m message
 	if err := json.Unmarshal(payload, &m); err != nil {
 		return &boot.Refusal{Message: "payload: " + err.Error()}
 	}
+	var of string
+	var err error
 	switch {
 	case m.Type == deliver.EventType:
 		// One keeps nothing from the other: each does nothing that it has done before.
-		if err := errors.Join(d.Handle(ctx, m.Detail), w.HandleReminder(ctx, m.Detail)); err != nil {
-			return fmt.Errorf("event of the bus: %w", err)
-		}
+		of = "event of the bus"
+		err = errors.Join(
+			with(ctx, p.deliverer, func(d *deliver.Deliverer) error { return d.Handle(ctx, m.Detail) }),
+			with(ctx, p.worker, func(w *webhook.Worker) error { return w.HandleReminder(ctx, m.Detail) }),
+		)
 	case m.Type == "" && m.Hook != "":
-		if err := w.Work(ctx, payload); err != nil {
-			return fmt.Errorf("call for a webhook: %w", err)
-		}
+		of = "call for a webhook"
+		err = with(ctx, p.worker, func(w *webhook.Worker) error { return w.Work(ctx, payload) })
 	case m.Type == "" && m.DeviceID != "":
-		if err := d.Wake(ctx, payload); err != nil {
-			return fmt.Errorf("call of the scheduler: %w", err)
-		}
+		of = "call of the scheduler"
+		err = with(ctx, p.deliverer, func(d *deliver.Deliverer) error { return d.Wake(ctx, payload) })
 	case m.Type == "" && m.Tested != "":
-		if err := d.Test(ctx, payload); err != nil {
-			return fmt.Errorf("test of a device: %w", err)
-		}
+		of = "test of a device"
+		err = with(ctx, p.deliverer, func(d *deliver.Deliverer) error { return d.Test(ctx, payload) })
 	default:
 		return &boot.Refusal{Message: "the payload is no event that is told, no call of the scheduler and no test"}
 	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", of, err)
+	}
 	return nil
+}
+
+// with makes a part and has it handle something.
+func with[P any](ctx context.Context, part func(context.Context) (P, error), handle func(P) error) error {
+	made, err := part(ctx)
+	if err != nil {
+		return err
+	}
+	return handle(made)
 }

@@ -13,19 +13,18 @@ import (
 	"time"
 	_ "time/tzdata" // zones come from the binary, not from the machine
 
-	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/google/uuid"
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/fence"
+	"nexus/functions/internal/scheduling"
 	"nexus/pkg/deliver"
 	"nexus/pkg/deliver/webpush"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/outbound"
 	"nexus/pkg/port"
-	scheduler "nexus/pkg/schedule/eventbridge"
 	"nexus/pkg/webhook"
 )
 
@@ -41,10 +40,7 @@ const (
 func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	metrics := metric.NewWriter(os.Stdout, time.Now)
 	tables := cloud.NewTables(s, metrics)
-	schedules, err := scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
-		GroupName: s.ScheduleGroup, TargetARN: s.ScheduleTargetARN, RoleARN: s.ScheduleRoleARN,
-		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: scheduler.MaxEventAge, Retries: scheduler.MaxRetries,
-	})
+	schedules, err := scheduling.New(s, s.ScheduleTargetARN)
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +66,28 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 		},
 	}
 	master := cloud.NewParameter(s.AWS, s.HookKeyParameter)
+	parts := parts{
+		deliverer: func(ctx context.Context) (*deliver.Deliverer, error) {
+			key, err := keyOf(ctx, secret, s.PushKey)
+			if err != nil {
+				return nil, err
+			}
+			c := config // what is made of the key costs no call
+			c.Sender = webpush.New(webpush.Config{Client: client, Key: key, Contact: s.FeedOrigin, Now: time.Now})
+			return deliver.New(c), nil
+		},
+		worker: func(ctx context.Context) (*webhook.Worker, error) {
+			key, err := cloud.MasterOf(ctx, master)
+			if err != nil {
+				return nil, err
+			}
+			w := hooks
+			w.Master = key
+			return webhook.NewWorker(w), nil
+		},
+	}
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
-		key, err := keyOf(ctx, secret, s.PushKey)
-		if err != nil {
-			return nil, err
-		}
-		c := config // what is made of the key costs no call
-		c.Sender = webpush.New(webpush.Config{Client: client, Key: key, Contact: s.FeedOrigin, Now: time.Now})
-		w := hooks
-		if w.Master, err = cloud.MasterOf(ctx, master); err != nil {
-			return nil, err
-		}
-		if err := dispatch(ctx, deliver.New(c), webhook.NewWorker(w), payload); err != nil {
+		if err := parts.dispatch(ctx, payload); err != nil {
 			return nil, err
 		}
 		return []byte("{}"), nil

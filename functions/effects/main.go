@@ -9,12 +9,12 @@ import (
 	_ "time/tzdata" // zones come from the binary, not from the machine
 
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
-	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 
 	"nexus/functions/internal/boot"
 	"nexus/functions/internal/cloud"
 	"nexus/functions/internal/fence"
 	"nexus/functions/internal/reminding"
+	"nexus/functions/internal/scheduling"
 	"nexus/functions/internal/stream"
 	"nexus/pkg/archive"
 	"nexus/pkg/blob/s3"
@@ -25,7 +25,6 @@ import (
 	"nexus/pkg/port"
 	"nexus/pkg/product"
 	"nexus/pkg/reminders"
-	scheduler "nexus/pkg/schedule/eventbridge"
 	"nexus/pkg/webhook"
 )
 
@@ -49,10 +48,7 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
-		GroupName: s.ScheduleGroup, TargetARN: s.DeliverARN, RoleARN: s.ScheduleRoleARN,
-		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: scheduler.MaxEventAge, Retries: scheduler.MaxRetries,
-	})
+	hooks, err := scheduling.New(s, s.DeliverARN)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ const (
 	givenUpDays = 35
 	// erasedDays is how long the list knows that an account was erased: longer than a restore of the table reaches back.
 	erasedDays = 40
-	// indexDays is how long a snapshot of an index stays that nobody replaces, because its user searches no more. One in
-	// use is replaced by the age of 20 days.
+	// indexDays is how long a snapshot of an index stays whose user searches no more. A search replaces one that is 20
+	// days old.
 	indexDays = 30
 	// purgedDays is the least that S3 keeps a version that is not current.
 	purgedDays = 1

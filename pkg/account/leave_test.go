@@ -122,15 +122,20 @@ func (w *fixture) fence(memory time.Duration) *account.Fence {
 	})
 }
 
+// asked returns a fence, and a function that asks it for ann's state.
+func (w *fixture) asked(memory time.Duration) (*account.Fence, func() account.State) {
+	f := w.fence(memory)
+	return f, func() account.State {
+		state, _, err := f.State(w.Context(), "ann")
+		require.NoError(w, err)
+		return state
+	}
+}
+
 func TestFence_remembersAStateForAMinute(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
-	f := w.fence(account.Memory)
-	state := func() account.State {
-		s, _, err := f.State(t.Context(), "ann")
-		require.NoError(t, err)
-		return s
-	}
+	f, state := w.asked(account.Memory)
 	require.Equal(t, account.Present, state())
 	_, err := w.service().Leave(t.Context(), "ann")
 	require.NoError(t, err)
@@ -151,12 +156,7 @@ func TestFence_remembersAStateForAMinute(t *testing.T) {
 func TestFence_forgetsWhatWasReadBeforeAChange(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
-	f := w.fence(account.Memory)
-	state := func() account.State {
-		s, _, err := f.State(t.Context(), "ann")
-		require.NoError(t, err)
-		return s
-	}
+	f, state := w.asked(account.Memory)
 	require.Equal(t, account.Present, state())
 	_, err := w.service().Leave(t.Context(), "ann")
 	require.NoError(t, err)

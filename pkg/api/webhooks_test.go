@@ -38,7 +38,7 @@ func TestAPI_tellsTheSecretOfAWebhookOnCreationAndRotationAlone(t *testing.T) {
 	b.Contains(made.text("secret"), "whsec_")
 	b.Contains(made.text("publicKey"), "whpk_")
 	again := b.want(201, post("/v1/webhooks", hookBody).with("Idempotency-Key", "one"))
-	b.Equal(made.text("secret"), again.text("secret"), "whoever lost the answer gets it again")
+	b.Equal(made.text("secret"), again.text("secret"), "a client that lost the answer gets it again")
 	for _, one := range []string{path, "/v1/webhooks"} {
 		b.NotContains(b.want(200, get(one)).Body.String(), "whsec_")
 	}

@@ -31,57 +31,36 @@ func (s Store) call(ctx context.Context, operation string, do func() error) erro
 
 // Get implements [table.Store].
 func (s Store) Get(ctx context.Context, key item.Key) (item.Item, error) {
-	if !s.Box.any.Load() {
-		return s.Store.Get(ctx, key)
-	}
 	return value(ctx, s, "Get", func() (item.Item, error) { return s.Store.Get(ctx, key) })
 }
 
 // BatchGet implements [table.Store].
 func (s Store) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
-	if !s.Box.any.Load() {
-		return s.Store.BatchGet(ctx, keys)
-	}
 	return value(ctx, s, "BatchGet", func() ([]item.Item, error) { return s.Store.BatchGet(ctx, keys) })
 }
 
 // Query implements [table.Store].
 func (s Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if !s.Box.any.Load() {
-		return s.Store.Query(ctx, q)
-	}
 	return value(ctx, s, "Query", func() (table.Page, error) { return s.Store.Query(ctx, q) })
 }
 
 // Put implements [table.Store].
 func (s Store) Put(ctx context.Context, p table.Put) error {
-	if !s.Box.any.Load() {
-		return s.Store.Put(ctx, p)
-	}
 	return s.call(ctx, "Put", func() error { return s.Store.Put(ctx, p) })
 }
 
 // Update implements [table.Store].
 func (s Store) Update(ctx context.Context, u table.Update) (item.Item, error) {
-	if !s.Box.any.Load() {
-		return s.Store.Update(ctx, u)
-	}
 	return value(ctx, s, "Update", func() (item.Item, error) { return s.Store.Update(ctx, u) })
 }
 
 // Delete implements [table.Store].
 func (s Store) Delete(ctx context.Context, d table.Delete) error {
-	if !s.Box.any.Load() {
-		return s.Store.Delete(ctx, d)
-	}
 	return s.call(ctx, "Delete", func() error { return s.Store.Delete(ctx, d) })
 }
 
 // Transact implements [table.Store].
 func (s Store) Transact(ctx context.Context, actions ...table.Action) error {
-	if !s.Box.any.Load() {
-		return s.Store.Transact(ctx, actions...)
-	}
 	return s.call(ctx, "Transact", func() error { return s.Store.Transact(ctx, actions...) })
 }
 

@@ -16,8 +16,12 @@ type capability struct {
 // getCapabilities lists what a console can do with this system. One for another system may lack any of them.
 func (p *Platform) getCapabilities(w http.ResponseWriter, _ *http.Request) error {
 	out := struct {
-		Items []capability `json:"items"`
+		Items     []capability `json:"items"`
+		Consumers []string     `json:"consumers"` // in the order of their readers
 	}{}
+	for _, r := range p.readers {
+		out.Consumers = append(out.Consumers, r.Line.Consumers...)
+	}
 	for _, name := range []string{"flow", "trace", "changes", "derived", "parked", "verify", "users", "data", "chaos"} {
 		out.Items = append(out.Items, capability{Name: name, Available: true})
 	}

@@ -22,20 +22,15 @@ type partition struct {
 
 // Walk implements [table.Walker].
 func (p partition) Walk(ctx context.Context, _, _ int, visit func(item.Item) error) error {
-	for from := (table.Position)(nil); ; {
-		page, err := p.store.Query(ctx, table.Query{Partition: entity.UserPK(p.user), Start: from})
+	for row, err := range table.Rows(ctx, p.store, table.Query{Partition: entity.UserPK(p.user)}, 0) {
 		if err != nil {
 			return err
 		}
-		for _, row := range page.Items {
-			if err := visit(row); err != nil {
-				return err
-			}
-		}
-		if from = page.Next; len(from) == 0 {
-			return nil
+		if err := visit(row); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // getDerived answers with what is derived of one item, or of all of a user's: rows, schedules, events and objects.
@@ -62,7 +57,7 @@ func (p *Platform) getDerived(w http.ResponseWriter, r *http.Request) error {
 	}{user, view.Item, state})
 }
 
-// unmeteredStore returns the table for looking at it: what that costs is nobody's.
+// unmeteredStore returns the table for looking at it: what that costs counts for no part.
 func (p *Platform) unmeteredStore() table.Store {
 	return p.backend.newStore(func(table.Consumption) {}, true)
 }

@@ -110,16 +110,7 @@ func (p *Platform) answerEach(w http.ResponseWriter, r *http.Request, f ParkedFi
 ) error {
 	ctx, cancel := p.whileRunning(r.Context())
 	defer cancel()
-	goOn(w)
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Cache-Control", "no-store")
-	out, control := json.NewEncoder(w), http.NewResponseController(w)
-	tell := func(l Redriven) error {
-		if err := out.Encode(l); err != nil {
-			return err
-		}
-		return control.Flush()
-	}
+	tell := linesTo[Redriven](w)
 	sum := RedrivenSummary{DryRun: dry}
 	err := p.eachParked(ctx, f, "", func(o parkedObject) (bool, error) {
 		told, err := do(ctx, o)

@@ -45,16 +45,7 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := p.whileRunning(r.Context())
 	defer cancel()
-	goOn(w)
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Cache-Control", "no-store")
-	out, control := json.NewEncoder(w), http.NewResponseController(w)
-	tell := func(l VerifyLine) error {
-		if err := out.Encode(l); err != nil {
-			return err
-		}
-		return control.Flush()
-	}
+	tell := linesTo[VerifyLine](w)
 	told := time.Now()
 	options.Progress = func(rows int64) {
 		if now := time.Now(); now.Sub(told) > verifyProgress {
@@ -75,6 +66,20 @@ func (p *Platform) postVerify(w http.ResponseWriter, r *http.Request) error {
 	}
 	_ = tell(last) // the client may have disconnected
 	return nil
+}
+
+// linesTo begins an answer of lines of JSON, and returns the function that sends one.
+func linesTo[T any](w http.ResponseWriter) (tell func(T) error) {
+	goOn(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Cache-Control", "no-store")
+	out, control := json.NewEncoder(w), http.NewResponseController(w)
+	return func(line T) error {
+		if err := out.Encode(line); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
 }
 
 // verifyProgress is the interval of progress lines.

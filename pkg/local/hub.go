@@ -23,7 +23,7 @@ const (
 	// listenerBuffer is how many events a listener may be late before it loses its subscription.
 	listenerBuffer = 4096
 	// keptHappenings bounds the events that a listener who returns can still have, and keptFor the time for which events
-	// are kept when nobody listens.
+	// are kept without a listener.
 	keptHappenings = 4096
 	keptFor        = time.Minute
 )
@@ -37,7 +37,7 @@ type hub struct {
 
 	last  uint64      // id of the last event
 	kept  []happening // the latest, for those who return
-	until time.Time   // of whom the kinds are still formatted when nobody wants them
+	until time.Time   // of whom the kinds are still formatted when no listener wants them
 	of    []string    // these kinds
 }
 

@@ -54,7 +54,7 @@ func (f ParkedFilter) prefixes() []string {
 	}
 	parked += f.Consumer + "/"
 	if f.User != "" {
-		return []string{parked + f.User + "/"} // a batch that was given up is of nobody alone
+		return []string{parked + f.User + "/"} // a batch that was given up is of several users
 	}
 	return []string{failures + f.Consumer + "/", parked}
 }

@@ -133,14 +133,14 @@ func (p *Platform) runRates(ctx context.Context) {
 		}
 		done := p.seen.rates.end(func(r *rateShown) {
 			r.At, r.Parked, r.Now, r.Offset = time.Now().UTC(), parked, p.clock.Now(), p.clock.Offset().String()
-			r.Settled = true
 			for _, reader := range p.readers {
 				for _, shard := range reader.mapping.Status() {
 					r.InFlight += shard.InFlight
 					r.Behind = max(r.Behind, shard.Lag.Milliseconds())
 				}
 			}
-			r.Settled = r.InFlight == 0 && r.Records == 0 && len(p.scheduler.Due(p.clock.Now())) == 0
+			next, waits := p.scheduler.Next()
+			r.Settled = r.InFlight == 0 && r.Records == 0 && (!waits || next.After(r.Now))
 		})
 		p.hub.broadcast("rates", func() []byte { return line(done) })
 	}

@@ -139,7 +139,7 @@ func TestGetTrace_linksARepetitionToTheFirst(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 }
 
-// After a restart nobody knows which write asked for a call: its trace is that of the item's last write.
+// After a restart it is not known which write asked for a call: its trace is that of the item's last write.
 func TestGetTrace_findsTheWriteOfACallAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

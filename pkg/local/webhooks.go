@@ -124,7 +124,7 @@ func (d *hookDriver) call(ctx context.Context, payload string) {
 	}
 }
 
-// work makes one call. A payload that nobody here has written is passed over.
+// work makes one call. A payload that this platform has not written is passed over.
 func (d *hookDriver) work(ctx context.Context, payload []byte) error {
 	defer d.p.others.begin()()
 	err := d.p.system.Hooks.Work(ctx, payload)

@@ -31,7 +31,7 @@ const (
 	freshFor  = 20 * 24 * time.Hour
 	// maxIndexReads bounds the store's pages of 1 MB that an index is made of.
 	maxIndexReads = 500
-	// heldFor is how long this process holds an index that nobody asks for, and maxHeld how many bytes of texts.
+	// heldFor is how long this process holds an index after its last search, and maxHeld how many bytes of texts.
 	heldFor = 10 * time.Minute
 	maxHeld = 32 << 20
 	// maxTries bounds the indexes that are refused before one is made of all entities.

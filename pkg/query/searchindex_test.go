@@ -189,7 +189,7 @@ func TestSearch_refusesTooManyItems(t *testing.T) {
 	require.ErrorIs(t, err, query.ErrTooManyItems, "by the log, too")
 }
 
-func TestSearch_showsNobodyElsesItems(t *testing.T) {
+func TestSearch_showsNoOtherUsersItems(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	objects := blobmemory.New(nil)

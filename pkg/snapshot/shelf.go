@@ -155,7 +155,7 @@ func (s *Shelf) Remove(ctx context.Context, user string, at At) error {
 	return nil
 }
 
-// Life is how long a snapshot stays that nobody replaces.
+// Life is how long a snapshot stays that is not replaced.
 const Life = 30 * 24 * time.Hour
 
 // EndOld removes the snapshots of all users that are older than [Life], as a rule of the bucket does in AWS. It returns

@@ -120,7 +120,7 @@ func TestShelf_tellsDamage(t *testing.T) {
 	require.ErrorIs(t, err, ErrDamaged, "another form")
 }
 
-func TestEndOld_removesWhatNobodyReplaced(t *testing.T) {
+func TestEndOld_removesWhatWasNotReplaced(t *testing.T) {
 	t.Parallel()
 	objects := memory.New(nil)
 	s := small(objects)

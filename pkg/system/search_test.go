@@ -37,7 +37,7 @@ func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 	own, err := pepper.New(rand.Reader)
 	require.NoError(t, err)
 	snapshots, schedules := blobmemory.New(nil), schedulememory.New(nil)
-	var meanwhile func()
+	var between func()
 	var failures []error
 	assemble := func() *system.System {
 		s, err := system.New(product.Registry(), system.Ports{
@@ -45,8 +45,8 @@ func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 			Pause: noWait, Random: rand.Reader, Scheduler: schedules, Lister: schedules, Bus: busmemory.New(nil),
 			Pepper: own, Memory: account.Memory, Snapshots: snapshots,
 			Split: func(s string) []text.Word {
-				if do := meanwhile; do != nil {
-					meanwhile = nil
+				if do := between; do != nil {
+					between = nil
 					do()
 				}
 				return words.Split(s)
@@ -87,14 +87,14 @@ func TestSystem_keepsNoSnapshotOfAnAccountThatIsErased(t *testing.T) {
 	require.Len(t, namesIn(t, snapshots), 2)
 	require.NoError(t, snapshots.Delete(t.Context(), namesIn(t, snapshots)[0])) // so that the next search makes one
 	slow := assemble()
-	meanwhile = func() {
+	between = func() {
 		require.NoError(t, s.Accounts.LeaveNow(t.Context(), "ann"))
 		_, err := s.Eraser.Erase(t.Context(), "ann")
 		require.NoError(t, err)
 	}
 	_, err = slow.Queries.Search(t.Context(), "ann", query.SearchQuery{}) // it meets words in the items alone
 	require.NoError(t, err)
-	require.Nil(t, meanwhile)
+	require.Nil(t, between)
 	require.Len(t, failures, 1)
 	require.ErrorIs(t, failures[0], account.ErrErased)
 	names := namesIn(t, snapshots)

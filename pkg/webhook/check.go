@@ -160,8 +160,8 @@ func (w *Worker) checkOut(
 	}})
 }
 
-// checkLane names a lane in which something was due 10 minutes ago that its order and its breaker let go, and on which
-// nobody works.
+// checkLane names a lane in which something was due 10 minutes ago that its order and its breaker let go, and which
+// no worker has.
 func (w *Worker) checkLane(ctx context.Context, of call, waiting []pending, found func(Fault) error) error {
 	hook, err := w.hook(ctx, of)
 	if err != nil {

@@ -31,7 +31,7 @@ func (w *history) Do(request *http.Request) (*http.Response, error) {
 	}
 	address := request.URL.String()
 	status, known := w.answers[address]
-	w.True(known, "nobody gave the address %s", address)
+	w.True(known, "no endpoint has had the address %s", address)
 	id := request.Header.Get("webhook-id")
 	if status >= 200 && status < 300 || status == 0 && w.r.IntN(2) == 0 {
 		w.accepted[id] = true
@@ -122,10 +122,10 @@ func verifies(public string, content []byte, signature string) bool {
 	return ok && err == nil && ed25519.Verify(key, content, raw)
 }
 
-// checkLease checks that the worker has the lane, or had it less than its length ago and nobody else has it.
+// checkLease checks that the worker has the lane, or had it less than its length ago and no other worker has it.
 func (w *history) checkLease(hook string) {
 	lane := w.row(outbox.LaneKey(user, hook))
-	w.NotEmpty(w.current.owner, "nobody took the lane")
+	w.NotEmpty(w.current.owner, "no worker has taken the lane")
 	if w.now.UnixMilli() < w.current.until && lane != nil {
 		w.Equal(w.current.owner, lane.Str("leaseOwner"), "two workers are in one lane")
 	}

@@ -12,9 +12,6 @@ import (
 	"nexus/pkg/mask"
 )
 
-// ReminderEvent is the type of the event of the bus that endpoints are told of.
-const ReminderEvent = "ReminderDue"
-
 // reminder has the members of a ReminderDue that messages need (docs/contracts.md, "Events on the bus").
 type reminder struct {
 	DeliveryID     string `json:"deliveryId"`

@@ -3,27 +3,17 @@
 package reminding
 
 import (
-	"time"
-
 	awsbus "github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/uuid"
 
 	"nexus/functions/internal/cloud"
+	"nexus/functions/internal/scheduling"
 	"nexus/pkg/bus/eventbridge"
 	"nexus/pkg/deploy/env"
 	"nexus/pkg/deploy/metric"
 	"nexus/pkg/queue/sqs"
 	"nexus/pkg/reminders"
-	scheduler "nexus/pkg/schedule/eventbridge"
-)
-
-// EventBridge Scheduler repeats a failed call for as long as a late reminder is still delivered, which is also its
-// maximum.
-const (
-	callAge     = 24 * time.Hour
-	callRetries = scheduler.MaxRetries
 )
 
 // Putting returns the configuration of the consumer or of the walker: as [Config], with the queue of walks.
@@ -40,11 +30,7 @@ func Putting(c reminders.Config, s env.Settings, metrics *metric.Writer) (remind
 // error names a setting.
 func Config(c reminders.Config, s env.Settings, metrics *metric.Writer) (reminders.Config, error) {
 	var err error
-	c.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(cloud.Config(s.AWS, env.Scheduler)), scheduler.Config{
-		GroupName: s.ScheduleGroup, TargetARN: s.ScheduleTargetARN, RoleARN: s.ScheduleRoleARN,
-		DeadLetterARN: s.ScheduleDeadLetterARN, EventAge: callAge, Retries: callRetries,
-	})
-	if err != nil {
+	if c.Scheduler, err = scheduling.New(s, s.ScheduleTargetARN); err != nil {
 		return reminders.Config{}, err
 	}
 	c.Bus, err = eventbridge.New(awsbus.NewFromConfig(cloud.Config(s.AWS, env.EventBridge)),

@@ -62,8 +62,8 @@ export class API {
     }
   }
 
-  /** @returns {Promise<Capability[]>} */
-  async capabilities() { return (await this.ask("/dev/capabilities")).items; }
+  /** @returns {Promise<{items: Capability[], consumers: string[]}>} */
+  capabilities() { return this.ask("/dev/capabilities"); }
   info() { return this.ask("/dev/info"); }
   users(after = "") { return this.ask("/dev/users" + query({ limit: 1000, after })); }
   lag() { return this.ask("/dev/lag"); }

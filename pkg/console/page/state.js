@@ -51,6 +51,7 @@ export function follow(event) {
 export const user = computed(() => route.value.query.user ?? "");
 
 export const capabilities = signal(/** @type {Map<string, import("./api.js").Capability> | null} */ (null));
+export const consumers = signal(/** @type {string[]} */ ([]));
 export const users = signal(/** @type {string[]} */ ([]));
 export const connected = signal(false);
 export const paused = signal(false);
@@ -105,9 +106,10 @@ function take(data) {
 }
 
 export async function start() {
-  const [can] = await Promise.all([api.capabilities()]);
-  capabilities.value = new Map(can.map((one) => [one.name, one]));
-  if (can.find((one) => one.name === "flow")?.available) {
+  const can = await api.capabilities();
+  consumers.value = can.consumers;
+  capabilities.value = new Map(can.items.map((one) => [one.name, one]));
+  if (capabilities.value.get("flow")?.available) {
     api.listen(["outcome", "rates", "parked", "clock", "schedule", "event"], {
       outcome: take,
       rates: (data) => { if (!paused.value) seconds.value = [...seconds.value, JSON.parse(data)].slice(-mostSeconds); },

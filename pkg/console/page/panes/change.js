@@ -79,6 +79,7 @@ function Details({ one }) {
 function Ask() {
   const [of, set] = useState({ user: route.value.query.user ?? "", item: "", version: "1", trace: "" });
   const [error, setError] = useState(/** @type {any} */ (null));
+  const put = (/** @type {string} */ name) => (/** @type {string} */ v) => set((was) => ({ ...was, [name]: v }));
   const submit = async (/** @type {any} */ e) => {
     e.preventDefault();
     try {
@@ -87,11 +88,11 @@ function Ask() {
     } catch (err) { setError(err); }
   };
   return html`<form class="ask" onSubmit=${submit}>
-    <${Field} label="X-Trace-Id of an answer" value=${of.trace} placeholder="32 hexadecimal digits" onChange=${(/** @type {string} */ v) => set({ ...of, trace: v })} />
+    <${Field} label="X-Trace-Id of an answer" value=${of.trace} placeholder="32 hexadecimal digits" onChange=${put("trace")} />
     <p class="quiet">or</p>
-    <${Field} label="user" value=${of.user} list="users" onChange=${(/** @type {string} */ v) => set({ ...of, user: v })} />
-    <${Field} label="item" value=${of.item} onChange=${(/** @type {string} */ v) => set({ ...of, item: v })} />
-    <${Field} label="version" value=${of.version} inputmode="numeric" onChange=${(/** @type {string} */ v) => set({ ...of, version: v })} />
+    <${Field} label="user" value=${of.user} list="users" onChange=${put("user")} />
+    <${Field} label="item" value=${of.item} onChange=${put("item")} />
+    <${Field} label="version" value=${of.version} inputmode="numeric" onChange=${put("version")} />
     <datalist id="users">${users.value.map((u) => html`<option key=${u} value=${u} />`)}</datalist>
     <button type="submit" class="main">Follow</button><${Trouble} error=${error} /></form>`;
 }

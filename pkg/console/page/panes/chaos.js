@@ -76,7 +76,7 @@ export function Chaos() {
     } catch (e) { setError(e); await api.disarm().catch(() => {}); }
     setBusy(false);
   };
-  const put = (/** @type {string} */ name) => (/** @type {any} */ v) => set({ ...of, [name]: v });
+  const put = (/** @type {string} */ name) => (/** @type {any} */ v) => set((was) => ({ ...was, [name]: v }));
   return html`<div class="columns">
     <section class="card"><h2>The fault</h2><fieldset class="stories"><legend class="unseen">Which</legend>${stories.map((s, i) => html`<label key=${s.name} class="story"><input type="radio" name="story" checked=${of.story === i} onChange=${() => set({ ...of, story: i, part: s.fault && !s.ports && !parts.includes(of.part) ? "stats" : of.part })} /><span><strong>${s.name}</strong><br /><small>${s.says}</small></span></label>`)}</fieldset>
       <form class="actions" onSubmit=${(/** @type {any} */ e) => { e.preventDefault(); run(); }}>

@@ -1,6 +1,6 @@
 // @ts-check
 import { html, useState, useEffect, useRef, useMemo, Mark, Time, Rows, Empty, Field, verdictOf, shortID, durationText, clockText } from "../ui.js";
-import { api, seconds, now, latest, left, route, refine, addressOf, theme, paused } from "../state.js";
+import { api, consumers as known, seconds, now, latest, left, route, refine, addressOf, theme, paused } from "../state.js";
 
 /** What the last seconds come to. @param {any[]} of @param {number} last */
 function sum(of, last) {
@@ -81,8 +81,6 @@ function Curves() {
     <div ref=${box} role="img" aria-label=${`Ten minutes: ${rate(all.records)} records a second on average, ${data.length} seconds known`}></div></figure>`;
 }
 
-const order = ["stats", "links", "changes", "insights", "reminders", "archive"];
-
 /** @param {{one: any, consumers: string[]}} p */
 export function ChangeRow({ one, consumers }) {
   const to = one.traceId ? addressOf("change", { trace: one.traceId }) : addressOf("records", { sequence: one.sequence });
@@ -101,10 +99,7 @@ export function Flow() {
     return () => clearInterval(timer);
   }, []);
   const { user, type, consumer, failures } = route.value.query;
-  const consumers = useMemo(() => {
-    const names = (lag?.readers ?? []).flatMap((/** @type {any} */ r) => r.consumers.map((/** @type {any} */ c) => c.consumer));
-    return names.length ? names : order;
-  }, [lag]);
+  const consumers = known.value;
   const types = [...new Set(latest.value.map((one) => one.type))].filter(Boolean).sort();
   const shown = latest.value.filter((one) => (!user || one.user === user) && (!type || one.type === type) && (!consumer || one.outcomes?.[consumer])
     && (!failures || Object.values(one.outcomes ?? {}).some((o) => ["parked", "unfinished", "retried"].includes(verdictOf(o)))));

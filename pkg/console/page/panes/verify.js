@@ -5,7 +5,7 @@ import { api, route, refine, addressOf, users } from "../state.js";
 /** Why a kind matters, in the words of the documents. */
 const kinds = {
   statistics: "numbers that users see", ledger: "what a projection last applied of an item", link: "backlinks", schedule: "calls that will ring",
-  late: "reminders that came due and did not ring", fence: "deliveries that began and did not end", outbox: "deliveries on devices", walk: "walks over many items",
+  late: "reminders that came due and did not ring", fence: "deliveries that began and did not end", outbox: "messages to devices and webhooks", walk: "walks over many items",
   archive: "timers and cold copies", instance: "exceptions without their series", gone: "items that were deleted", stray: "rows of no item", snapshot: "revisions never committed",
   receipt: "receipts of writes that are not there", kept: "kept properties of no item", change: "what devices are told", plan: "plans without their day", erased: "rows of an erased account", count: "counts of quotas",
 };
