@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"nexus/pkg/change"
 	"nexus/pkg/item"
@@ -16,14 +18,26 @@ const (
 	maxKeptBytes = 8 << 20 // of the images, by item.Size; in memory they take several times that
 )
 
+const (
+	// maxLast is the size of the images of the last slice before a shard's end, at most: a larger one may have been cut
+	// at 1 MB, which is the service's bound, with more records behind it.
+	maxLast = 512 << 10
+	// endHolds is how long a shard's end is known: less than a poll, so that each poll reads.
+	endHolds = DefaultPoll / 2
+)
+
 // Shared is a source for several readers of one stream in one process: each record is read once, by the reader that
 // comes first, and kept for the others. Only one reader reads a shard at a time. Readers must not change records. It
 // is safe for concurrent use.
 type Shared struct {
 	Source
+	// Clock is optional. With it the end of a shard, too, is found once for all readers: it holds until [Shared.Wake], for
+	// half a poll at most. Whoever writes must then call that.
+	Clock func() time.Time
 
 	mu     sync.Mutex
 	shards map[string]*window
+	wakes  atomic.Int64
 }
 
 // NewShared returns a source that reads from another.
@@ -39,12 +53,19 @@ type window struct {
 	records []change.Record
 	bytes   int
 	end     bool
+
+	// What is kept reaches to the shard's end as of a moment, after so many wakes. Zero if that is not known.
+	ended      time.Time
+	endedWakes int64
 }
+
+// Wake says that records may have come.
+func (s *Shared) Wake() { s.wakes.Add(1) }
 
 // Read implements [Source].
 func (s *Shared) Read(ctx context.Context, shard, after string, limit int) (change.Slice, error) {
 	w := s.window(shard)
-	if kept, ok := w.kept(after, limit); ok {
+	if kept, ok := s.kept(w, after, limit); ok {
 		return kept, nil
 	}
 	select {
@@ -53,14 +74,23 @@ func (s *Shared) Read(ctx context.Context, shard, after string, limit int) (chan
 	case <-ctx.Done():
 		return change.Slice{}, ctx.Err()
 	}
-	if kept, ok := w.kept(after, limit); ok { // read by the reader before
+	if kept, ok := s.kept(w, after, limit); ok { // read by the reader before
 		return kept, nil
 	}
+	wakes, began := s.wakes.Load(), s.now() // before the read: what comes during it may not be in it
 	slice, err := s.Source.Read(ctx, shard, after, limit)
 	if err == nil {
-		w.add(after, slice)
+		w.add(after, slice, limit, began, wakes)
 	}
 	return slice, err
+}
+
+// now returns the clock's reading, zero without a clock.
+func (s *Shared) now() time.Time {
+	if s.Clock == nil {
+		return time.Time{}
+	}
+	return s.Clock()
 }
 
 // Shards implements [Source]. What was kept of shards that are gone goes, too.
@@ -89,13 +119,17 @@ func (s *Shared) window(shard string) *window {
 	return w
 }
 
-// kept returns records after a position, if the window has any.
-func (w *window) kept(after string, limit int) (change.Slice, bool) {
+// kept returns records after a position, if the window has any or if it is known that there are none.
+func (s *Shared) kept(w *window, after string, limit int) (change.Slice, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at, isKept := w.find(after)
-	if !isKept || at == len(w.records) {
+	if !isKept {
 		return change.Slice{}, false
+	}
+	if at == len(w.records) {
+		isEnd := !w.ended.IsZero() && w.endedWakes == s.wakes.Load() && s.now().Sub(w.ended) < endHolds
+		return change.Slice{End: w.end}, isEnd
 	}
 	rest := w.records[at:]
 	cut := min(len(rest), max(limit, 1))
@@ -110,7 +144,7 @@ func (s *Shared) Forget() {
 	for _, w := range windows {
 		<-w.turn
 		w.mu.Lock()
-		w.isSet, w.after, w.records, w.bytes = false, "", nil, 0
+		w.isSet, w.after, w.records, w.bytes, w.ended = false, "", nil, 0, time.Time{}
 		w.mu.Unlock()
 		w.turn <- struct{}{}
 	}
@@ -139,8 +173,8 @@ func (w *window) isAhead(after string) bool {
 }
 
 // add keeps what was read after a position, if that is the window's end or later, and drops the oldest records above
-// the bounds.
-func (w *window) add(after string, slice change.Slice) {
+// the bounds. The read began at a moment, after so many wakes.
+func (w *window) add(after string, slice change.Slice, limit int, began time.Time, wakes int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at, isKept := w.find(after)
@@ -151,11 +185,16 @@ func (w *window) add(after string, slice change.Slice) {
 	default:
 		return
 	}
+	bytes := 0
 	for _, record := range slice.Records {
 		w.records = append(w.records, record)
-		w.bytes += sizeOf(record)
+		bytes += sizeOf(record)
 	}
-	w.end = slice.End
+	w.bytes += bytes
+	w.end, w.ended, w.endedWakes = slice.End, time.Time{}, wakes
+	if len(slice.Records) < limit && bytes < maxLast {
+		w.ended = began
+	}
 	drop := 0
 	for ; len(w.records)-drop > maxKept || w.bytes > maxKeptBytes && drop < len(w.records); drop++ {
 		w.bytes -= sizeOf(w.records[drop])

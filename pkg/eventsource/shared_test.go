@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -212,4 +213,57 @@ func TestShared_forgetsShardsThatAreGone(t *testing.T) {
 	_, err = shared.Read(t.Context(), "s", "", 5)
 	require.NoError(t, err)
 	require.Equal(t, reads+1, source.reads.Load())
+}
+
+// With a clock the end is found once for all readers, until a wake or for half a poll; what cannot be the end is not
+// taken for it.
+func TestShared_findsTheEndOnce(t *testing.T) {
+	t.Parallel()
+	source := newShard(10, 1)
+	shared, now := eventsource.NewShared(source), time.Unix(0, 0)
+	shared.Clock = func() time.Time { return now }
+	reads := func(after string, limit int) (records int, more int64) {
+		before := source.reads.Load()
+		slice, err := shared.Read(t.Context(), "s", after, limit)
+		require.NoError(t, err)
+		return len(slice.Records), source.reads.Load() - before
+	}
+	expect := func(after string, limit, records int, more int64, message string) {
+		gotRecords, gotMore := reads(after, limit)
+		require.Equal(t, records, gotRecords, message)
+		require.Equal(t, more, gotMore, message)
+	}
+	expect("", 10, 10, 1, "as many as were asked for")
+	expect("1009", 10, 0, 1, "so this may not have been the end")
+	expect("1009", 10, 0, 0, "it is known")
+	now = now.Add(eventsource.DefaultPoll / 2)
+	expect("1009", 10, 0, 1, "half a poll later it is not")
+	source.records = append(source.records, newShard(12, 1).records[10:]...)
+	expect("1009", 10, 0, 0, "known as it was")
+	expect("1002", 10, 7, 0, "what is kept before it")
+	shared.Wake()
+	expect("1009", 10, 2, 1, "read after the wake")
+	expect("1011", 10, 0, 0, "fewer than were asked for: the end")
+
+	source.records = append(source.records, newShard(14, 300<<10).records[12:]...)
+	shared.Wake()
+	expect("1011", 10, 2, 1, "as large as a slice that was cut")
+	expect("1013", 10, 0, 1, "so this may not have been the end")
+}
+
+// A reader that comes from far behind finds the end, but not that of what is kept.
+func TestShared_takesNoEndOfAnotherPlace(t *testing.T) {
+	t.Parallel()
+	source := newShard(6000, 1)
+	shared := eventsource.NewShared(source)
+	shared.Clock = func() time.Time { return time.Unix(0, 0) }
+	require.Len(t, all(t, shared, "", 1), 6000)
+	source.records = append(source.records, newShard(6001, 1).records[6000:]...)
+	shared.Wake()
+	slice, err := shared.Read(t.Context(), "s", "1000", 7000)
+	require.NoError(t, err)
+	require.Len(t, slice.Records, 6000)
+	slice, err = shared.Read(t.Context(), "s", "6999", 10)
+	require.NoError(t, err)
+	require.Len(t, slice.Records, 1)
 }

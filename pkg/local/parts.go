@@ -211,6 +211,9 @@ func (p *Platform) assemble(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	p.stream = eventsource.NewShared(p.backend.newSource())
+	if p.backend.changed == nil { // with a channel, readers come before the wake that follows the write
+		p.stream.Clock = time.Now
+	}
 	for _, r := range p.system.Readers {
 		one, err := p.newReader(r, kept, blobs)
 		if err != nil {

@@ -101,9 +101,10 @@ func (p *Platform) round(ctx context.Context) (head map[string]string, did bool,
 
 // catchUp waits until all mappings have reached the end of the stream, and returns that position.
 func (p *Platform) catchUp(ctx context.Context) (map[string]string, error) {
+	p.wake()
 	if p.backend.heads == nil {
 		for _, r := range p.readers {
-			if err := readToTheEnd(ctx, r); err != nil {
+			if err := p.readToTheEnd(ctx, r); err != nil {
 				return nil, err
 			}
 		}
@@ -122,11 +123,12 @@ func (p *Platform) catchUp(ctx context.Context) (map[string]string, error) {
 }
 
 // readToTheEnd waits until the reader has read every shard to its end in a read that began after the call.
-func readToTheEnd(ctx context.Context, r *reader) error {
+func (p *Platform) readToTheEnd(ctx context.Context, r *reader) error {
 	mark := r.source.mark()
 	tick := time.NewTicker(settlePause)
 	defer tick.Stop()
 	for {
+		p.stream.Wake()
 		r.mapping.Wake()
 		shards := r.mapping.Status()
 		caughtUp := len(shards) > 0

@@ -36,6 +36,7 @@ func (p *Platform) storeOf(part string) table.Store {
 
 // wake makes every reader read the stream now.
 func (p *Platform) wake() {
+	p.stream.Wake()
 	for _, r := range p.readers {
 		r.mapping.Wake()
 	}
