@@ -22,7 +22,7 @@ var sampleOf = regexp.MustCompile(`(?s)<article id="(\w+)" class="operation".*?<
 	`<pre tabindex="0"><code>(.*?)</code>`)
 
 // Every sample for a shell is a request that the system understands: it is carried out, or refused for what there is.
-func TestDocs_hasSamplesThatTheSystemUnderstands(t *testing.T) {
+func TestPlatform_understandsTheSamplesOfItsDocumentation(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("SKIPPED: no curl, so the samples of /docs were not run")

@@ -10,8 +10,8 @@ import (
 // sample is one way to make an operation's request.
 type sample struct{ Language, Text string }
 
-// placeholder is what stands for a path parameter that the document gives no value of.
-var placeholder = regexp.MustCompile(`[A-Z]`)
+// capital matches the first letter of each word but the first in a parameter's name.
+var capital = regexp.MustCompile(`[A-Z]`)
 
 // valueOf returns a value of a parameter for samples: its example, else the first of its values, else the parameter's
 // name in capitals, such as TASK_ID.
@@ -28,7 +28,7 @@ func valueOf(p *node) string {
 	if schema.str("format") == "date" {
 		return "2026-03-02"
 	}
-	return strings.ToUpper(placeholder.ReplaceAllString(p.str("name"), "_$0"))
+	return strings.ToUpper(capital.ReplaceAllString(p.str("name"), "_$0"))
 }
 
 // samples returns the request with what it must have, and with the body's example.
@@ -139,8 +139,10 @@ func member(name string) string {
 
 // literal returns the value as TypeScript: a number or a string.
 func (p parameter) literal() string {
-	if strings.HasPrefix(p.Type, "integer") || strings.HasPrefix(p.Type, "number") || strings.HasPrefix(p.Type, "boolean") {
-		return p.Value
+	for _, plain := range []string{"integer", "number", "boolean"} {
+		if strings.HasPrefix(p.Type, plain) {
+			return p.Value
+		}
 	}
 	return fmt.Sprintf("%q", p.Value)
 }
