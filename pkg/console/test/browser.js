@@ -261,6 +261,7 @@ test("consumers are killed while it is written, everything comes ten more times,
   const counted = page.locator("tr", { hasText: "tasks counted" }).locator("td");
   assert.deepEqual(await counted.allInnerTexts(), ["0", String(writes)]);
   assert.equal((await own.call("GET", "/v1/me/stats", undefined, "many")).json.totalTasks, writes);
+  await page.getByText("not connected").waitFor({ state: "detached" });
   await page.screenshot({ path: path.join(pictures, "chaos-proof.png"), fullPage: true });
   await page.context().close();
 }, "--limit", "user=60000"));
