@@ -78,8 +78,8 @@ func deviceOperations() []*operation {
 				text(memberAuth, "The secret, in base64url.", maxKeyText),
 			}},
 		text(memberName, "How the user knows the device.", maxDeviceName),
-		entity.Field{Name: memberExpiration, Kind: entity.Integer, Max: 1 << 53, Doc: "As a browser's subscription has it. It is not kept: " +
-			"what the push service says ends a device."},
+		entity.Field{Name: memberExpiration, Kind: entity.Integer, Max: 1 << 53,
+			Doc: "As a browser's subscription has it. It is not kept: what the push service says ends a device."},
 	)
 	return []*operation{
 		{
