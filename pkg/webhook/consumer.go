@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
@@ -28,7 +28,7 @@ type Consumer struct {
 var _ change.BatchConsumer = (*Consumer)(nil)
 
 // NewConsumer returns the consumer. It works for so many users of a batch at a time.
-func NewConsumer(o Outbox, atOnce int) *Consumer { return &Consumer{o, max(1, atOnce)} }
+func NewConsumer(o Outbox, atOnce int) *Consumer { return &Consumer{o, atOnce} }
 
 // Name implements [change.Consumer].
 func (*Consumer) Name() string { return Name }
@@ -50,15 +50,8 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 			}
 		}
 	}
-	var all errgroup.Group
-	all.SetLimit(c.atOnce)
-	for user, indexes := range byUser {
-		all.Go(func() error {
-			c.applyTo(ctx, user, batch, indexes, outcomes)
-			return nil
-		})
-	}
-	_ = all.Wait() // each user's errors are in the outcomes
+	users := slices.Sorted(maps.Keys(byUser))
+	sideBySide(c.atOnce, len(users), func(i int) { c.applyTo(ctx, users[i], batch, byUser[users[i]], outcomes) })
 	return outcomes
 }
 
