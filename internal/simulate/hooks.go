@@ -20,7 +20,7 @@ import (
 )
 
 // hooks are the webhooks of users with their receivers, and the calls of the worker that are on their way. The judge of
-// hookjudge.go knows of them what the log of all writes says.
+// hookjudge.go knows of them what the log in hooklog.go says.
 type hooks struct {
 	hookLog
 	typ      *entity.Type
@@ -259,7 +259,7 @@ func (k *hooks) work(payload []byte, again func()) *worker {
 			again()
 			return
 		}
-		k.settle(w)
+		k.countAnswers(w)
 	}
 	return h.start(w, func(ctx context.Context) {
 		w.hooksSeen = k.position()

@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/mask"
 	"nexus/pkg/port"
+	"nexus/pkg/table"
 )
 
 // Name is the consumer's name.
@@ -85,9 +86,23 @@ func (c *Consumer) applyTo(
 	if err != nil {
 		return
 	}
+	if len(hooks) == 0 {
+		return
+	}
+	batch = slices.Clone(batch) // others apply it, too
+	unread := map[item.Key]error{}
+	for _, i := range indexes {
+		ch := &batch[i]
+		ch.Kind, err = change.KindOf(ctx, *ch, func(ctx context.Context, key item.Key) (item.Item, error) {
+			return table.Find(ctx, c.Store, key)
+		})
+		if err != nil {
+			unread[ch.Key] = err
+		}
+	}
 	for _, hook := range hooks {
 		var with []int
-		broken := map[item.Key]error{} // an item's later records wait for an earlier one
+		broken := maps.Clone(unread) // an item's later records wait for an earlier one
 		for _, i := range indexes {
 			has, err := false, broken[batch[i].Key]
 			if err == nil {
