@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
+	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
@@ -221,4 +222,21 @@ func TestWorker_costsTheUnitsThatArePinned(t *testing.T) {
 	}
 	f.InDelta(4, reads, 0, "reads of the schedule's call")
 	f.InDelta(2, writes, 0, "writes of the schedule's call")
+}
+
+// The stream of a replica does not say that TTL removed an item: that its user did not delete it does.
+func TestConsumer_tellsOfAnExpiryInAnotherRegionAsOne(t *testing.T) {
+	t.Parallel()
+	for want, isDeleted := range map[string]bool{"task.expired": false, "task.deleted": true} {
+		f := setup(t)
+		f.hook(hook1)
+		removal := f.task("task_a", 2)
+		removal.Kind, removal.Old, removal.New = change.Removed, removal.New, nil
+		removal.Old["version"], removal.Old["ttl"] = item.Int(1), item.Int(f.now.Unix()-60)
+		if isDeleted {
+			f.put(entity.GoneKey(user, "task_a").Item())
+		}
+		f.apply(removal)
+		f.Equal(want, f.message().Str("type"))
+	}
 }
