@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
@@ -132,14 +133,14 @@ func TestConsumer_tellsThoseAloneThatAsk(t *testing.T) {
 	f.Empty(f.rows("OUT"))
 }
 
-func TestOutbox_putsAMessageOfAReminderOnce(t *testing.T) {
+func TestWorker_putsAMessageOfAReminderOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.hook(hook1, "content", "full")
 	detail := []byte(`{"deliveryId":"d1","userId":"ann","occurredAt":"2030-03-01T12:00:00Z","itemType":"TASK",
 		"itemId":"task_a","title":"Call","occurrenceUtc":"2030-03-01T12:10:00Z","dueUtc":"2030-03-01T12:00:00Z"}`)
 	for range 2 {
-		f.NoError(f.box.HandleReminder(t.Context(), detail))
+		f.NoError(f.worker.HandleReminder(t.Context(), detail))
 	}
 	f.work()
 	f.Len(f.got, 1)
@@ -149,7 +150,7 @@ func TestOutbox_putsAMessageOfAReminderOnce(t *testing.T) {
 	f.Contains(f.message().Key().SK, "#000000000000#msg_")
 	for _, bad := range []string{"", "{}", `{"deliveryId":"d","userId":"a#b","occurredAt":"2030-03-01T12:00:00Z"}`} {
 		var refused *webhook.CallError
-		f.ErrorAs(f.box.HandleReminder(t.Context(), []byte(bad)), &refused)
+		f.ErrorAs(f.worker.HandleReminder(t.Context(), []byte(bad)), &refused)
 	}
 }
 
@@ -239,4 +240,16 @@ func TestConsumer_tellsOfAnExpiryInAnotherRegionAsOne(t *testing.T) {
 		f.apply(removal)
 		f.Equal(want, f.message().Str("type"))
 	}
+}
+
+func TestWorker_putsNothingAboutAReminderOfAUserWhoIsGone(t *testing.T) {
+	t.Parallel()
+	f := setup(t, func(c *webhook.Config) {
+		c.IsGone = func(context.Context, string) (bool, error) { return true, nil }
+	})
+	f.hook(hook1)
+	detail := fmt.Sprintf(`{"deliveryId":"d1","userId":%q,"occurredAt":%q}`, user, item.FormatInstant(f.now))
+	f.NoError(f.worker.HandleReminder(t.Context(), []byte(detail)))
+	f.Empty(f.rows(outbox.RowMessage))
+	f.Empty(f.invoked)
 }
