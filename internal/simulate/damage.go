@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/links"
 	"nexus/pkg/product"
+	"nexus/pkg/schedule/memory"
 	"nexus/pkg/stats"
 	"nexus/pkg/table"
 	"nexus/pkg/verify"
@@ -38,7 +39,7 @@ func (h *history) damage(user string) {
 	case 3:
 		err = h.loseRow(s.links)
 	case 4:
-		all := h.schedules.Entries()
+		all := slices.DeleteFunc(h.schedules.Entries(), func(one memory.Entry) bool { return isHook(one.Payload) })
 		if len(all) == 0 {
 			return
 		}

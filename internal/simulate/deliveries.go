@@ -117,6 +117,7 @@ func (h *history) published(e bus.Event) {
 		return
 	}
 	h.phones.published(e)
+	h.hooks.published(e.Detail)
 	if s.told[sk]++; s.told[sk] > 1 {
 		h.happened["reminder published again"]++
 	}
@@ -225,7 +226,7 @@ func (h *history) checkSchedules() {
 	}
 	for _, one := range h.schedules.Entries() {
 		if _, ok := wanted[one.Name]; !ok {
-			isOwn := !isPush(one.Payload) // of reminders; those of devices have laws of their own
+			isOwn := !isPush(one.Payload) && !isHook(one.Payload) // of reminders; the others have laws of their own
 			if !isOwn || h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
 				continue
 			}

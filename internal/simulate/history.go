@@ -57,6 +57,7 @@ type history struct {
 	limits    *limits        // nil where none are played
 	fleet     *fleet
 	phones    *phones // nil where none are played
+	hooks     *hooks  // nil where no webhooks are played
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
 	stream    *stream
@@ -131,6 +132,7 @@ func (c *coroutinePool) play(spec Spec, tracing bool) Result {
 		h.walkSome()
 		h.useDevices()
 		h.usePhones()
+		h.useHooks()
 		h.leaveSome()
 		h.useLimits()
 		h.checkSums()
@@ -166,14 +168,14 @@ func newHistory(spec Spec, tracing bool, c *coroutinePool) *history {
 	h.openAccounts()
 	h.openLimits()
 
-	h.system = h.assemble(h.openPhones(h.withAccounts(system.Ports{
+	h.system = h.assemble(h.openHooks(h.openPhones(h.withAccounts(system.Ports{
 		Store: func(part string) table.Store { return storePort{h, rightsOf(h.registry, part)} },
 		Now:   h.clock, Log: h.logOf, NewID: h.newID, Pause: h.pause, Random: l.bits(),
 		Scheduler: h.schedules, Bus: h.bus, Queue: h.walks, WalkFor: l.walkFor(),
 		Copies: blobPort{h, h.copies}, Reminded: h.observed,
 		Wait: h.wait, Grace: time.Second, Walker: storePort{h, nil}, Lister: h.schedules,
 		Limits: h.limitNumbers(),
-	})), ownSum())
+	}))), ownSum())
 	// An import reads in parallel, in which no coroutine can be paused: it uses the store without its port, and takes
 	// place at once.
 	h.direct = h.assemble(system.Ports{

@@ -167,6 +167,9 @@ func (h *history) take1(r *record) {
 		h.note("  %s %s %s", r.Name, s.user, r.Key.SK)
 	}
 	h.checkLater(s, r)
+	if h.hooks != nil {
+		h.hooks.take(s, r, sk)
+	}
 	switch sk.Prefix {
 	case entity.RowLedger:
 		h.checkLedger(s, r)
@@ -329,6 +332,9 @@ func (h *history) checkTwice(s *userState, r *record, ref entity.Ref) {
 		return
 	}
 	title := r.New.Str(entity.AttrTitle)
+	if title == "" {
+		return // it is a webhook
+	}
 	if other, known := s.titles[title]; known && other != ref.ID {
 		h.violate("I9", s.user, ref.ID, "%q was created twice, first as %s", title, other)
 	}

@@ -22,9 +22,9 @@ const (
 	topicLength = 32
 )
 
-// checkMessage checks a message when it reaches a push service, and returns the delivery that it names (D2, D4). The
-// clock of a worker may be another at each of its calls.
-func (p *phones) checkMessage(s *pushService, in deliver.Push) (delivery string) {
+// checkMessage checks a message when it reaches a push service, and returns the delivery that it names (D2, D4). It was
+// sent at now; the clock of a worker may be another at each of its calls.
+func (p *phones) checkMessage(s *pushService, in deliver.Push, now time.Time) (delivery string) {
 	h := p.h
 	var m struct{ DeliveryID, User, Act string }
 	if err := json.Unmarshal(in.Payload, &m); err != nil {
@@ -46,7 +46,6 @@ func (p *phones) checkMessage(s *pushService, in deliver.Push) (delivery string)
 		h.violate("D2", s.user, m.DeliveryID, "has another action when it comes again")
 	}
 	e.acts[s.id] = m.Act
-	now := h.clock()
 	if in.TTL <= 0 || now.Add(in.TTL).After(e.until.Add(2*maxAhead)) {
 		h.violate("D4", s.user, m.DeliveryID, "is told at %s for %s, and ends at %s", item.FormatInstant(now), in.TTL,
 			item.FormatInstant(e.until))

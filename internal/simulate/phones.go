@@ -261,6 +261,7 @@ var errNoAnswer = errors.New("no answer in time")
 
 // Send implements [deliver.Sender].
 func (p *phones) Send(_ context.Context, in deliver.Push) (deliver.Answer, error) {
+	began := p.h.clock() // the message may wait for a while until it reaches the push service
 	f := p.h.call("push service", "send")
 	if f == failBefore {
 		return deliver.Answer{}, errNoAnswer
@@ -274,7 +275,7 @@ func (p *phones) Send(_ context.Context, in deliver.Push) (deliver.Answer, error
 	if p.h.settling && status != http.StatusNotFound && status != http.StatusGone {
 		status = http.StatusCreated
 	}
-	delivery := p.checkMessage(s, in)
+	delivery := p.checkMessage(s, in, began)
 	s.gave[status] = true
 	if status == http.StatusCreated || status == 0 {
 		s.accepted[delivery] = true // perhaps, where there is no answer

@@ -24,7 +24,7 @@ func rightsOf(registry *entity.Registry, part string) (out rights) {
 		functions = append(functions, env.Command, env.Query)
 	case system.PartNotify:
 		functions = append(functions, env.Notify)
-	case system.PartDeliver:
+	case system.PartDeliver, system.PartWebhook:
 		functions = append(functions, env.Deliver)
 	case system.PartWalk:
 		functions = append(functions, env.Walk)

@@ -120,6 +120,9 @@ func (s *schedules) deliver(payload []byte) *worker {
 			s.calls = append(s.calls, payload)
 		}
 	}
+	if isHook(payload) {
+		return h.hooks.work(payload, w.lost)
+	}
 	notify := h.notify(w)
 	if isPush(payload) {
 		w.kind, w.name, notify = telling, describe("deliver again %s", payload), h.system.Deliverer.Wake

@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/blob"
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
 	"nexus/pkg/query"
@@ -130,7 +131,7 @@ func (h *history) checkSearch(s *userState, isSettled bool) {
 	want := map[string]int64{}
 	for id, it := range s.items {
 		t := h.registry.ByID(id)
-		if t == nil || !t.HasCollection() {
+		if t == nil || !t.HasCollection() || t.Name == outbox.TypeWebhook { // which no search is for
 			continue
 		}
 		shown, ok := h.searched(s, t, it)

@@ -62,7 +62,7 @@ func (h *history) rest() {
 		if h.violation != nil {
 			return
 		}
-		if !moved && !h.appendSwallowed() && !h.repairDamage() && !h.emptyOutboxes() {
+		if !moved && !h.appendSwallowed() && !h.repairDamage() && !h.emptyOutboxes() && !h.hooks.wake() {
 			break
 		}
 	}
@@ -88,6 +88,7 @@ func (h *history) rest() {
 	}
 	h.checkDevices()
 	h.phones.checkTold()
+	h.hooks.checkTold()
 	h.checkSchedules()
 	h.checkCopies()
 	h.checkAnnounced()
@@ -132,6 +133,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 	}
 	moved = h.walkAll() || moved
 	moved = h.phones.bringAll() || moved
+	moved = h.hooks.bringAll() || moved
 	for n := len(h.schedules.calls); n > 0; n-- {
 		h.run(h.schedules.retry(), -1)
 		moved = true

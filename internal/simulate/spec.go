@@ -133,7 +133,7 @@ func formatSteps(steps []int) string {
 
 // Violation is one invariant that did not hold.
 type Violation struct {
-	Invariant string `json:"invariant"` // I1 to I15 and E1 to E3 of docs/correctness.md
+	Invariant string `json:"invariant"` // of docs/correctness.md, push.md or webhooks.md
 	User      string `json:"user,omitempty"`
 	Item      string `json:"item,omitempty"`
 	Detail    string `json:"detail"`

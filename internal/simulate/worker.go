@@ -68,6 +68,8 @@ type worker struct {
 	trip      *trip           // the one call that fails; nil for a random fault at each call
 	unrest    *unrest         // the work of others at its calls of the store; nil for none
 	readOnly  bool            // it must not write
+	hooksSeen int             // the position of the judge of webhooks when it began
+	outsSeen  int             // that of its last read of the outbox
 	junk      []byte          // an unreadable record in it
 	order     *expectedWrite  // the expected write of a command; nil for other work
 	dated     string          // the day that the command gives to a completion; empty for none

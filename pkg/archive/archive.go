@@ -79,10 +79,14 @@ func verdictOf(err error) change.Verdict {
 	return change.Retry
 }
 
+func (c *Consumer) find(ctx context.Context, key item.Key) (item.Item, error) {
+	return table.Find(ctx, c.Store, key)
+}
+
 // apply takes every step of the record, also after one that is refused for good: none needs the success of another. It
 // returns an error that may pass at once, and what was refused at the end.
 func (c *Consumer) apply(ctx context.Context, ch change.Change) (err error) {
-	if ch.Kind, err = c.kindOf(ctx, ch); err != nil {
+	if ch.Kind, err = change.KindOf(ctx, ch, c.find); err != nil {
 		return err
 	}
 	if ch.Type == nil {

@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/table"
 )
 
-func TestKindOf_takesWhatAReplicaRemovesForAnExpiry(t *testing.T) {
+func TestConsumer_takesWhatAReplicaRemovesForAnExpiry(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	w.replicated = true
@@ -32,7 +32,7 @@ func TestKindOf_takesWhatAReplicaRemovesForAnExpiry(t *testing.T) {
 	require.Equal(t, "report", back.Str("title"))
 }
 
-func TestKindOf_takesADeletionForOneHoweverLateItComes(t *testing.T) {
+func TestConsumer_takesADeletionForOneHoweverLateItComes(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]time.Duration{"before its ttl": 0, "after its ttl": 8 * 24 * time.Hour} {
 		w, typ := newWorld(t, 1), product.Task()
@@ -51,7 +51,7 @@ func TestKindOf_takesADeletionForOneHoweverLateItComes(t *testing.T) {
 	}
 }
 
-func TestKindOf_takesAnExpiryForOneAlthoughTheItemWasRestoredAndDeletedSince(t *testing.T) {
+func TestConsumer_takesAnExpiryForOneAlthoughTheItemWasRestoredAndDeletedSince(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	w.replicated = true
@@ -69,7 +69,7 @@ func TestKindOf_takesAnExpiryForOneAlthoughTheItemWasRestoredAndDeletedSince(t *
 	require.Equal(t, back.Int(entity.AttrVersion)-1, expiries[0].Version)
 }
 
-func TestKindOf_leavesARecordForLaterIfItCannotRead(t *testing.T) {
+func TestConsumer_leavesARecordForLaterIfItCannotRead(t *testing.T) {
 	t.Parallel()
 	w, typ := newWorld(t, 1), product.Task()
 	w.replicated = true

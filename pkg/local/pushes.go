@@ -162,7 +162,7 @@ func (d *pushDriver) drain(ctx context.Context) error {
 // handle handles one event. One that can never be handled is passed over.
 func (d *pushDriver) handle(ctx context.Context, detail []byte) error {
 	defer d.p.others.begin()()
-	errPut, errTell := d.p.system.Outbox.HandleReminder(ctx, detail), d.p.system.Deliverer.Handle(ctx, detail)
+	errPut, errTell := d.p.system.Hooks.HandleReminder(ctx, detail), d.p.system.Deliverer.Handle(ctx, detail)
 	if malformed := (*webhook.CallError)(nil); errors.As(errPut, &malformed) {
 		errPut = nil // the other one says so, too
 	}

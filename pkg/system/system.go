@@ -66,9 +66,8 @@ type System struct {
 	Notifier  *reminders.Notifier // needs Scheduler and Bus
 	Walker    *reminders.Walker   // needs Scheduler, Bus, Queue and NewID
 	Deliverer *deliver.Deliverer  // needs Pushes, Scheduler, Random and Pepper
-	// Hooks sends messages to webhooks, and Outbox takes those about reminders; they need Webhooks, Scheduler and NewID.
+	// Hooks sends messages to webhooks, and takes those about reminders; it needs Webhooks, Scheduler and NewID.
 	Hooks    *webhook.Worker
-	Outbox   *webhook.Outbox
 	Verifier *verify.Verifier // needs NewID and Wait
 	Fence    *account.Fence   // needs Pepper
 	Accounts *account.Service // needs Pepper and Erasing
@@ -117,7 +116,6 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 	s.Deliverer = s.newDeliverer(PartDeliver)
 	if s.callsWebhooks() {
 		s.Hooks = s.newHooks(p.Store(PartWebhook), PartWebhook)
-		s.Outbox = &s.Hooks.Outbox
 	}
 	if p.NewID != nil && p.Wait != nil {
 		s.Verifier = s.guarded().newVerifier(projections)

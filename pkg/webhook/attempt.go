@@ -73,16 +73,30 @@ func (w *Worker) round(ctx context.Context, l *lane, hook item.Item, due []pendi
 		return err
 	}
 	answers, errs := make([]*answer, len(due)), make([]error, len(due))
+	sideBySide(w.AtOnce, len(due), func(i int) { // one message keeps none from another
+		p := due[i]
+		answers[i], errs[i] = w.attempt(ctx, l.call, hook, p, contents[outbox.MessageKey(l.UserID, p.id)])
+	})
+	return errors.Join(errors.Join(errs...), w.count(ctx, l, hook, answers, wasHalf))
+}
+
+// sideBySide does a number of things, at most so many at a time. One at a time it does them in the caller's goroutine.
+func sideBySide(atOnce, n int, do func(i int)) {
+	if atOnce <= 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
 	var all errgroup.Group
-	all.SetLimit(max(1, w.AtOnce))
-	for i, p := range due {
+	all.SetLimit(atOnce)
+	for i := range n {
 		all.Go(func() error {
-			answers[i], errs[i] = w.attempt(ctx, l.call, hook, p, contents[outbox.MessageKey(l.UserID, p.id)])
+			do(i)
 			return nil
 		})
 	}
-	_ = all.Wait() // the errors are beside it: one message keeps none from another
-	return errors.Join(errors.Join(errs...), w.count(ctx, l, hook, answers, wasHalf))
+	_ = all.Wait() // it has no error
 }
 
 // count counts the answers of a round for the breaker, and disables an endpoint that is gone or has failed for long.
@@ -218,7 +232,9 @@ func (w *Worker) postpone(ctx context.Context, of call, p pending, a answer) err
 }
 
 // end ends a message: its row gets the end and the attempts, and its row OUT# goes, both as they were read.
-func (w *Worker) end(ctx context.Context, of call, p pending, state, reason string, outcome Outcome) error {
+func (w *Worker) end(
+	ctx context.Context, of call, p pending, state, reason string, outcome Outcome, conditions ...table.Action,
+) error {
 	set := item.Item{
 		attrState: item.String(state), entity.AttrTTL: item.Int(w.Now().Add(Retention).Unix()),
 	}
@@ -232,9 +248,9 @@ func (w *Worker) end(ctx context.Context, of call, p pending, state, reason stri
 	if log, ok := p.row[attrLog].(item.List); ok {
 		set[attrLog] = log
 	}
-	err := w.Store.Transact(ctx, update, table.Delete{Key: p.row.Key(), If: p.asRead()})
+	err := w.Store.Transact(ctx, append(conditions, update, table.Delete{Key: p.row.Key(), If: p.asRead()})...)
 	if failed := (*table.ConditionError)(nil); errors.As(err, &failed) {
-		return nil // another worker has counted an attempt, or ended it
+		return nil // another worker has counted an attempt or ended it, or a condition does not hold
 	}
 	if err != nil {
 		return fmt.Errorf("end the message %s: %w", p.id.Message, err)

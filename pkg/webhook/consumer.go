@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
@@ -15,6 +14,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/mask"
 	"nexus/pkg/port"
+	"nexus/pkg/table"
 )
 
 // Name is the consumer's name.
@@ -29,7 +29,7 @@ type Consumer struct {
 var _ change.BatchConsumer = (*Consumer)(nil)
 
 // NewConsumer returns the consumer. It works for so many users of a batch at a time.
-func NewConsumer(o Outbox, atOnce int) *Consumer { return &Consumer{o, max(1, atOnce)} }
+func NewConsumer(o Outbox, atOnce int) *Consumer { return &Consumer{o, atOnce} }
 
 // Name implements [change.Consumer].
 func (*Consumer) Name() string { return Name }
@@ -57,15 +57,8 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 			}
 		}
 	}
-	var all errgroup.Group
-	all.SetLimit(c.atOnce)
-	for user, indexes := range byUser {
-		all.Go(func() error {
-			c.applyTo(ctx, user, batch, indexes, outcomes)
-			return nil
-		})
-	}
-	_ = all.Wait() // each user's errors are in the outcomes
+	users := slices.Sorted(maps.Keys(byUser))
+	sideBySide(c.atOnce, len(users), func(i int) { c.applyTo(ctx, users[i], batch, byUser[users[i]], outcomes) })
 	return outcomes
 }
 
@@ -99,9 +92,23 @@ func (c *Consumer) applyTo(
 	if err != nil {
 		return
 	}
+	if len(hooks) == 0 {
+		return
+	}
+	batch = slices.Clone(batch) // others apply it, too
+	unread := map[item.Key]error{}
+	for _, i := range indexes {
+		ch := &batch[i]
+		ch.Kind, err = change.KindOf(ctx, *ch, func(ctx context.Context, key item.Key) (item.Item, error) {
+			return table.Find(ctx, c.Store, key)
+		})
+		if err != nil {
+			unread[ch.Key] = err
+		}
+	}
 	for _, hook := range hooks {
 		var with []int
-		broken := map[item.Key]error{} // an item's later records wait for an earlier one
+		broken := maps.Clone(unread) // an item's later records wait for an earlier one
 		for _, i := range indexes {
 			has, err := false, broken[batch[i].Key]
 			if err == nil {

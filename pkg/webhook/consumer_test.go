@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"nexus/pkg/change"
+	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/table"
@@ -131,14 +133,14 @@ func TestConsumer_tellsThoseAloneThatAsk(t *testing.T) {
 	f.Empty(f.rows("OUT"))
 }
 
-func TestOutbox_putsAMessageOfAReminderOnce(t *testing.T) {
+func TestWorker_putsAMessageOfAReminderOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.hook(hook1, "content", "full")
 	detail := []byte(`{"deliveryId":"d1","userId":"ann","occurredAt":"2030-03-01T12:00:00Z","itemType":"TASK",
 		"itemId":"task_a","title":"Call","occurrenceUtc":"2030-03-01T12:10:00Z","dueUtc":"2030-03-01T12:00:00Z"}`)
 	for range 2 {
-		f.NoError(f.box.HandleReminder(t.Context(), detail))
+		f.NoError(f.worker.HandleReminder(t.Context(), detail))
 	}
 	f.work()
 	f.Len(f.got, 1)
@@ -148,7 +150,7 @@ func TestOutbox_putsAMessageOfAReminderOnce(t *testing.T) {
 	f.Contains(f.message().Key().SK, "#000000000000#msg_")
 	for _, bad := range []string{"", "{}", `{"deliveryId":"d","userId":"a#b","occurredAt":"2030-03-01T12:00:00Z"}`} {
 		var refused *webhook.CallError
-		f.ErrorAs(f.box.HandleReminder(t.Context(), []byte(bad)), &refused)
+		f.ErrorAs(f.worker.HandleReminder(t.Context(), []byte(bad)), &refused)
 	}
 }
 
@@ -221,4 +223,33 @@ func TestWorker_costsTheUnitsThatArePinned(t *testing.T) {
 	}
 	f.InDelta(4, reads, 0, "reads of the schedule's call")
 	f.InDelta(2, writes, 0, "writes of the schedule's call")
+}
+
+// The stream of a replica does not say that TTL removed an item: that its user did not delete it does.
+func TestConsumer_tellsOfAnExpiryInAnotherRegionAsOne(t *testing.T) {
+	t.Parallel()
+	for want, isDeleted := range map[string]bool{"task.expired": false, "task.deleted": true} {
+		f := setup(t)
+		f.hook(hook1)
+		removal := f.task("task_a", 2)
+		removal.Kind, removal.Old, removal.New = change.Removed, removal.New, nil
+		removal.Old["version"], removal.Old["ttl"] = item.Int(1), item.Int(f.now.Unix()-60)
+		if isDeleted {
+			f.put(entity.GoneKey(user, "task_a").Item())
+		}
+		f.apply(removal)
+		f.Equal(want, f.message().Str("type"))
+	}
+}
+
+func TestWorker_putsNothingAboutAReminderOfAUserWhoIsGone(t *testing.T) {
+	t.Parallel()
+	f := setup(t, func(c *webhook.Config) {
+		c.IsGone = func(context.Context, string) (bool, error) { return true, nil }
+	})
+	f.hook(hook1)
+	detail := fmt.Sprintf(`{"deliveryId":"d1","userId":%q,"occurredAt":%q}`, user, item.FormatInstant(f.now))
+	f.NoError(f.worker.HandleReminder(t.Context(), []byte(detail)))
+	f.Empty(f.rows(outbox.RowMessage))
+	f.Empty(f.invoked)
 }

@@ -15,8 +15,13 @@ import (
 )
 
 // bury makes dead what is pending of an endpoint that is disabled or gone. It needs no lease: each end is written under
-// the rows as they were read. Of an endpoint that is gone the lane goes, too.
+// the rows as they were read, and while the endpoint is not active: a late worker ends nothing of one that is active
+// again. Of an endpoint that is gone the lane goes, too.
 func (w *Worker) bury(ctx context.Context, of call, hook item.Item, reason string) error {
+	asNow := table.Check{Key: keyOfHook(of), If: table.NotExists()}
+	if hook != nil {
+		asNow.If = table.Exists(table.Equal(entity.AttrStatus, hook[entity.AttrStatus]))
+	}
 	q := table.Query{Partition: entity.UserPK(of.UserID), Range: table.Range{Prefix: outbox.OutPrefix(of.Hook)}}
 	for row, err := range table.Rows(ctx, w.Store, q, 0) {
 		if err != nil {
@@ -25,7 +30,7 @@ func (w *Worker) bury(ctx context.Context, of call, hook item.Item, reason strin
 		if !w.hasTime(ctx, 0) {
 			return w.goOn(ctx, of)
 		}
-		if err := w.drop(ctx, of, row, reason); err != nil {
+		if err := w.drop(ctx, of, row, reason, asNow); err != nil {
 			return err
 		}
 	}
@@ -38,8 +43,8 @@ func (w *Worker) bury(ctx context.Context, of call, hook item.Item, reason strin
 	return nil
 }
 
-// drop ends a message that is sent no more.
-func (w *Worker) drop(ctx context.Context, of call, row item.Item, reason string) error {
+// drop ends a message that is sent no more, if the conditions hold.
+func (w *Worker) drop(ctx context.Context, of call, row item.Item, reason string, conditions ...table.Action) error {
 	p, unread := readPending(row)
 	if unread != nil {
 		return nil //nolint:nilerr // a verification names it
@@ -51,7 +56,7 @@ func (w *Worker) drop(ctx context.Context, of call, row item.Item, reason string
 	if content.Str(attrState) != StatePending {
 		return w.clear(ctx, of.UserID, p, content)
 	}
-	return w.end(ctx, of, p, StateDead, reason, Dropped)
+	return w.end(ctx, of, p, StateDead, reason, Dropped, conditions...)
 }
 
 // disable disables an endpoint, and makes dead what is pending of it. It does so only while the endpoint has the

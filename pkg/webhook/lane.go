@@ -59,7 +59,8 @@ func (l *lane) read(row item.Item) {
 	l.activeSince = row.Str(attrOfActive)
 }
 
-// begin forgets the failures of another address, or of a time before the endpoint was disabled.
+// begin forgets the failures of another address, or of a time before the endpoint was disabled. Two addresses within a
+// second count as one.
 func (l *lane) begin(hook item.Item) {
 	if since := hook.Str(outbox.AttrActiveSince); since != l.activeSince {
 		l.failures, l.opened, l.openUntil, l.failingSince = 0, 0, time.Time{}, time.Time{}

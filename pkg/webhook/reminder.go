@@ -27,7 +27,7 @@ type reminder struct {
 
 // HandleReminder puts the messages about a reminder that is due, by the event's detail. An error is either a
 // [*CallError], which no repetition can resolve, or a reason to repeat the event.
-func (o *Outbox) HandleReminder(ctx context.Context, detail []byte) error {
+func (w *Worker) HandleReminder(ctx context.Context, detail []byte) error {
 	var r reminder
 	if err := json.Unmarshal(detail, &r); err != nil {
 		return &CallError{"is no ReminderDue: " + err.Error()}
@@ -37,7 +37,12 @@ func (o *Outbox) HandleReminder(ctx context.Context, detail []byte) error {
 		return &CallError{fmt.Sprintf("lacks an instant, a user or a delivery: %.80q", r.DeliveryID)}
 	}
 	ctx = mask.With(ctx, r.UserID)
-	hooks, err := o.hooksOf(ctx, r.UserID)
+	if w.IsGone != nil { // what is put for a user who is being erased might stay
+		if isGone, err := w.IsGone(ctx, r.UserID); isGone || err != nil {
+			return err
+		}
+	}
+	hooks, err := w.hooksOf(ctx, r.UserID)
 	if err != nil {
 		return err
 	}
@@ -45,7 +50,7 @@ func (o *Outbox) HandleReminder(ctx context.Context, detail []byte) error {
 		if !takes(hook, at) || !asksFor(hook, typeReminderDue) {
 			continue
 		}
-		if err := o.remind(ctx, hook, r, at); err != nil {
+		if err := w.remind(ctx, hook, r, at); err != nil {
 			return err
 		}
 	}

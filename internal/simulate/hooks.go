@@ -1,0 +1,353 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"nexus/pkg/command"
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
+	"nexus/pkg/item"
+	"nexus/pkg/system"
+	"nexus/pkg/webhook"
+)
+
+// hooks are the webhooks of users with their receivers, and the calls of the worker that are on their way. The judge of
+// hookjudge.go knows of them what the log in hooklog.go says.
+type hooks struct {
+	hookLog
+	typ      *entity.Type
+	most     map[string]int // of endpoints, by user
+	services *webhook.Endpoints
+	invoked  [][]byte     // calls without a schedule, which may get lost
+	due      []*hookEvent // reminders that deliver has to handle, once or again
+	handled  []*hookEvent // those that may come again
+	made     int          // addresses
+}
+
+const (
+	// hookedOneIn histories have webhooks.
+	hookedOneIn = 4
+	// hookedSalt is chosen so that none of the histories that are kept for ever has webhooks: they are older.
+	hookedSalt = 0x686f6f6b731029
+	// mostHooks is the number of endpoints that a user has at most.
+	mostHooks = 3
+)
+
+// isHooked reports whether the history of a seed has webhooks. The release before knows none, and the judge of limits
+// counts no schedules of theirs.
+func (h *history) isHooked() bool {
+	return newFormer == nil && h.limits == nil && h.luck.crowd == 0 &&
+		rand.NewPCG(h.spec.Seed, hookedSalt).Uint64()%hookedOneIn == 0
+}
+
+// openHooks gives ports what webhooks need, where they are played.
+func (h *history) openHooks(p system.Ports) system.Ports {
+	if !h.isHooked() {
+		return p
+	}
+	master, err := webhook.NewMaster(h.luck.bits())
+	if err != nil {
+		panic("simulate: " + err.Error()) // the source never ends
+	}
+	k := &hooks{hookLog: newHookLog(h), typ: h.registry.ByName(outbox.TypeWebhook), most: map[string]int{}}
+	luck := rand.New(rand.NewPCG(h.spec.Seed, hookedSalt+1))
+	for _, user := range h.users {
+		k.most[user] = luck.IntN(mostHooks + 1)
+	}
+	h.hooks = k
+	p.Webhooks = &system.Webhooks{
+		Client: k, Master: master, CheckURL: func(string) error { return nil }, Draw: h.luck.Float64, Invoke: k.invoke,
+	}
+	return p
+}
+
+// useHooks lets users use their webhooks, receivers change their minds, and the worker be called.
+func (h *history) useHooks() {
+	k := h.hooks
+	if k == nil || h.violation != nil {
+		return
+	}
+	if k.services == nil {
+		k.services = &webhook.Endpoints{Outbox: h.system.Hooks.Outbox, NewID: h.newID}
+	}
+	switch n := h.luck.IntN(20); {
+	case n < 4:
+		k.order(h.users[h.luck.IntN(len(h.users))])
+	case n < 7:
+		for _, address := range slices.Sorted(maps.Keys(k.receivers)) {
+			if h.luck.one(2) {
+				k.receivers[address].turn(h.luck)
+			}
+		}
+	case n == 7:
+		k.sendAgain()
+	case n == 8:
+		k.try()
+	case n == 9 && len(k.handled) > 0:
+		if e := k.handled[h.luck.IntN(len(k.handled))]; h.now.Sub(e.at) < 48*time.Hour {
+			h.happened["reminder comes to webhooks again"]++
+			h.begin(k.bring(e))
+		}
+	}
+	for len(k.invoked) > 0 && !h.luck.one(4) {
+		h.begin(k.next())
+	}
+	for len(k.due) > 0 && !h.luck.one(4) {
+		h.begin(k.nextReminder())
+	}
+}
+
+// order has a user make an endpoint, change one or remove one.
+func (k *hooks) order(user string) {
+	h := k.h
+	living := k.living(user)
+	r := &request{Request: command.Request{User: user}}
+	if h.asked++; !h.luck.one(3) {
+		r.IdempotencyKey = fmt.Sprintf("key-%d-%d", h.step, h.asked)
+	}
+	switch {
+	case len(living) < k.most[user] && (len(living) == 0 || h.luck.one(2)):
+		text := fmt.Sprintf(`{"url":%q,"types":%s,"ordering":%q,"content":%q}`, k.address(), k.filter(),
+			pick(h.luck, outbox.OrderingParallel, outbox.OrderingFifo), pick(h.luck, outbox.ContentThin, outbox.ContentFull))
+		r.Command = command.Create{Type: k.typ, ID: k.typ.IDPrefix + "_" + h.luck.uuid(), Fields: document(text)}
+		r.name = "hook " + text
+	case len(living) == 0:
+		return
+	default:
+		e := living[h.luck.IntN(len(living))]
+		version := e.row.Int(entity.AttrVersion)
+		r.ExpectedVersion = &version
+		r.Command, r.name = k.change(e)
+		r.name += " " + e.id
+	}
+	h.begin(h.send(r))
+}
+
+// change returns a user's next command on an endpoint.
+func (k *hooks) change(e *endpoint) (command.Command, string) {
+	text := ""
+	switch n := k.h.luck.IntN(12); {
+	case n == 0:
+		return command.Delete{Type: k.typ, ID: e.id}, "unhook"
+	case n < 3:
+		return command.CustomCommand{
+			Name: "rotateWebhook", Type: k.typ, ID: e.id,
+			Apply: func(before item.Item, now time.Time) (item.Item, error) {
+				after := before.Clone()
+				after[outbox.AttrGeneration] = item.Int(before.Int(outbox.AttrGeneration) + 1)
+				after.SetTime(outbox.AttrRotatedAt, now)
+				return after, nil
+			},
+		}, "rotate"
+	case n < 9 && !e.isActive():
+		text = fmt.Sprintf(`{"status":"ACTIVE","url":%q}`, k.address())
+	case n < 4:
+		text = `{"status":"DISABLED"}`
+	case n < 6:
+		text = fmt.Sprintf(`{"types":%s}`, k.filter())
+	case n < 9:
+		text = fmt.Sprintf(`{"url":%q}`, k.address())
+	default:
+		text = `{"status":"ACTIVE"}`
+	}
+	return command.Update{Type: k.typ, ID: e.id, Patch: document(text)}, "rehook " + text
+}
+
+// filter returns the types of events that an endpoint is to get.
+func (k *hooks) filter() string {
+	return pick(k.h.luck, `["*"]`, `["*"]`, `["task.*","reminder.due"]`, `["task.completed","event.*","note.created"]`,
+		`["reminder.*","event_master.updated","instance.*"]`)
+}
+
+// address returns that of a receiver of its own.
+func (k *hooks) address() string {
+	k.made++
+	address := fmt.Sprintf("https://hooks.example.com/%d", k.made)
+	k.receivers[address] = &receiver{answer: pick(k.h.luck, answersOfReceivers...)}
+	return address
+}
+
+// try has a user send a message to an endpoint by which to try it.
+func (k *hooks) try() {
+	h := k.h
+	living := k.living(h.users[h.luck.IntN(len(h.users))])
+	if len(living) == 0 {
+		return
+	}
+	e := living[h.luck.IntN(len(living))]
+	if !e.isActive() || h.isAway(e.user) {
+		return
+	}
+	var id string
+	var err error
+	w := &worker{kind: commanding, name: e.user + " tries " + e.id}
+	w.finished = func() {
+		h.note("%s: %s, %v", w.name, id, err)
+		if err == nil {
+			h.happened["webhook tried"]++
+			k.tests[id] = e.user
+		}
+	}
+	h.begin(h.start(w, func(ctx context.Context) { id, err = k.services.Test(ctx, e.user, e.id) }, e.user))
+}
+
+// sendAgain has a user ask for messages again.
+func (k *hooks) sendAgain() {
+	h := k.h
+	living := k.living(h.users[h.luck.IntN(len(h.users))])
+	if len(living) == 0 {
+		return
+	}
+	e := living[h.luck.IntN(len(living))]
+	if !e.isActive() || h.isAway(e.user) {
+		return
+	}
+	f := webhook.Filter{State: pick(h.luck, "", webhook.StateDead, webhook.StateDone)}
+	w := &worker{kind: commanding, name: sendingAgain + e.id}
+	h.happened["messages asked for again"]++
+	h.begin(h.start(w, func(ctx context.Context) {
+		n, _, err := k.services.Redeliver(ctx, e.user, e.id, f, "", false)
+		h.note("%s: %d, %v", w.name, n, err)
+	}, e.user))
+}
+
+// sendingAgain begins the names of workers that may make messages pending that have ended.
+const sendingAgain = "redeliver "
+
+// invoke takes a call of the worker that nothing waits for.
+func (k *hooks) invoke(_ context.Context, payload []byte) error {
+	f := k.h.call("invocation", "invoke")
+	if f == failBefore {
+		return errNoAnswer
+	}
+	k.invoked = append(k.invoked, payload)
+	k.h.after(f)
+	if f == failAfter {
+		return errNoAnswer
+	}
+	return nil
+}
+
+// next begins the call that waits longest, or one of those behind it if that one gets lost. A lost call is made up for
+// by a schedule.
+func (k *hooks) next() *worker {
+	payload := k.invoked[0]
+	k.invoked = k.invoked[1:]
+	if k.h.luck.misfortune(k.h) && k.h.luck.one(5) {
+		k.h.happened["call of webhooks lost"]++
+		payload = []byte(`{}`)
+	}
+	return k.work(payload, func() {})
+}
+
+// work begins a call of the worker; again is what repeats it, if it fails.
+func (k *hooks) work(payload []byte, again func()) *worker {
+	h := k.h
+	var err error
+	w := &worker{kind: telling, name: describe("webhook %s", payload), lost: again}
+	w.finished = func() {
+		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
+			h.note("%s: %v", w.name, err)
+			again()
+			return
+		}
+		k.countAnswers(w)
+	}
+	return h.start(w, func(ctx context.Context) {
+		w.hooksSeen = k.position()
+		err = h.system.Hooks.Work(ctx, payload)
+	}, userOfPayload(payload))
+}
+
+// isHook reports whether the payload of a schedule is that of webhooks.
+func isHook(payload []byte) bool {
+	var call struct{ WebhookID string }
+	return json.Unmarshal(payload, &call) == nil && call.WebhookID != ""
+}
+
+// published takes in that a reminder is due.
+func (k *hooks) published(detail []byte) {
+	if k == nil {
+		return
+	}
+	if e := k.takeReminder(detail); e != nil {
+		k.due = append(k.due, e)
+	}
+}
+
+// nextReminder begins the handling of the reminder that waits longest.
+func (k *hooks) nextReminder() *worker {
+	e := k.due[0]
+	k.due = k.due[1:]
+	return k.bring(e)
+}
+
+// bring begins the handling of a reminder. One that fails is repeated.
+func (k *hooks) bring(e *hookEvent) *worker {
+	h := k.h
+	var err error
+	w := &worker{kind: telling, name: "webhooks of reminder " + e.delivery}
+	again := func() { k.due = append(k.due, e) }
+	w.lost = again
+	began := k.position()
+	w.finished = func() {
+		if err != nil {
+			h.note("%s: %v", w.name, err)
+			again()
+			return
+		}
+		k.finish(e, began)
+		if !slices.Contains(k.handled, e) {
+			k.handled = append(k.handled, e)
+		}
+	}
+	return h.start(w, func(ctx context.Context) { err = h.system.Hooks.HandleReminder(ctx, e.detail) }, e.user)
+}
+
+// bringAll makes all calls that are on their way, once. It reports whether there were any.
+func (k *hooks) bringAll() (moved bool) {
+	if k == nil {
+		return false
+	}
+	for n := len(k.invoked); n > 0 && k.h.violation == nil; n-- {
+		k.h.run(k.next(), -1)
+		moved = true
+	}
+	for n := len(k.due); n > 0 && k.h.violation == nil; n-- {
+		k.h.run(k.nextReminder(), -1)
+		moved = true
+	}
+	return moved
+}
+
+// wake waits for the next call of a worker for whom something waits. It reports whether there is one.
+func (k *hooks) wake() bool {
+	if k == nil || k.h.violation != nil {
+		return false
+	}
+	h := k.h
+	users := map[string]bool{}
+	for _, o := range k.outs {
+		users[o.user] = users[o.user] || !h.isGone(o.user)
+	}
+	var at time.Time
+	for _, one := range h.schedules.Entries() {
+		isNext := !one.Called && strings.HasPrefix(one.Name, webhook.SchedulePrefix) && users[userOfPayload(one.Payload)]
+		if isNext && (at.IsZero() || one.At.Before(at)) {
+			at = one.At
+		}
+	}
+	if at.IsZero() {
+		return false // the judge names what waits
+	}
+	h.now = maxTime(h.now, at)
+	return true
+}
