@@ -37,6 +37,8 @@ require (
 	github.com/SherClockHolmes/webpush-go v1.4.0
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	go.opentelemetry.io/proto/otlp v1.11.1
+	google.golang.org/protobuf v1.36.12
 )
 
 require (

@@ -32,6 +32,9 @@ func (*parkedCommand) Help() string {
 // parkedFilterOf reads a filter of the command line.
 func parkedFilterOf(flags map[string]string) (f local.ParkedFilter, err error) {
 	for name, value := range flags {
+		if value == "" { // as of a variable of the shell that is not set: it would select all
+			return f, wrongUsage("--filter: %s has no value", name)
+		}
 		switch name {
 		case "consumer":
 			f.Consumer = value

@@ -41,4 +41,7 @@ func TestRedriveCommand_saysWhatWouldBeDoneAndWhatIsParked(t *testing.T) {
 	code, _, messages := nexus(t, "redrive", "--dev", base, "--filter", "colour=red")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, messages, "colour")
+	code, _, messages = nexus(t, "redrive", "--dev", base, "--filter", "user=")
+	require.Equal(t, exitUsage, code, "as of a variable that is not set: nothing is selected, least of all everything")
+	require.Contains(t, messages, "user has no value")
 }

@@ -26,7 +26,7 @@ const maxAnswer = 256 << 20
 
 // replayCommand is nexus replay.
 type replayCommand struct {
-	Consumer []string `placeholder:"NAMES" help:"To these consumers alone: stats, links, reminders, archive."`
+	Consumer []string `placeholder:"NAMES" help:"To these consumers alone, such as stats,links."`
 	Dev      string   `placeholder:"URL" xor:"where" help:"Into the process that runs there: http://127.0.0.1:8080."`
 	Store    string   `enum:"memory" default:"memory" help:"${replay_store} (${enum}), ${replay_time}"`
 	Until    string   `placeholder:"INSTANT" help:"${replay_until}"`

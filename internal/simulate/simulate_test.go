@@ -3,7 +3,6 @@ package simulate_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -14,21 +13,6 @@ import (
 
 // few histories are played whenever the tests run; `make sim` plays many.
 const few = 200
-
-func TestRun_findsNoViolationInRandomHistories(t *testing.T) {
-	t.Parallel()
-	histories := few
-	if testing.Short() {
-		histories /= 4
-	}
-	tally := simulate.Play(t.Context(), simulate.Plan{
-		Histories: histories, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0), Stop: 1,
-	})
-	for _, r := range tally.Failed {
-		t.Errorf("%s\n%s", r.Violation, r.Spec.Command())
-	}
-	require.Equal(t, histories, tally.Histories)
-}
 
 func TestReplay_findsNoViolationInHistoriesThatOnceFailed(t *testing.T) {
 	t.Parallel()

@@ -35,16 +35,17 @@ type Notifications struct {
 const (
 	devicesPath = "/v1/me/devices"
 
-	memberDeviceID = "deviceId"
-	memberEndpoint = "endpoint"
-	memberKeys     = "keys"
-	memberP256dh   = "p256dh"
-	memberAuth     = "auth"
-	memberName     = "name"
-	memberSeenOn   = "seenOn"
-	memberKey      = "key"
-	memberUser     = "user"
-	memberDelivery = "deliveryId"
+	memberDeviceID   = "deviceId"
+	memberExpiration = "expirationTime"
+	memberEndpoint   = "endpoint"
+	memberKeys       = "keys"
+	memberP256dh     = "p256dh"
+	memberAuth       = "auth"
+	memberName       = "name"
+	memberSeenOn     = "seenOn"
+	memberKey        = "key"
+	memberUser       = "user"
+	memberDelivery   = "deliveryId"
 
 	memberAct     = "act"
 	memberAction  = "action"
@@ -77,6 +78,8 @@ func deviceOperations() []*operation {
 				text(memberAuth, "The secret, in base64url.", maxKeyText),
 			}},
 		text(memberName, "How the user knows the device.", maxDeviceName),
+		entity.Field{Name: memberExpiration, Kind: entity.Integer, Max: 1 << 53, Doc: "As a browser's subscription has it. It is not kept: " +
+			"what the push service says ends a device."},
 	)
 	return []*operation{
 		{
@@ -168,7 +171,7 @@ func testOperation(path map[string]object) *operation {
 			if on == nil {
 				return answer{}, refuse(notFound, "There is no such device.")
 			}
-			t := deliver.NewTest(c.user, on.ID, s.Now())
+			t := s.Notifications.Devices.NewTest(c.user, on.ID)
 			if err := s.Notifications.Test(ctx, t); err != nil {
 				return answer{}, err
 			}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -73,13 +74,20 @@ func webhookOperations(t *entity.Type) []*operation {
 	return append(all, rotateOperation(t), testHookOperation(t), deliveriesOperation(t), redeliverOperation(t))
 }
 
-// checked carries an operation out whose body may have an address.
+// checked carries an operation out whose body may have an address and types of events.
 func (s *Config) checked(
 	ctx context.Context, c call, run func(context.Context, *Config, call) (answer, error),
 ) (answer, error) {
 	if address, ok := c.doc[outbox.AttrURL].(string); ok && s.Webhooks != nil {
 		if err := s.Webhooks.CheckURL(address); err != nil {
 			return answer{}, refuseFields(entity.FieldError{Pointer: "/" + outbox.AttrURL, Detail: err.Error()})
+		}
+	}
+	types, _ := c.doc[outbox.AttrEventTypes].([]any) // anything else is refused as for every entity
+	for i, one := range types {
+		if pattern, ok := one.(string); ok && !webhook.HasEvents(s.Registry, pattern) {
+			at := fmt.Sprintf("/%s/%d", outbox.AttrEventTypes, i)
+			return answer{}, refuseFields(entity.FieldError{Pointer: at, Detail: "is the type of no event"})
 		}
 	}
 	return run(ctx, s, c)
@@ -314,6 +322,18 @@ func deliverySchema() object {
 	})
 }
 
+// checkSelection refuses a filter that says less than its sender meant: no id would be each message.
+func checkSelection(c call) error {
+	if ids, ok := c.doc[memberIDs].([]any); ok && len(ids) == 0 {
+		return refuseFields(entity.FieldError{Pointer: "/" + memberIDs, Detail: "has no id"})
+	}
+	from, _ := c.form.Time("from")
+	if to, ok := c.form.Time("to"); ok && to.Before(from) {
+		return refuseFields(entity.FieldError{Pointer: "/to", Detail: "is before from"})
+	}
+	return nil
+}
+
 func redeliverOperation(t *entity.Type) *operation {
 	fields := slices.Concat(filterFields(), []entity.Field{
 		{Name: memberIDs, Kind: entity.Tags, Max: maxRedelivered, MemberMin: 1, MemberMax: 64,
@@ -339,6 +359,9 @@ func redeliverOperation(t *entity.Type) *operation {
 				{"cursor", textSchema("Leads on to the messages that were not read.")},
 			})}},
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
+			if err := checkSelection(c); err != nil {
+				return answer{}, err
+			}
 			if _, err := s.active(ctx, c, t); err != nil {
 				return answer{}, err
 			}

@@ -113,6 +113,13 @@ func TestAPI_showsDeliveriesAndSendsThemAgain(t *testing.T) {
 	b.JSONEq(`{"count":0}`, b.want(200, post(path+"/redeliver", `{"dryRun":true}`)).Body.String())
 	b.want(400, post(path+"/redeliver", `{"cursor":"x"}`))
 	b.want(422, post(path+"/redeliver", `{"state":"pending"}`))
+	b.Contains(b.want(422, post(path+"/redeliver", `{"ids":[]}`)).Body.String(), `"/ids"`)
+	b.Contains(b.want(422, post(path+"/redeliver",
+		`{"from":"2030-01-01T00:00:00Z","to":"2020-01-01T00:00:00Z"}`)).Body.String(), `"/to"`)
+	for _, unknown := range []string{"task.finished", "foo.*", "foo", "TASK.created"} {
+		refused := b.want(422, post("/v1/webhooks", `{"url":"https://example.com/","types":["*","`+unknown+`"]}`))
+		b.Contains(refused.Body.String(), `"/types/1"`, unknown)
+	}
 	b.want(200, request{method: "PATCH", path: path, body: `{"status":"DISABLED"}`}.with("If-Match", `"1"`))
 	for _, action := range []string{"/test", "/redeliver"} {
 		b.want(409, post(path+action, ""))

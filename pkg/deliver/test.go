@@ -32,6 +32,9 @@ func NewTest(user, deviceID string, now time.Time) Test {
 	return Test{user, deviceID, item.FormatInstant(now.UTC().Truncate(testEvery))}
 }
 
+// NewTest returns the test of a device now.
+func (s *Devices) NewTest(user, deviceID string) Test { return NewTest(user, deviceID, s.now()) }
+
 // DeliveryID names the delivery.
 func (t Test) DeliveryID() string { return "test-" + schedule.Digest(t.UserID, t.DeviceID, t.At) }
 

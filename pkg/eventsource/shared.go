@@ -32,7 +32,7 @@ const (
 type Shared struct {
 	Source
 	// Clock is optional. With it the end of a shard, too, is found once for all readers: it holds until [Shared.Wake], for
-	// half a poll at most. Whoever writes must then call that.
+	// half a poll at most. Then each write must be followed by a wake.
 	Clock func() time.Time
 
 	mu     sync.Mutex

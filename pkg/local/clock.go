@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type clock struct {
 
 	mu     sync.Mutex
 	offset time.Duration
+	moves  []move        // the last ones, in order
 	moved  chan struct{} // closed and replaced by every move
 }
 
@@ -31,7 +33,17 @@ const resetClock = "Remove the file; the clock then shows the machine's time, wh
 // savedClock is the file's content.
 type savedClock struct {
 	Offset string `json:"offset"` // a Go duration
+	Moves  []move `json:"moves,omitempty"`
 }
+
+// move is a change of the offset, at a second of the machine's clock: records have no finer time. The offset is rounded
+// up to a second, so that a record of a second is not before what was written in it.
+type move struct {
+	At     time.Time     `json:"at"`
+	Offset time.Duration `json:"offset"`
+}
+
+const keptMoves = 1000
 
 func openClock(machine func() time.Time, file string) (*clock, error) {
 	c := &clock{machine: machine, file: file, moved: make(chan struct{})}
@@ -52,6 +64,7 @@ func openClock(machine func() time.Time, file string) (*clock, error) {
 	if c.offset, err = time.ParseDuration(saved.Offset); err != nil || c.offset < 0 {
 		return nil, engine.Damaged(file, fmt.Errorf("offset %q is no duration from zero on", saved.Offset), resetClock)
 	}
+	c.moves = saved.Moves
 	return c, nil
 }
 
@@ -66,6 +79,19 @@ func (c *clock) now() time.Time { return c.machine().Add(c.offset).UTC() }
 
 // at returns the platform's time at an instant of the machine's clock, as it is moved now.
 func (c *clock) at(instant time.Time) time.Time { return instant.Add(c.Offset()).UTC() }
+
+// recorded returns the platform's time at an instant of the machine's clock, as it was moved then. It gives the same
+// for as long as the moves since are kept.
+func (c *clock) recorded(instant time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range slices.Backward(c.moves) {
+		if !instant.Before(m.At) {
+			return instant.Add(m.Offset).UTC()
+		}
+	}
+	return instant.UTC()
+}
 
 // Offset returns how far the clock is ahead of the machine's.
 func (c *clock) Offset() time.Duration {
@@ -83,8 +109,12 @@ func (c *clock) MoveTo(at time.Time) error {
 		return fmt.Errorf("%w: it is %s already", errBackwards, now.Format(time.RFC3339))
 	}
 	offset := c.offset + at.Sub(now)
+	moves := append(slices.Clone(c.moves), move{
+		c.machine().UTC().Truncate(time.Second), (offset + time.Second - 1).Truncate(time.Second),
+	})
+	moves = moves[max(0, len(moves)-keptMoves):]
 	if c.file != "" {
-		content, err := json.Marshal(savedClock{offset.String()})
+		content, err := json.Marshal(savedClock{offset.String(), moves})
 		if err != nil {
 			return fmt.Errorf("move clock: %w", err)
 		}
@@ -92,7 +122,7 @@ func (c *clock) MoveTo(at time.Time) error {
 			return fmt.Errorf("move clock: %w", err)
 		}
 	}
-	c.offset = offset
+	c.offset, c.moves = offset, moves
 	close(c.moved)
 	c.moved = make(chan struct{})
 	return nil

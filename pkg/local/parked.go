@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
 	"nexus/pkg/replay"
+	"nexus/pkg/text"
 )
 
 // maxReason bounds the part of a reason that a filter names.
@@ -23,7 +25,7 @@ const maxReason = 200
 type ParkedFilter struct {
 	Consumer string `json:"consumer,omitempty"` // or the reader that gave a batch up
 	User     string `json:"user,omitempty"`
-	Reason   string `json:"reason,omitempty"` // a part of it
+	Reason   string `json:"reason,omitempty"` // a part of it, or the reason of a group
 	Object   string `json:"object,omitempty"` // this one alone
 }
 
@@ -96,7 +98,7 @@ func readParkedObject(name string, body []byte) parkedObject {
 
 func (f ParkedFilter) matches(o parkedObject) bool {
 	return (f.Consumer == "" || o.Consumer == f.Consumer) && (f.User == "" || o.User == f.User) &&
-		strings.Contains(o.Reason, f.Reason) && (f.Object == "" || o.Name == f.Object)
+		(strings.Contains(o.Reason, f.Reason) || kindOfReason(o.Reason) == f.Reason) && (f.Object == "" || o.Name == f.Object)
 }
 
 // eachParked calls visit for each object that matches, in the order of names, after a name, until it returns false.
@@ -292,13 +294,17 @@ func (p *Platform) groupParked(ctx context.Context, f ParkedFilter) (groups []*P
 	return groups, err
 }
 
-// kindOfReason returns the first line of a reason up to what is quoted in it: that differs from record to record.
+// ofOneRecord matches what differs from record to record in a reason: keys, ids and numbers.
+var ofOneRecord = regexp.MustCompile(`\b([A-Z_]+#)[^\s:]+|\b[a-z]+_[0-9a-f]{8}-[0-9a-f-]{27}\b|\b\d+\b`)
+
+// kindOfReason returns the first line of a reason up to what is quoted in it, with "…" in place of keys, ids and
+// numbers: those differ from record to record.
 func kindOfReason(reason string) string {
 	first, _, _ := strings.Cut(reason, "\n")
 	if at := strings.IndexByte(first, '"'); at > 0 {
 		first = first[:at]
 	}
-	return strings.TrimSpace(first[:min(len(first), maxReason)])
+	return text.Clip(strings.TrimSpace(ofOneRecord.ReplaceAllString(first, "${1}…")), maxReason-len("…"))
 }
 
 // errCount says that a number that someone typed is not that of the objects.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func parkSome(t *testing.T, data string, records []json.RawMessage) {
 	}
 	for i, record := range records {
 		name := fmt.Sprintf("parked/stats/u1/task_%d/1-%d.json", i, i)
-		put(name, "stats", fmt.Sprintf("a mistake of item \"%d\"", i), i, record)
+		put(name, "stats", fmt.Sprintf("TASK#task_%d at version %d: a mistake of \"%d\"", i, i, i), i, record)
 	}
 	for i := range 3 {
 		name := fmt.Sprintf("parked/links/.unreadable/%d.json", i)
@@ -85,13 +86,15 @@ func TestGetParked_groupsAndFilters(t *testing.T) {
 	s, ours := withParked(t)
 	groups := s.items("/dev/parked?groups=true")
 	require.Len(t, groups, 3)
-	require.Equal(t, "a mistake of item", groups[0]["reason"], "what is quoted differs from record to record")
+	require.Equal(t, "TASK#… at version …: a mistake of", groups[0]["reason"], "the rest differs from record to record")
 	require.EqualValues(t, ours, groups[0]["count"])
 	require.EqualValues(t, 1, groups[0]["users"])
 	require.NotEqual(t, groups[0]["oldest"], groups[0]["newest"])
+	kind := url.QueryEscape(groups[0]["reason"].(string))
 	for query, want := range map[string]int{
 		"": ours + 4, "consumer=stats": ours, "consumer=links": 3, "user=u1": ours, "user=ben": 0, "reason=undecodable": 3,
-		"consumer=stats&user=u1": ours, "consumer=effects": 1, "object=parked/stats/u1/task_0/1-0.json": 1,
+		"consumer=stats&user=u1": ours, "consumer=effects": 1, "reason=" + kind: ours,
+		"object=parked/stats/u1/task_0/1-0.json": 1,
 	} {
 		n := 0
 		for _, page := range s.pages("/dev/parked?limit=2&"+query, "after") {

@@ -20,7 +20,8 @@ const someDevice = "/v1/me/devices/3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a11"
 func (s *system) subscribe() string {
 	s.t.Helper()
 	made := s.must("POST", "/dev/pushes", object{})
-	s.must("PUT", someDevice, object{"endpoint": made["endpoint"], "keys": made["keys"], "name": "Laptop"})
+	s.must("PUT", someDevice, object{"endpoint": made["endpoint"], "keys": made["keys"], "name": "Laptop",
+		"expirationTime": nil}) // as a browser's subscription has it
 	return made["id"].(string)
 }
 
@@ -73,6 +74,7 @@ func TestPlatform_tellsADeviceOfAReminderAndTakesItsAction(t *testing.T) {
 func TestPlatform_sendsATestToADevice(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})
+	s.advance("1000h") // by the system's clock, not by the machine's
 	status, _ := s.call("POST", someDevice+"/test", nil)
 	require.Equal(t, http.StatusNotFound, status)
 	s.subscribe()

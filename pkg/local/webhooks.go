@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"nexus/pkg/durable"
 	"nexus/pkg/outbound"
@@ -75,7 +76,7 @@ func openMaster(path string) (webhook.Master, error) {
 func (d *hookDriver) ports() *system.Webhooks {
 	return &system.Webhooks{
 		Client: d.client, Master: d.master, CheckURL: d.may.Check, Draw: mathrand.Float64, Invoke: d.invoke,
-		AtOnce: webhook.AtOnce,
+		AtOnce: webhook.AtOnce, Happened: d.p.clock.recorded, Stamp: time.Now,
 	}
 }
 

@@ -97,6 +97,9 @@ func (s *Service) Search(ctx context.Context, user string, q SearchQuery) (Searc
 	if err != nil {
 		return SearchPage{}, err
 	}
+	if q.Text != "" && ask.words.IsEmpty() { // a sign alone is none of the questions that all items answer
+		return SearchPage{}, nil
+	}
 	var out SearchPage
 	err = s.withIndex(ctx, user, func(x *search.Index, zone *time.Location) {
 		v := s.view(user, x, zone, ask)

@@ -74,6 +74,7 @@ func TestSearch_findsByWordsAndByWhatItIs(t *testing.T) {
 			[]string{"Fair", "Old plan", "Plan", "Ring", "Sow"}},
 		"a phrase":        {query.SearchQuery{Text: `"the budget"`}, []string{"Plan"}},
 		"a beginning":     {query.SearchQuery{Text: "budg"}, []string{"Plan"}},
+		"no word":         {query.SearchQuery{Text: "!"}, []string{}},
 		"no such word":    {query.SearchQuery{Text: "bob"}, []string{}},
 		"types":           {query.SearchQuery{Types: []string{"EVENT"}, Sort: "title"}, []string{"Fair", "Round"}},
 		"all of the tags": {query.SearchQuery{Tags: []string{"garden", "home"}}, []string{"Plan"}},

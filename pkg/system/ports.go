@@ -144,6 +144,9 @@ type Webhooks struct {
 	// AtOnce is the number of messages to an endpoint that are sent side by side, and of users of a batch that the
 	// consumer works for; 0 means 1.
 	AtOnce int
+	// Happened and Stamp are those of [webhook.Outbox] and [webhook.Config]; optional.
+	Happened func(time.Time) time.Time
+	Stamp    func() time.Time
 	// Told, if set, observes what becomes of messages.
 	Told func(webhook.Outcome)
 }

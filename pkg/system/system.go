@@ -143,7 +143,8 @@ func (s *System) newHooks(store table.Store, part string) *webhook.Worker {
 	p := &s.ports
 	return webhook.NewWorker(webhook.Config{
 		Outbox: s.newOutbox(store), Client: p.Webhooks.Client, Master: p.Webhooks.Master, NewID: p.NewID,
-		Draw: p.Webhooks.Draw, Log: p.Log(part), AtOnce: p.Webhooks.AtOnce, IsGone: s.IsGone, Observe: p.Webhooks.Told,
+		Stamp: p.Webhooks.Stamp, Draw: p.Webhooks.Draw, Log: p.Log(part),
+		AtOnce: p.Webhooks.AtOnce, IsGone: s.IsGone, Observe: p.Webhooks.Told,
 	})
 }
 
@@ -155,6 +156,7 @@ func (s *System) newOutbox(store table.Store) webhook.Outbox {
 	p := &s.ports
 	return webhook.Outbox{
 		Store: store, Scheduler: p.Scheduler, Now: p.Now, Lead: p.Lead, Invoke: p.Webhooks.Invoke,
+		Happened: p.Webhooks.Happened,
 	}
 }
 

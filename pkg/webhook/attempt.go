@@ -174,8 +174,12 @@ func (w *Worker) send(
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Nexus-Webhooks/1")
 	request.Header.Set("Webhook-Id", id)
-	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
-	request.Header.Set("Webhook-Signature", w.Master.sign(user, hook, id, at, body))
+	stamp := at
+	if w.Stamp != nil {
+		stamp = w.Stamp()
+	}
+	request.Header.Set("Webhook-Timestamp", strconv.FormatInt(stamp.Unix(), 10))
+	request.Header.Set("Webhook-Signature", w.Master.sign(user, hook, id, stamp, body))
 	response, err := w.Client.Do(request)
 	switch {
 	case ctx.Err() != nil:

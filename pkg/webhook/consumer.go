@@ -40,6 +40,12 @@ func (*Consumer) AcceptsBatches() {}
 // Apply implements [change.Consumer]. A user without endpoints costs one query in each batch, and nothing else.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	outcomes := make([]change.Outcome, len(batch))
+	if c.Happened != nil {
+		batch = slices.Clone(batch)
+		for i := range batch {
+			batch[i].Created = c.Happened(batch[i].Created)
+		}
+	}
 	byUser := map[string][]int{}
 	for i, ch := range batch {
 		switch {

@@ -71,7 +71,36 @@ func changed(ch change.Change) string {
 
 // asksFor reports whether an endpoint asks for events of a type.
 func asksFor(hook item.Item, eventType string) bool {
+	return areFor(hook.Strings(outbox.AttrEventTypes), eventType)
+}
+
+func areFor(types []string, eventType string) bool {
 	of, _, _ := strings.Cut(eventType, ".")
-	types := hook.Strings(outbox.AttrEventTypes)
 	return slices.Contains(types, eventType) || slices.Contains(types, of+".*") || slices.Contains(types, "*")
+}
+
+// EventTypes returns the types of the events of entities of the registry and of reminders, sorted.
+func EventTypes(r *entity.Registry) []string {
+	out := []string{typeReminderDue}
+	for _, t := range r.Types() {
+		if !t.HasCollection() || t.Name == outbox.TypeWebhook {
+			continue
+		}
+		words := []string{created, updated, deleted, expired, restored}
+		for _, f := range t.Fields {
+			if f.Name == entity.AttrStatus {
+				words = append(words, f.Enum...)
+			}
+		}
+		for _, word := range words {
+			out = append(out, strings.ToLower(t.Name+"."+word))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// HasEvents reports whether an event can be of the type, or one of all such as task.*.
+func HasEvents(r *entity.Registry, pattern string) bool {
+	return slices.ContainsFunc(EventTypes(r), func(kind string) bool { return areFor([]string{pattern}, kind) })
 }

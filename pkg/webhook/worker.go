@@ -26,6 +26,8 @@ type Config struct {
 	Outbox
 	Client Client
 	Master Master
+	// Stamp is the time in the header Webhook-Timestamp, by which receivers judge a message's age; nil: Now.
+	Stamp func() time.Time
 	// NewID returns a new id for a lease.
 	NewID func() string
 	// Draw returns a random number from 0 to 1: by it the waits of messages differ.

@@ -33,7 +33,7 @@ func TestDev_leavesNothingOfALifeThatWasErasedAndOthersAsTheyWere(t *testing.T) 
 		t.Skip("lives of several users take most of a minute")
 	}
 	first := seed(t)
-	for n := range amount(t, "lives", 2, 40) {
+	for n := range amount(t, "lives", 1, 40) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			departs(t, first+uint64(n))

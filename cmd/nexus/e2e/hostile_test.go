@@ -294,6 +294,8 @@ func TestDev_staysSmallUnderManyLargeBodiesAtOnce(t *testing.T) {
 	}
 	s := ephemeral(t, unhurried...)
 	c := s.client("large")
+	patient := *c.http
+	patient.Timeout *= 4 // the test is of memory: beside other tests four imports at once may take this long
 	for _, a := range largeBodies() {
 		var statuses [600]atomic.Int64
 		var work sync.WaitGroup
@@ -309,7 +311,7 @@ func TestDev_staysSmallUnderManyLargeBodiesAtOnce(t *testing.T) {
 				for name, values := range a.header {
 					r.Header[name] = values
 				}
-				in, err := c.http.Do(r)
+				in, err := patient.Do(r)
 				if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 					statuses[http.StatusServiceUnavailable].Add(1) // refused before all of the body was sent
 					return

@@ -9,12 +9,12 @@ import (
 	"strconv"
 )
 
-//go:embed page.html docs.css docs.js
+//go:embed page.html docs.css docs.js try.js
 var assets embed.FS
 
-// policy lets the page load only the files served beside it.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; " +
-	"frame-ancestors 'none'"
+// policy lets the page load only the files served beside it, and ask only the system that serves it.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // file is one part of the page, ready to send.
 type file struct {
@@ -39,6 +39,7 @@ func New(document []byte) (http.Handler, error) {
 	files := map[string]file{"/docs": {"text/html; charset=utf-8", html.Bytes()}}
 	for name, contentType := range map[string]string{
 		"docs.css": "text/css; charset=utf-8", "docs.js": "text/javascript; charset=utf-8",
+		"try.js": "text/javascript; charset=utf-8",
 	} {
 		content, err := assets.ReadFile(name)
 		if err != nil {

@@ -1,5 +1,6 @@
-// The filter of the contents. Without it the page is complete.
+// The filter of the contents, and the address of this system in the samples. Without it the page is complete.
 "use strict";
+document.getElementById("address").textContent = location.origin;
 const filter = document.getElementById("filter");
 filter.hidden = false;
 filter.addEventListener("input", () => {

@@ -40,7 +40,7 @@ func TestNew_showsEveryOperationSchemaAndProblem(t *testing.T) {
 	for path, methods := range doc.Paths {
 		require.Contains(t, html, "<code>"+path+"</code>")
 		for _, o := range methods {
-			require.Contains(t, html, `<article id="`+o.OperationID+`">`)
+			require.Contains(t, html, `<article id="`+o.OperationID+`" `)
 		}
 	}
 	for name := range doc.Components.Schemas {
@@ -64,6 +64,7 @@ func TestNew_loadsOnlyItsOwnAssets(t *testing.T) {
 	require.NotRegexp(t, `(src|href)="(https?:)?//`, html)
 	for path, kind := range map[string]string{
 		"/docs": "text/html", "/docs/docs.css": "text/css", "/docs/docs.js": "text/javascript",
+		"/docs/try.js": "text/javascript",
 	} {
 		res := serve(t, path)
 		require.Equal(t, 200, res.Code)

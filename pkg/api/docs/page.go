@@ -29,11 +29,12 @@ type operation struct {
 	Body                                   []property
 	Example                                string
 	Answers                                []answer
+	Samples                                []sample
 }
 
 type parameter struct {
-	Name, In, Type, Description string
-	Required                    bool
+	Name, In, Type, Description, Value string
+	Required                           bool
 }
 
 type property struct {
@@ -101,7 +102,7 @@ func (r reader) operation(path, method string, n *node) operation {
 		p = r.resolve(p)
 		o.Parameters = append(o.Parameters, parameter{
 			Name: p.str("name"), In: p.str("in"), Type: typeOf(p.get("schema")), Description: p.str("description"),
-			Required: p.str("required") == "true",
+			Required: p.str("required") == "true", Value: valueOf(p),
 		})
 	}
 	for i, media := range n.get("requestBody", "content").each() {
@@ -118,6 +119,7 @@ func (r reader) operation(path, method string, n *node) operation {
 		o.Answers = append(o.Answers, r.answer(a.name, a.value))
 	}
 	slices.SortStableFunc(o.Answers, func(a, b answer) int { return strings.Compare(a.Status, b.Status) })
+	o.Samples = o.samples()
 	return o
 }
 
@@ -233,9 +235,13 @@ func typeOf(s *node) string {
 	return kind
 }
 
+// indent returns a JSON value for readers, and a string as it is.
 func indent(n *node) string {
 	if n == nil {
 		return ""
+	}
+	if n.kind == '"' {
+		return n.text
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, []byte(n.raw), "", "  "); err != nil {

@@ -29,6 +29,16 @@ async function refuse(response) {
   throw new Refusal(response.status, problem?.detail ?? `${response.status} ${response.statusText}`, problem);
 }
 
+/** What a clock of the zone shows. @param {number} at @param {string} zone */
+const wallOf = (at, zone) => new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at);
+
+/** When the day begins in the zone. @param {number} day its midnight in UTC @param {string} zone */
+function midnightOf(day, zone) {
+  let at = day;
+  for (let i = 0; i < 2; i++) at += day - Date.parse(`${wallOf(at, zone).replace(" ", "T")}Z`);
+  return at;
+}
+
 export class API {
   /** @param {string} base */
   constructor(base) { this.base = base; }
@@ -112,39 +122,49 @@ export class API {
     }
   }
 
-  /** Writes so many tasks as a user, and returns how many. @param {string} user @param {number} count @param {(n: number) => void} told */
+  /** Writes so many tasks as a user, and returns how many. It tells how many are written before each portion and at the end. @param {string} user @param {number} count @param {(written: number, portion: number) => Promise<void>} told */
   async writeTasks(user, count, told) {
     const inOne = 20;
     let made = 0;
     for (let n = 0; n < count; n += inOne) {
       const commands = Array.from({ length: Math.min(inOne, count - n) }, (_, i) => ({ id: crypto.randomUUID(), type: "CreateTask", data: { title: `Written on purpose ${n + i + 1}` } }));
+      await told(made, commands.length);
       for (;;) {
         const { results } = await this.as(user, "/v1/commands", { commands });
         const left = results.filter((/** @type {any} */ r) => r.status === 429 || r.status === 503);
         made += results.length - left.length;
         const wrong = results.find((/** @type {any} */ r) => r.status >= 400 && !left.includes(r));
         if (wrong) throw new Refusal(wrong.status, wrong.body?.detail ?? `a write was answered with ${wrong.status}`);
-        told(made);
         if (!left.length) break;
         commands.splice(0, commands.length, ...commands.filter((c) => left.some((/** @type {any} */ r) => r.id === c.id)));
         await new Promise((done) => setTimeout(done, 1000));
       }
     }
+    await told(made, 0);
     return made;
+  }
+
+  /** The present revision of a repository, or null. @param {string} user @param {string} path */
+  async present(user, path) {
+    try { return await this.as(user, path); } catch (error) {
+      if (error instanceof Refusal && error.status === 404) return null;
+      throw error;
+    }
   }
 
   /** What a user has, as the public API shows it. @param {string} user @param {string} [day] */
   async dataOf(user, day) {
     const settings = await this.as(user, "/v1/me");
-    const zone = settings.defaultTzid ?? "UTC", start = day || (await this.clock()).now.slice(0, 10), from = new Date(`${start}T00:00:00Z`);
-    from.setUTCDate(from.getUTCDate() - ((from.getUTCDay() + 6) % 7));
-    const to = new Date(from.getTime() + 7 * 86400e3), text = (/** @type {Date} */ d) => d.toISOString().slice(0, 19) + "Z";
-    const [agenda, board, notes, stats] = await Promise.all([
-      this.as(user, "/v1/agenda" + query({ from: text(from), to: text(to), tz: zone })), this.as(user, "/v1/board"),
-      this.as(user, "/v1/notes" + query({ state: "recent", limit: 50 })), this.as(user, "/v1/me/stats"),
+    const zone = settings.defaultTzid ?? "UTC", start = day || wallOf(Date.parse((await this.clock()).now), zone).slice(0, 10), monday = new Date(`${start}T00:00:00Z`);
+    monday.setUTCDate(monday.getUTCDate() - ((monday.getUTCDay() + 6) % 7));
+    const [from, to] = [0, 7].map((days) => new Date(midnightOf(monday.getTime() + days * 86400e3, zone)).toISOString().slice(0, 19) + "Z");
+    const [agenda, board, notes, stats, tree, plan] = await Promise.all([
+      this.as(user, "/v1/agenda" + query({ from, to, tz: zone })), this.as(user, "/v1/board"),
+      this.as(user, "/v1/notes" + query({ limit: 50 })), this.as(user, "/v1/me/stats"),
+      this.present(user, "/v1/values"), this.present(user, `/v1/plans/${start}`),
     ]);
     for (const note of notes.items.slice(0, 10)) note.backlinks = (await this.as(user, `/v1/notes/${note.noteId}/backlinks`)).items;
-    return { day: start, agenda: agenda.items, board: board.columns, notes: notes.items, stats, settings };
+    return { day: start, agenda: agenda.items, board: board.columns, notes: notes.items, stats, settings, tree, plan };
   }
 
   due() { return this.ask("/dev/due?limit=300"); }

@@ -155,8 +155,8 @@ export function Diff({ record }) {
   const changed = rows.filter((r) => r.was !== r.is), kept = rows.length - changed.length;
   return html`<div class="diff"><table><thead><tr><th scope="col">attribute</th><th scope="col">before</th><th scope="col">after</th></tr></thead>
     <tbody>${(all ? rows : changed).map((r) => html`<tr key=${r.name} class=${r.was === r.is ? "" : "changed"}><th scope="row">${r.name}</th>
-      <td>${r.was === "" ? html`<span class="quiet">–</span>` : r.was === r.is ? r.was : html`<del>${r.was}</del>`}</td>
-      <td>${r.is === "" ? html`<span class="quiet">–</span>` : r.was === r.is ? r.is : html`<ins>${r.is}</ins>`}</td></tr>`)}</tbody></table>
+      <td data-label="before">${r.was === "" ? html`<span class="quiet">–</span>` : r.was === r.is ? r.was : html`<del>${r.was}</del>`}</td>
+      <td data-label="after">${r.is === "" ? html`<span class="quiet">–</span>` : r.was === r.is ? r.is : html`<ins>${r.is}</ins>`}</td></tr>`)}</tbody></table>
     ${kept > 0 && html`<button type="button" class="plain" onClick=${() => setAll(!all)}>${all ? "only what changed" : `and ${kept} attributes that did not change`}</button>`}</div>`;
 }
 

@@ -1,6 +1,8 @@
-// Uses the console as a person would. The arguments are the programs, nexus and the browser, and a folder for pictures.
+// Uses the console as a person would. The arguments are the programs, nexus and the browser, and a folder for pictures. With
+// NEXUS_ONLY it runs only the tests whose names have that text.
 import assert from "node:assert/strict";
 import path from "node:path";
+import { poisoned } from "./parked.js";
 import { started, browsing, accessible } from "./system.js";
 
 const [nexus, chromium, pictures] = process.argv.slice(2);
@@ -9,12 +11,31 @@ const { browser, open, problems } = await browsing(chromium);
 const tests = /** @type {[string, () => Promise<void>][]} */ ([]);
 const test = (/** @type {string} */ name, /** @type {() => Promise<void>} */ run) => tests.push([name, run]);
 
+const short = Boolean(process.env.NEXUS_SHORT);
+/** Runs a test with a system of its own. @param {(system: Awaited<ReturnType<typeof started>>) => Promise<void>} run @param {string[]} more */
+const alone = async (run, ...more) => {
+  const own = await started(nexus, ...more);
+  try { await run(own); } finally { await own.stop(); }
+};
+
 const hostile = '<img src=x onerror="alert(1)">';
 const task = (await system.call("POST", "/v1/tasks", { title: "Call the dentist", dueUtc: "2031-03-02T09:00:00Z", dueTzid: "Europe/Paris", reminderMinutes: [30] })).json;
 await system.call("POST", "/v1/notes", { title: hostile, body: "b" });
 const note = (await system.call("POST", "/v1/notes", { title: "Invoices", body: "March", links: [{ targetType: "TASK", targetId: task.taskId }] })).json;
 await system.call("PATCH", `/v1/tasks/${task.taskId}`, { title: "Call the dentist again" }, "ann", { "If-Match": '"1"' });
 await system.call("POST", "/v1/tasks", { title: "Water the plants" }, "ben");
+const day = (await system.call("GET", "/dev/clock")).json.now.slice(0, 10);
+/** @param {string} kind @param {number} n */
+const idOf = (kind, n) => `${kind}_00000000-0000-4000-8000-00000000000${n}`;
+await system.call("POST", "/v1/values/revisions", {
+  message: "review", source: "weekly_review",
+  nodes: [{ nodeId: idOf("drv", 1), nodeType: "DRIVER", title: "Health" }, { nodeId: idOf("mil", 2), nodeType: "MILESTONE", title: "Run 10 km" }, { nodeId: idOf("act", 3), nodeType: "ACTION", title: "Buy shoes", driverId: idOf("drv", 1) }],
+  edges: [{ parentNodeId: idOf("drv", 1), order: 1, childNodeId: idOf("mil", 2) }, { parentNodeId: idOf("mil", 2), order: 1, childNodeId: idOf("act", 3) }],
+});
+await system.call("POST", `/v1/plans/${day}/revisions`, {
+  reason: "morning_plan", todos: [{ actionId: idOf("act", 3), classification: "important", estimatedPomodoros: 2 }],
+  blocks: [{ blockId: idOf("blk", 4), blockType: "POMODORO", actionId: idOf("act", 3), pomodoroIndex: 1, startTimeIso: `${day}T09:00:00Z`, endTimeIso: `${day}T09:25:00Z` }],
+});
 await system.settle();
 const ring = (await system.call("POST", "/v1/reminders", { title: "Ring", triggerUtc: new Date(Date.now() + 3600e3).toISOString().slice(0, 19) + "Z", tzid: "UTC" })).headers.get("x-trace-id");
 await system.call("POST", "/dev/clock", { advance: "2h" });
@@ -33,7 +54,7 @@ await system.call("POST", "/dev/replay?consumer=stats,links", Array.from({ lengt
 
 /** @type {[string, string][]} */
 const panes = [["flow", ""], ["change", `?trace=${ring}`], ["change", ""], ["records", "?user=ann"], ["records", `?item=${task.taskId}`],
-  ["parked", ""], ["clock", ""], ["verify", ""], ["chaos", ""], ["data", "?user=ann"], ["cost", ""], ["nothing", ""]];
+  ["parked", ""], ["clock", ""], ["verify", ""], ["chaos", ""], ["data", `?user=ann&day=${day}`], ["cost", ""], ["nothing", ""]];
 
 test("flow shows what has come, a title as a text, and a write as it happens", async () => {
   const page = await open();
@@ -127,6 +148,58 @@ test("what is parked is grouped, tried, redriven with each outcome, and discarde
   await page.context().close();
 });
 
+test("records of three kinds stay parked until their causes are mended, and then all are done", () => alone(async (own) => {
+  const all = short ? 60 : 500, began = performance.now();
+  const { kinds, mend } = await poisoned(own, all);
+  console.log(`parked: ${all} records of ${kinds.length} kinds were made and parked in ${Math.round(performance.now() - began)} ms`);
+  const page = await open(), verdict = page.locator("p.verdict");
+  await page.goto(`${own.url}/console/parked`);
+  for (const { consumer, count, says } of kinds) {
+    const groups = page.getByRole("region", { name: "By consumer and reason" }).locator("tbody tr"), row = groups.filter({ hasText: says });
+    await row.waitFor();
+    assert.equal(await groups.count(), kinds.length, "one group for each kind");
+    assert.equal(await row.locator("td").nth(0).innerText(), String(count));
+    assert.equal(await row.locator("td").nth(1).innerText(), consumer);
+    await row.getByRole("link").click();
+    await page.getByRole("button", { name: `Dry run of ${count}` }).click();
+    await page.getByText(`${count} would be done. ${count} in all.`).waitFor({ timeout: 120_000 });
+    await page.getByRole("button", { name: "All", exact: true }).click();
+    await page.getByRole("button", { name: `Dry run of ${all}` }).waitFor();
+  }
+  const redriven = async (/** @type {string} */ outcome) => {
+    const start = performance.now();
+    await page.getByRole("button", { name: `Redrive all ${all} that match` }).click();
+    await page.getByText(`${all} ${outcome}. ${all} in all.`, { exact: true }).waitFor({ timeout: 180_000 });
+    const took = performance.now() - start, shown = new Map();
+    const list = page.getByRole("group", { name: "Outcomes" });
+    await list.evaluate((box) => { box.scrollTop = 0; });
+    for (let last = -1; shown.size < all && shown.size !== last;) {
+      last = shown.size;
+      for (const [name, mark] of await list.locator(".outcome").evaluateAll((rows) => rows.map((row) => [row.querySelector("code")?.textContent, row.querySelector(".mark")?.className]))) shown.set(name, mark);
+      await list.evaluate((box) => new Promise((done) => { box.scrollTop += box.clientHeight; requestAnimationFrame(() => requestAnimationFrame(done)); }));
+    }
+    assert.equal(shown.size, all, "the outcome of each object is shown");
+    assert.deepEqual([...new Set(shown.values())], [`mark ${outcome}`]);
+    console.log(`parked: redriven, ${await verdict.innerText()} (${Math.round(took)} ms)`);
+  };
+  await redriven("parked");
+  await mend();
+  const start = performance.now();
+  await page.getByRole("button", { name: `Dry run of ${all}` }).click();
+  await page.getByText(`${all} would be done. ${all} in all.`).waitFor({ timeout: 180_000 });
+  console.log(`parked: dry run, ${await verdict.innerText()} (${Math.round(performance.now() - start)} ms)`);
+  await redriven("done");
+  await page.locator("p.verdict.good").waitFor();
+  await page.getByText("Nothing is parked: every record").waitFor();
+  await page.screenshot({ path: path.join(pictures, "parked-redriven.png") });
+  assert.deepEqual((await own.call("GET", "/dev/parked")).json.items, []);
+  await own.settle();
+  await page.goto(`${own.url}/console/verify`);
+  await page.getByRole("button", { name: "Recount", exact: true }).click();
+  await page.getByText(/0 differences found, 0 remain/).waitFor({ timeout: 60_000 });
+  await page.context().close();
+}, "--show-endpoint", "--limit", "user=60000"));
+
 test("time moves over a change to summer time, and what happened on the way is shown", async () => {
   for (const zone of ["Europe/Paris", "America/Sao_Paulo"]) {
     const page = await open({ timezoneId: zone });
@@ -160,7 +233,7 @@ test("each fault is shown with its proof", async () => {
   const page = await open();
   await page.goto(`${system.url}/console/chaos?user=chaos`);
   for (const name of ["Kill a consumer", "Lose an answer", "Throttle", "Slow down", "Two workers", "Deliver ten times"]) {
-    await page.locator(".story", { hasText: name }).click();
+    await page.locator(".story").filter({ has: page.getByText(name, { exact: true }) }).click();
     await page.getByRole("button", { name: "Show it" }).click();
     await page.getByText(/^. 20 writes, \d+ deliveries, 20 counted, 0 differences$/).waitFor();
     await page.locator(".verdict.good").waitFor();
@@ -169,10 +242,47 @@ test("each fault is shown with its proof", async () => {
   await page.context().close();
 });
 
+test("consumers are killed while it is written, everything comes ten more times, and nothing differs", () => alone(async (own) => {
+  const writes = short ? 100 : 1000, kills = short ? 5 : 20, page = await open();
+  await page.goto(`${own.url}/console/chaos?user=many`);
+  await page.locator(".story", { hasText: "Kill, then deliver ten times" }).click();
+  await page.locator(".field", { hasText: /^of/ }).locator("select").selectOption("each consumer in turn");
+  await page.getByLabel("writes").fill(String(writes));
+  await page.getByLabel("times", { exact: true }).fill(String(kills));
+  const began = performance.now();
+  await page.getByRole("button", { name: "Show it" }).click();
+  await page.locator("p.verdict").waitFor({ timeout: 300_000 });
+  const said = await page.locator("p.verdict").innerText(), hit = await page.getByText(/^The fault hit/).innerText();
+  console.log(`chaos: ${said}. ${hit} (${Math.round(performance.now() - began)} ms)`);
+  assert.match(said, new RegExp(`^✓ ${writes} writes, \\d+ deliveries, ${writes} counted, 0 differences$`));
+  assert.match(hit, new RegExp(`^The fault hit ${kills} times. The digest is the same .* 0 differences, 0 remain.$`));
+  const deliveries = Number(/(\d+) deliveries/.exec(said)?.[1]), consumers = (await own.call("GET", "/dev/capabilities")).json.consumers.length;
+  assert.ok(deliveries >= 11 * writes * consumers, `${deliveries} deliveries to ${consumers} consumers`);
+  const counted = page.locator("tr", { hasText: "tasks counted" }).locator("td");
+  assert.deepEqual(await counted.allInnerTexts(), ["0", String(writes)]);
+  assert.equal((await own.call("GET", "/v1/me/stats", undefined, "many")).json.totalTasks, writes);
+  await page.getByText("not connected").waitFor({ state: "detached" });
+  await page.screenshot({ path: path.join(pictures, "chaos-proof.png"), fullPage: true });
+  await page.context().close();
+}, "--limit", "user=60000"));
+
 test("data is what the public API says, and leads to the records", async () => {
   const page = await open();
   await page.goto(`${system.url}/console/data?user=ann`);
   await page.locator(".thing", { hasText: "Invoices" }).waitFor();
+  const card = (/** @type {string} */ heading) => page.locator(".card", { has: page.getByRole("heading", { name: heading, exact: true }) }), tree = card("Values tree").locator("li");
+  assert.deepEqual(await tree.locator("strong").allInnerTexts(), ["Health", "Run 10 km", "Buy shoes"], "each below its parent");
+  const indents = await tree.evaluateAll((items) => items.map((item) => parseFloat(getComputedStyle(item).paddingLeft)));
+  assert.ok(indents[0] < indents[1] && indents[1] < indents[2], String(indents));
+  const { revId } = (await system.call("GET", "/v1/values")).json;
+  await card("Values tree").getByText(revId).waitFor();
+  await page.getByLabel("week of").fill(day);
+  await card(`Plan of ${day}`).getByText("2 pomodoros").waitFor();
+  assert.deepEqual(await card(`Plan of ${day}`).locator("li strong").allInnerTexts(), ["Buy shoes", "Buy shoes"], "the action and its block");
+  await system.call("POST", `/v1/plans/${day}/complete`, { actionId: idOf("act", 3) });
+  await page.reload();
+  await card(`Plan of ${day}`).getByText("completed").waitFor();
+  await card("Values tree").getByText("completed").waitFor();
   await page.locator(".thing", { hasText: "Call the dentist again" }).first().click();
   await page.locator(".record", { hasText: "Call the dentist again" }).first().waitFor();
   await page.context().close();
@@ -216,7 +326,7 @@ test("the keyboard alone reaches every pane and follows a change", async () => {
 test("each pane is readable by everybody, in both themes and widths, and pictured", async () => {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     for (const width of [1280, 400]) {
-      if (process.env.NEXUS_SHORT && (colorScheme === "light") !== (width === 1280)) continue;
+      if (short && (colorScheme === "light") !== (width === 1280)) continue;
       const page = await open({ colorScheme, viewport: { width, height: 860 }, reducedMotion: "reduce" });
       for (const [i, [pane, query]] of panes.entries()) {
         await page.goto(`${system.url}/console/${pane}${query}`);
@@ -239,7 +349,8 @@ test("each pane is readable by everybody, in both themes and widths, and picture
 });
 
 let failed = 0;
-for (const [name, run] of tests) {
+const chosen = tests.filter(([name]) => name.includes(process.env.NEXUS_ONLY ?? ""));
+for (const [name, run] of chosen) {
   const began = performance.now(), before = problems.length;
   try {
     await run();
@@ -256,5 +367,5 @@ for (const [name, run] of tests) {
 }
 await browser.close();
 await system.stop();
-console.log(failed ? `console: ${failed} of ${tests.length} failed` : `console: ${tests.length} hold; pictures in ${pictures}`);
+console.log(failed ? `console: ${failed} of ${chosen.length} failed` : `console: ${chosen.length} hold; pictures in ${pictures}`);
 process.exitCode = failed ? 1 : 0;

@@ -1,5 +1,4 @@
-// Measures the console under load, and shows 1,000 writes under kills and ten deliveries. The arguments are the programs, nexus
-// and the browser, and the seconds of the load.
+// Measures the console under load. The arguments are the programs, nexus and the browser, and the seconds of the load.
 import assert from "node:assert/strict";
 import { started, browsing } from "./system.js";
 
@@ -28,17 +27,6 @@ while (performance.now() - began < Number(seconds) * 1000) {
 }
 const took = (performance.now() - began) / 1000;
 console.log(`${Math.round((written / took) * 60)} changes a minute: the page has ${Math.round((100 * (await metric("TaskDuration") - busy)) / took)} % of a core, at most ${Math.round(most / 1e6)} MB of heap`);
-
-await page.goto(`${system.url}/console/chaos?user=many`);
-for (const [story, times] of [["Kill a consumer", "20"], ["Deliver ten times", ""]]) {
-  await page.locator(".story", { hasText: story }).click();
-  await page.getByLabel("writes").fill("1000");
-  if (times) await page.getByLabel("times", { exact: true }).fill(times);
-  await page.getByRole("button", { name: "Show it" }).click();
-  await page.locator("p.verdict").waitFor({ timeout: 180_000 });
-  console.log(`${story}: ${await page.locator("p.verdict").innerText()}. ${await page.getByText(/^The fault hit/).innerText()}`);
-  assert.match(await page.locator("p.verdict").innerText(), /1000 writes, \d+ deliveries, 1000 counted, 0 differences/);
-}
 assert.deepEqual(problems, []);
 await browser.close();
 await system.stop();

@@ -78,12 +78,18 @@ func (p Plan) sum(date string) *Day {
 			done[t.ActionID] = true
 		}
 	}
+	var worked time.Duration // seconds of a block count: several may make a minute
+	times := map[BlockType]time.Duration{}
 	for _, b := range p.Blocks {
-		minutes := int(b.EndTimeIso.Sub(b.StartTimeIso) / time.Minute)
-		day.Minutes[b.BlockType] += minutes
+		took := b.EndTimeIso.Sub(b.StartTimeIso)
+		times[b.BlockType] += took
 		if b.BlockType == Pomodoro && done[b.ActionID] {
-			day.DoneMinutes += minutes
+			worked += took
 		}
 	}
+	for of, took := range times {
+		day.Minutes[of] = int(took.Round(time.Minute) / time.Minute)
+	}
+	day.DoneMinutes = int(worked.Round(time.Minute) / time.Minute)
 	return day
 }

@@ -1,0 +1,70 @@
+package local_test
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"nexus/pkg/local"
+)
+
+// sampleOf finds an operation's id and its sample for a shell in the page.
+var sampleOf = regexp.MustCompile(`(?s)<article id="(\w+)" class="operation".*?<summary>curl</summary>` +
+	`<pre tabindex="0"><code>(.*?)</code>`)
+
+// Every sample for a shell is a request that the system understands: it is carried out, or refused for what there is.
+func TestPlatform_understandsTheSamplesOfItsDocumentation(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: no curl, so the samples of /docs were not run")
+	}
+	s := startSystem(t, local.Options{Store: local.Memory})
+	ids := []string{}
+	for name, made := range map[string]any{
+		"TASK_ID": s.must("POST", "/v1/tasks", object{"title": "t"})["taskId"],
+		"NOTE_ID": s.must("POST", "/v1/notes", object{"title": "n"})["noteId"],
+		"EVENT_ID": s.must("POST", "/v1/events", object{
+			"title": "e", "startUtc": "2026-03-02T09:00:00Z", "endUtc": "2026-03-02T10:00:00Z", "startTzid": "UTC",
+		})["eventId"],
+	} {
+		ids = append(ids, name, made.(string))
+	}
+	response, err := s.client.Get(s.URL() + "/docs")
+	require.NoError(t, err)
+	page, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	samples := sampleOf.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, samples, strings.Count(string(page), `class="operation"`))
+	fine := []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed}
+	carriedOut := 0
+	for _, one := range samples {
+		command := strings.NewReplacer(ids...).Replace(html.UnescapeString(one[2]))
+		asked := exec.CommandContext(t.Context(), "sh", "-c",
+			strings.Replace(command, "curl", `curl -s -m 10 -w "\n%{http_code}"`, 1))
+		asked.Env = append(os.Environ(), "NEXUS="+s.URL(), "TOKEN="+s.user)
+		answer, err := asked.Output()
+		require.NoError(t, err, "%s\n%s", one[1], command)
+		status, err := strconv.Atoi(string(answer[strings.LastIndexByte(string(answer), '\n')+1:]))
+		require.NoError(t, err, "%s\n%s", command, answer)
+		switch {
+		case status < 300:
+			carriedOut++
+		case one[1] == "commitPlan": // its to-do is of a values tree that is not there
+			require.Equal(t, http.StatusUnprocessableEntity, status)
+			require.Contains(t, string(answer), "todo-action-unknown")
+		default:
+			require.True(t, slices.Contains(fine, status), "%s\n%s\n%s", one[1], command, answer)
+		}
+	}
+	require.Greater(t, carriedOut, len(samples)/3)
+}
