@@ -164,7 +164,7 @@ func (k *hooks) change(e *endpoint) (command.Command, string) {
 // filter returns the types of events that an endpoint is to get.
 func (k *hooks) filter() string {
 	return pick(k.h.luck, `["*"]`, `["*"]`, `["task.*","reminder.due"]`, `["task.completed","event.*","note.created"]`,
-		`["reminder.*","event_master.updated","instance.*"]`)
+		`["reminder.*","master.updated","instance.*"]`)
 }
 
 // address returns that of a receiver of its own.
