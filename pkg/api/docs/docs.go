@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-//go:embed page.html docs.css docs.js try.js
+//go:embed page.html guides.html docs.css docs.js try.js
 var assets embed.FS
 
 // policy lets the page load only the files served beside it, and ask only the system that serves it.
@@ -28,7 +28,7 @@ func New(document []byte) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := template.ParseFS(assets, "page.html")
+	t, err := template.ParseFS(assets, "page.html", "guides.html")
 	if err != nil {
 		return nil, fmt.Errorf("parse the page's template: %w", err)
 	}

@@ -58,6 +58,8 @@ try {
     assert.deepEqual(await accessible(page), [], `axe, ${name}`);
     const { scrollWidth, clientWidth } = await page.evaluate(() => ({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth }));
     assert.ok(scrollWidth <= clientWidth, `${name}: ${scrollWidth} of ${clientWidth}`);
+    await page.locator("#guide-versions h3").evaluate((title) => title.scrollIntoView({ behavior: "instant" }));
+    await page.screenshot({ path: path.join(pictures, `docs-guides-${name}.png`) });
     await change.locator("h3").evaluate((title) => title.scrollIntoView({ behavior: "instant" }));
     await page.screenshot({ path: path.join(pictures, `docs-${name}.png`) });
     await create.getByRole("link", { name: "Follow this change" }).click();
