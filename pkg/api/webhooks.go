@@ -134,7 +134,7 @@ func rotateOperation(t *entity.Type) *operation {
 	return &operation{
 		id: "rotateWebhook", method: http.MethodPost, path: pathOf(t) + "/rotate", tag: t.Plural, writes: true,
 		precondition: mayHaveVersion, finds: true, summary: "Give a webhook a new secret",
-		detail:  "Messages are signed by both for 24 hours. One of two rotations within that time ends the first secret.",
+		detail:  "Messages are signed by both for 24 hours. Another rotation within that time ends the oldest secret.",
 		answers: []documented{entityAnswer(http.StatusOK, t, "The webhook, with the new secret."), goneAnswer},
 		run: func(ctx context.Context, s *Config, c call) (answer, error) {
 			if err := s.mayHook(); err != nil {
