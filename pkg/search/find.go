@@ -95,7 +95,7 @@ func (x *Index) Find(q Question) Found {
 	}
 	out.More = len(places) > q.Limit
 	for _, p := range places[:min(q.Limit, len(places))] {
-		out.Hits = append(out.Hits, x.hit(p, of, q.Now))
+		out.Hits = append(out.Hits, x.hit(p, of, q))
 	}
 	return out
 }
@@ -221,11 +221,11 @@ func (s Sort) compare(a, b Place) int {
 func compareText(a, b string) int { return strings.Compare(a, b) }
 
 // hit returns the document at a place with its snippets.
-func (x *Index) hit(p Place, of []matches, now time.Time) Hit {
+func (x *Index) hit(p Place, of []matches, q Question) Hit {
 	doc := x.at[p.Ref]
 	h := Hit{Document: *x.docs[doc].Document, Place: p}
-	h.advance(now)
+	h.advance(q.Now)
 	h.Title = x.title(&h.Document)
-	h.Snippets = x.snippets(doc, of)
+	h.Snippets = x.snippets(doc, of, q.Query.must)
 	return h
 }

@@ -128,6 +128,10 @@ func TestIndex_showsSnippets(t *testing.T) {
 		marked = append(marked, string([]rune(body.Text)[m.From:m.To]))
 	}
 	require.Equal(t, []string{"train", "Zürich"}, marked)
+	phrase, err := search.Parse(`"train to zurich"`, words.Split)
+	require.NoError(t, err)
+	found := x.Find(search.Question{Query: phrase, Now: noon, Sort: search.ByRank, Limit: 1}).Hits
+	require.Len(t, found[0].Snippets[0].Marks, 3, "each word of a phrase")
 }
 
 func TestIndex_cutsSnippetsBetweenCharacters(t *testing.T) {

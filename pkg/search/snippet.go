@@ -30,14 +30,16 @@ const (
 	maxSnippetBytes = 600
 )
 
-// snippets returns the parts of the document's texts in which a clause was found.
-func (x *Index) snippets(doc int32, of []matches) []Snippet {
+// snippets returns the parts of the document's texts in which clauses were found, each word of a clause marked.
+func (x *Index) snippets(doc int32, of []matches, clauses []clause) []Snippet {
 	d := x.docs[doc]
 	marked := make([][]int, len(d.Texts)) // of each text, the words that were found
-	for _, m := range of {
+	for n, m := range of {
 		for _, p := range m[doc] {
 			i := int(p) / textStride
-			marked[i] = append(marked[i], int(p)%textStride)
+			for word := range clauses[n].words {
+				marked[i] = append(marked[i], int(p)%textStride+word)
+			}
 		}
 	}
 	var out []Snippet
