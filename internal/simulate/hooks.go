@@ -175,15 +175,23 @@ func (k *hooks) address() string {
 	return address
 }
 
-// try has a user send a message to an endpoint by which to try it.
-func (k *hooks) try() {
+// someActive draws a user and an endpoint; nil if there is none to whom messages may be sent.
+func (k *hooks) someActive() *endpoint {
 	h := k.h
 	living := k.living(h.users[h.luck.IntN(len(h.users))])
 	if len(living) == 0 {
-		return
+		return nil
 	}
-	e := living[h.luck.IntN(len(living))]
-	if !e.isActive() || h.isAway(e.user) {
+	if e := living[h.luck.IntN(len(living))]; e.isActive() && !h.isAway(e.user) {
+		return e
+	}
+	return nil
+}
+
+// try has a user send a message to an endpoint by which to try it.
+func (k *hooks) try() {
+	h, e := k.h, k.someActive()
+	if e == nil {
 		return
 	}
 	var id string
@@ -201,13 +209,8 @@ func (k *hooks) try() {
 
 // sendAgain has a user ask for messages again.
 func (k *hooks) sendAgain() {
-	h := k.h
-	living := k.living(h.users[h.luck.IntN(len(h.users))])
-	if len(living) == 0 {
-		return
-	}
-	e := living[h.luck.IntN(len(living))]
-	if !e.isActive() || h.isAway(e.user) {
+	h, e := k.h, k.someActive()
+	if e == nil {
 		return
 	}
 	f := webhook.Filter{State: pick(h.luck, "", webhook.StateDead, webhook.StateDone)}

@@ -84,8 +84,12 @@ func (s *Config) checked(
 		}
 	}
 	types, _ := c.doc[outbox.AttrEventTypes].([]any) // anything else is refused as for every entity
+	var known []string
+	if len(types) > 0 {
+		known = webhook.EventTypes(s.Registry)
+	}
 	for i, one := range types {
-		if pattern, ok := one.(string); ok && !webhook.HasEvents(s.Registry, pattern) {
+		if pattern, ok := one.(string); ok && !webhook.HasEvents(known, pattern) {
 			at := fmt.Sprintf("/%s/%d", outbox.AttrEventTypes, i)
 			return answer{}, refuseFields(entity.FieldError{Pointer: at, Detail: "is the type of no event"})
 		}

@@ -22,10 +22,9 @@ type clock struct {
 	machine func() time.Time
 	file    string // empty: the offset ends with the process
 
-	mu     sync.Mutex
-	offset time.Duration
-	moves  []move        // the last ones, in order
-	moved  chan struct{} // closed and replaced by every move
+	mu    sync.Mutex
+	moves []move        // the last ones, in order: the offset is that of the last
+	moved chan struct{} // closed and replaced by every move
 }
 
 const resetClock = "Remove the file; the clock then shows the machine's time, which may be earlier than what it showed"
@@ -36,8 +35,7 @@ type savedClock struct {
 	Moves  []move `json:"moves,omitempty"`
 }
 
-// move is a change of the offset, at a second of the machine's clock: records have no finer time. The offset is rounded
-// up to a second, so that a record of a second is not before what was written in it.
+// move is a change of the offset, at a second of the machine's clock: records have no finer time.
 type move struct {
 	At     time.Time     `json:"at"`
 	Offset time.Duration `json:"offset"`
@@ -61,10 +59,13 @@ func openClock(machine func() time.Time, file string) (*clock, error) {
 	if err := json.Unmarshal(content, &saved); err != nil {
 		return nil, engine.Damaged(file, err, resetClock)
 	}
-	if c.offset, err = time.ParseDuration(saved.Offset); err != nil || c.offset < 0 {
+	offset, err := time.ParseDuration(saved.Offset)
+	if err != nil || offset < 0 {
 		return nil, engine.Damaged(file, fmt.Errorf("offset %q is no duration from zero on", saved.Offset), resetClock)
 	}
-	c.moves = saved.Moves
+	if c.moves = saved.Moves; len(c.moves) == 0 { // a release before this one has written it
+		c.moves = []move{{Offset: offset}}
+	}
 	return c, nil
 }
 
@@ -75,19 +76,27 @@ func (c *clock) Now() time.Time {
 	return c.now()
 }
 
-func (c *clock) now() time.Time { return c.machine().Add(c.offset).UTC() }
+func (c *clock) now() time.Time { return c.machine().Add(c.offset()).UTC() }
+
+func (c *clock) offset() time.Duration {
+	if len(c.moves) == 0 {
+		return 0
+	}
+	return c.moves[len(c.moves)-1].Offset
+}
 
 // at returns the platform's time at an instant of the machine's clock, as it is moved now.
 func (c *clock) at(instant time.Time) time.Time { return instant.Add(c.Offset()).UTC() }
 
-// recorded returns the platform's time at an instant of the machine's clock, as it was moved then. It gives the same
-// for as long as the moves since are kept.
+// recorded returns the platform's time at a second of the machine's clock, as it was moved then. The offset is rounded
+// up to a second, so that a record of a second is not before what was written in it. It gives the same for as long as
+// the moves since are kept.
 func (c *clock) recorded(instant time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range slices.Backward(c.moves) {
 		if !instant.Before(m.At) {
-			return instant.Add(m.Offset).UTC()
+			return instant.Add((m.Offset + time.Second - 1).Truncate(time.Second)).UTC()
 		}
 	}
 	return instant.UTC()
@@ -97,7 +106,7 @@ func (c *clock) recorded(instant time.Time) time.Time {
 func (c *clock) Offset() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.offset
+	return c.offset()
 }
 
 // MoveTo sets the clock to the instant, from which it continues. A past instant is errBackwards.
@@ -108,10 +117,8 @@ func (c *clock) MoveTo(at time.Time) error {
 	if at.Before(now) {
 		return fmt.Errorf("%w: it is %s already", errBackwards, now.Format(time.RFC3339))
 	}
-	offset := c.offset + at.Sub(now)
-	moves := append(slices.Clone(c.moves), move{
-		c.machine().UTC().Truncate(time.Second), (offset + time.Second - 1).Truncate(time.Second),
-	})
+	offset := c.offset() + at.Sub(now)
+	moves := append(slices.Clone(c.moves), move{c.machine().UTC().Truncate(time.Second), offset})
 	moves = moves[max(0, len(moves)-keptMoves):]
 	if c.file != "" {
 		content, err := json.Marshal(savedClock{offset.String(), moves})
@@ -122,7 +129,7 @@ func (c *clock) MoveTo(at time.Time) error {
 			return fmt.Errorf("move clock: %w", err)
 		}
 	}
-	c.offset, c.moves = offset, moves
+	c.moves = moves
 	close(c.moved)
 	c.moved = make(chan struct{})
 	return nil

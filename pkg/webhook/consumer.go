@@ -40,12 +40,6 @@ func (*Consumer) AcceptsBatches() {}
 // Apply implements [change.Consumer]. A user without endpoints costs one query in each batch, and nothing else.
 func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Outcome {
 	outcomes := make([]change.Outcome, len(batch))
-	if c.Happened != nil {
-		batch = slices.Clone(batch)
-		for i := range batch {
-			batch[i].Created = c.Happened(batch[i].Created)
-		}
-	}
 	byUser := map[string][]int{}
 	for i, ch := range batch {
 		switch {
@@ -99,6 +93,9 @@ func (c *Consumer) applyTo(
 	unread := map[item.Key]error{}
 	for _, i := range indexes {
 		ch := &batch[i]
+		if c.Happened != nil {
+			ch.Created = c.Happened(ch.Created)
+		}
 		ch.Kind, err = change.KindOf(ctx, *ch, func(ctx context.Context, key item.Key) (item.Item, error) {
 			return table.Find(ctx, c.Store, key)
 		})

@@ -100,7 +100,7 @@ func EventTypes(r *entity.Registry) []string {
 	return slices.Compact(out)
 }
 
-// HasEvents reports whether an event can be of the type, or one of all such as task.*.
-func HasEvents(r *entity.Registry, pattern string) bool {
-	return slices.ContainsFunc(EventTypes(r), func(kind string) bool { return areFor([]string{pattern}, kind) })
+// HasEvents reports whether one of the types of events is the type, or one of all such as task.*.
+func HasEvents(types []string, pattern string) bool {
+	return slices.ContainsFunc(types, func(kind string) bool { return areFor([]string{pattern}, kind) })
 }
