@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/item"
 	"nexus/pkg/limit"
 	"nexus/pkg/product"
+	"nexus/pkg/reminders"
 )
 
 // What docs/limits.md says.
@@ -249,7 +250,7 @@ func (h *history) countsOf(s *userState) map[string]int {
 		}
 	}
 	for _, one := range h.schedules.Entries() {
-		if userOfPayload(one.Payload) == s.user {
+		if userOfPayload(one.Payload) == s.user && strings.HasPrefix(one.Name, reminders.SchedulePrefix) {
 			counts[limit.Schedules]++
 		}
 	}

@@ -172,6 +172,24 @@ func TestSearch_showsWhatIsTodayWithItsTimes(t *testing.T) {
 	require.Equal(t, []string{"due 20T10:00"}, b.timed(query.SearchQuery{Text: "due"}))
 }
 
+func TestSearch_showsNoOccurrenceOfADayThatTheZoneSkips(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.put(product.NewUserMeta(ann, noon).Clone())
+	b.set(product.NewUserMeta(ann, noon), item.Item{"defaultTzid": item.String("Pacific/Apia")})
+	of := b.series(`"title":"days","isAllDay":true,"startDate":"2011-12-29","endDate":"2011-12-30",` +
+		`"rrule":"FREQ=DAILY;COUNT=4"`)
+	b.except(ann, of, "20111230", item.Item{"title": item.String("the day that is skipped")})
+	b.except(ann, of, "20111231", item.Item{"title": item.String("the day after")})
+	skipped := time.Date(2011, time.December, 30, 10, 0, 0, 0, time.UTC) // midnight to the 31st in Apia
+	require.Equal(t, []string{"the day after 30T10:00 20111231"},
+		b.timed(query.SearchQuery{From: skipped, To: skipped.AddDate(0, 0, 1)}), "as in the agenda")
+	page, err := b.service.Agenda(ctx, ann, query.AgendaQuery{From: skipped, To: skipped.AddDate(0, 0, 1), Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 1)
+	require.Equal(t, []string{"the day that is skipped"}, b.timed(query.SearchQuery{Text: "skipped"}), "it has no time")
+}
+
 func TestSearch_takesTheRestOfAnExceptionFromItsSeries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -144,17 +144,25 @@ func (v *searchView) when(d *search.Document) (*search.Span, string) {
 				return span, date
 			}
 		}
-		return v.earliest(d, func(time.Time, time.Time) bool { return true }), dateOfException(d)
+		return v.earliest(d, func(time.Time, time.Time) bool { return true })
 	}
 	return v.first(d)
 }
 
-func dateOfException(d *search.Document) string {
-	if d.Type != entity.TypeInstance {
-		return ""
+// has reports whether an exception's series has its date in the user's zone: of a day that the zone skips, the
+// occurrence is that of the day after (pkg/recurrence).
+func (v *searchView) has(d *search.Document, date string) bool {
+	of := v.index.Get(d.Parent)
+	if of == nil {
+		return false
 	}
-	date, _ := dateOf(d.ID)
-	return date
+	row := v.row(of)
+	rule, err := v.rules.compiled(row, product.CompileMaster)
+	if err != nil {
+		return false
+	}
+	_, ok := series.Compiled(row, rule, v.zone).On(date)
+	return ok
 }
 
 // first returns the first time in the window.
@@ -167,12 +175,18 @@ func (v *searchView) first(d *search.Document) (*search.Span, string) {
 	case d.Type == product.TypeReminder && d.Data != "":
 		return v.firstOfReminder(d)
 	}
-	return v.earliest(d, v.shows), dateOfException(d)
+	return v.earliest(d, v.shows)
 }
 
-// earliest returns the earliest of the document's own spans that counts, in real instants.
-func (v *searchView) earliest(d *search.Document, counts func(start, end time.Time) bool) *search.Span {
-	var first *search.Span
+// earliest returns the earliest of the document's own spans that counts, in real instants, and of an exception its date.
+func (v *searchView) earliest(
+	d *search.Document, counts func(start, end time.Time) bool,
+) (first *search.Span, date string) {
+	if d.Type == entity.TypeInstance {
+		if date, _ = dateOf(d.ID); len(d.Spans) > 0 && !v.has(d, date) {
+			return nil, date
+		}
+	}
 	for _, s := range d.Spans {
 		if s.Floating {
 			s.Start, s.End = item.Resolve(s.Start, v.zone), item.Resolve(s.End, v.zone)
@@ -181,7 +195,7 @@ func (v *searchView) earliest(d *search.Document, counts func(start, end time.Ti
 			first = &s
 		}
 	}
-	return first
+	return first, date
 }
 
 // row returns the row that a document keeps. Its key tells it from other users' rows.
