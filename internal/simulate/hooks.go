@@ -331,7 +331,8 @@ func (k *hooks) bringAll() (moved bool) {
 	return moved
 }
 
-// wake waits for the next call of a worker for whom something waits. It reports whether there is one.
+// wake waits for the next call of a worker for whom something waits, also the lane of an endpoint that is gone. It
+// reports whether there is one.
 func (k *hooks) wake() bool {
 	if k == nil || k.h.violation != nil {
 		return false
@@ -340,6 +341,11 @@ func (k *hooks) wake() bool {
 	users := map[string]bool{}
 	for _, o := range k.outs {
 		users[o.user] = users[o.user] || !h.isGone(o.user)
+	}
+	for key, id := range k.lanes {
+		if e, user := k.endpoints[id], userOf(key); e == nil || e.row == nil {
+			users[user] = users[user] || !h.isGone(user)
+		}
 	}
 	var at time.Time
 	for _, one := range h.schedules.Entries() {
