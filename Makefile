@@ -19,6 +19,8 @@ FUZZTIME  ?= 10s
 TESTFLAGS ?=
 # Which packages the race detector runs.
 RACED ?= ./...
+# Which packages run their long form; by default all that have one.
+LONG ?= $$(git grep -l '"nexus/internal/long"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Which benchmarks, how often each, and for how long or how many times.
 BENCH     ?= .
 COUNT     ?= 1
@@ -78,6 +80,9 @@ demo: engine ## play one user's week through a system of its own and check every
 
 test: engine icaljs httpece webhookreaders ## run every test; says how many ran (TESTFLAGS)
 	$(GO) run ./internal/testreport $(TESTFLAGS) ./...
+
+long: engine ## run the tests that have a long form, in that form (LONG, TESTFLAGS)
+	NEXUS_LONG=1 $(GO) run ./internal/testreport -timeout 30m $(TESTFLAGS) $(LONG)
 
 second-engine: ## run the functions on Amazon's DynamoDB Local, where Java is; its license asks for an AWS account (TESTFLAGS)
 	@$(GO) run ./internal/tools/secondengine $(TESTFLAGS)

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/internal/cost"
+	"nexus/internal/long"
 )
 
 // The capacity for the bill's users is the bill's, within a hundredth.
 func TestCapacity_isThatOfTheBill(t *testing.T) {
 	t.Parallel()
-	m := replayed(t, 3, 30, 1)
+	m := replayed(t, 3, 7, 1)
 	bill := cost.NewBill(m, cost.DefaultPrices(), cost.When{})
 	c, err := cost.NewCapacity(m, m.Load.Users, 5, cost.StageSettings{}, cost.NewQuotas())
 	require.NoError(t, err)
@@ -57,6 +58,7 @@ func TestCapacity_isThatOfTheBill(t *testing.T) {
 // The tables of docs/capacity.md are what nexus capacity prints.
 func TestCapacity_isThatOfTheDocument(t *testing.T) {
 	t.Parallel()
+	long.Only(t, "replays a month of ten users")
 	page, err := os.ReadFile("../../docs/capacity.md")
 	require.NoError(t, err)
 	m := replayed(t, 10, 30, 1)

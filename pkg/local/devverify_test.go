@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"nexus/internal/long"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/links"
@@ -143,7 +144,10 @@ func (c *client) write(ctx context.Context, done *atomic.Int64) error {
 
 func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 	t.Parallel()
-	items, damaged, bogus := 300, 20, 10
+	items, damaged, bogus := 60, 20, 10
+	if long.Tests() {
+		items = 300
+	}
 	if os.Getenv("NEXUS_SOAK") != "" {
 		items, damaged, bogus = 5000, 200, 50
 	}
@@ -281,7 +285,10 @@ func (c *client) lags(ctx context.Context) (slowest time.Duration, err error) {
 func TestPostVerify_showsNoPartialNumbersDuringARebuild(t *testing.T) {
 	t.Parallel()
 	const writers = 2
-	items := 300
+	items := 60
+	if long.Tests() {
+		items = 300
+	}
 	if os.Getenv("NEXUS_SOAK") != "" {
 		items = 5000
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/command"
 	"nexus/pkg/local"
 	"nexus/pkg/product"
@@ -121,6 +122,7 @@ func (s *system) putSchedules() int {
 // all the while, and the changes put about as many schedules as one.
 func TestPlatform_schedulesForOthersWhileOneUserChangesTheZoneAHundredTimes(t *testing.T) {
 	t.Parallel()
+	long.Only(t, "changes the zone a hundred times")
 	s := startSystem(t, local.Options{Ephemeral: true, Settling: 5 * time.Minute})
 	attacker := s.mover("attacker")
 	attacker.float(t, *walkItems, s.now().Add(240*time.Hour))
@@ -144,6 +146,7 @@ func TestPlatform_schedulesForOthersWhileOneUserChangesTheZoneAHundredTimes(t *t
 // Five users change their zones again and again, so that their walks never end.
 func TestPlatform_schedulesForOthersBesideWalksThatNeverEnd(t *testing.T) {
 	t.Parallel()
+	long.Only(t, "lets walks take minutes")
 	s := startSystem(t, local.Options{Ephemeral: true, Settling: 5 * time.Minute})
 	var movers []mover
 	for n := range 5 {

@@ -56,7 +56,7 @@ func TestCheck_showsALedgerRowAsItIsAndShouldBe(t *testing.T) {
 	require.Equal(t, []string{fmt.Sprintf(name, a, "nothing, expires")},
 		with(func(e *projection.Evidence) { e.Item = nil }))
 	require.Equal(t, []string{fmt.Sprintf(name, b, a)}, with(func(e *projection.Evidence) { e.Ledger = rows[1] }))
-	tooLong := titled("ann", "note_1", long).New
+	tooLong := titled("ann", "note_1", lengthy).New
 	found := with(func(e *projection.Evidence) { e.Item = tooLong })
 	require.Len(t, found, 1)
 	require.Contains(t, found[0], `not "contribution of `)

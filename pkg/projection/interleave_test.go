@@ -140,10 +140,10 @@ func TestConsumer_takesARefusedEntryBackInEveryOrder(t *testing.T) {
 			s.happened(slices.Concat(first, second)...)
 			s.applied(first[0])
 			// The entry that cannot be kept is a later one of note_1, in place of the title that its row has.
-			s.change(entity.SumKey("ann", "titles"), "sum", item.Map{"latest": item.String("one"), long: item.Int(1)})
+			s.change(entity.SumKey("ann", "titles"), "sum", item.Map{"latest": item.String("one"), lengthy: item.Int(1)})
 			s.change(entity.SumKey("ann", "titles"), "sumLast", item.Map{
 				"item": item.String("note_1"), "v": item.Int(2),
-				"c": item.String(`t1 {"add":{"` + long + `":1},"open":"` + long + `"}`),
+				"c": item.String(`t1 {"add":{"` + lengthy + `":1},"open":"` + lengthy + `"}`),
 			})
 			return workers(s)
 		}))

@@ -95,7 +95,7 @@ func TestConsumer_findsATooLongContributionUnderALongID(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t)
 	id := "note_" + strings.Repeat("i", 500)
-	require.Equal(t, []change.Verdict{isPoison}, r.apply(titled("ann", id, long)))
+	require.Equal(t, []change.Verdict{isPoison}, r.apply(titled("ann", id, lengthy)))
 	require.Nil(t, r.sumRow("ann"), "it is not counted before it is parked")
 }
 

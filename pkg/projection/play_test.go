@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
@@ -310,9 +311,7 @@ func contributed(row item.Item) string {
 // explore plays a scene in every order, and fails with the first that is judged to be wrong.
 func explore(t *testing.T, name string, o interleave.Options, make func() interleave.World) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("plays every order, one call at a time")
-	}
+	long.Only(t, "plays every order, one call at a time")
 	result, err := interleave.Explore(t.Context(), make, o)
 	require.NoError(t, err, "%s, play %d", name, result.Plays)
 	t.Logf("%s: %d plays", name, result.Plays)

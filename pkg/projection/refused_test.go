@@ -30,8 +30,8 @@ func byTitle(_ *entity.Type, it item.Item) projection.Amounts {
 }
 
 var (
-	long  = strings.Repeat("x", 1025) // one byte more than a sort key of an index may have
-	large = strings.Repeat("x", 400<<10)
+	lengthy = strings.Repeat("x", 1025) // one byte more than a sort key of an index may have
+	large   = strings.Repeat("x", 400<<10)
 )
 
 // refusing is a store with an own sum by title.
@@ -101,9 +101,9 @@ const (
 func TestConsumer_parksAloneAContributionThatNoRowCanHold(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]change.Change{
-		"open": titled("ann", "note_bad", long), "row": titled("ann", "note_bad", large),
+		"open": titled("ann", "note_bad", lengthy), "row": titled("ann", "note_bad", large),
 		"text": created("ann", product.Note(), "note_bad", item.Item{
-			entity.AttrTitle: item.String("t"), product.AttrBody: item.String(long),
+			entity.AttrTitle: item.String("t"), product.AttrBody: item.String(lengthy),
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,9 +128,9 @@ func TestConsumer_parksAloneAContributionThatNoRowCanHold(t *testing.T) {
 func TestConsumer_parksAloneTheRefusedRecordsOfAnItem(t *testing.T) {
 	t.Parallel()
 	first := titled("ann", "note_1", "one")
-	bad := retitled(first, long)
+	bad := retitled(first, lengthy)
 	good := retitled(bad, "three")
-	worse := retitled(good, long+long)
+	worse := retitled(good, lengthy+lengthy)
 	for _, aged := range []time.Duration{0, 2 * time.Hour} {
 		r := newRefusing(t)
 		r.now = morning.Add(aged)
@@ -157,7 +157,7 @@ func (r *refusing) countBad() {
 	row["sumVersion"] = item.Int(2)
 	row["sumLast"] = item.Map{
 		"item": item.String("note_bad"), "v": item.Int(1),
-		"c": item.String(`o1 {"add":{"notes":1},"open":"` + long + `"}`),
+		"c": item.String(`o1 {"add":{"notes":1},"open":"` + lengthy + `"}`),
 	}
 	require.NoError(r.t, r.store.Put(r.t.Context(), table.Put{Item: row}))
 }
@@ -184,7 +184,7 @@ func TestConsumer_takesBackAPendingEntryThatIsRefused(t *testing.T) {
 		t.Parallel()
 		r := newRefusing(t)
 		r.countBad()
-		require.Equal(t, []change.Verdict{isDone}, r.apply(retitled(titled("ann", "note_bad", long), "short")))
+		require.Equal(t, []change.Verdict{isDone}, r.apply(retitled(titled("ann", "note_bad", lengthy), "short")))
 		require.EqualValues(t, 2, r.notes("ann"))
 		require.EqualValues(t, 2, r.ledger("ann", "note_bad").Int("v"))
 	})

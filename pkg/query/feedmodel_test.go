@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nexus/internal/long"
 	"nexus/pkg/changes/changelog"
 	"nexus/pkg/changes/token"
 	"nexus/pkg/entity"
@@ -470,8 +471,13 @@ func (w *feedWorld) act(calm bool) {
 	}
 }
 
-// historiesOfACheck are those that each check of rapid plays.
-const historiesOfACheck = 10
+// historiesOfACheck returns how many histories each check of rapid plays.
+func historiesOfACheck() uint64 {
+	if long.Tests() {
+		return 10
+	}
+	return 2
+}
 
 // TestService_bringsEveryDeviceInStep plays histories of one user by the rules of the change log.
 func TestService_bringsEveryDeviceInStep(t *testing.T) {
@@ -479,7 +485,7 @@ func TestService_bringsEveryDeviceInStep(t *testing.T) {
 	resets := map[query.ResetReason]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
-		for history := range uint64(historiesOfACheck) {
+		for history := range historiesOfACheck() {
 			w := &feedWorld{
 				T: t, Rand: rand.New(rand.NewPCG(seed, history)), now: noon, rows: map[item.Key]item.Item{},
 				highest: map[entity.Ref]int64{}, resets: resets,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
@@ -78,9 +79,7 @@ func gather(t *testing.T, b *fixture, attr string, read func(cursor string) (que
 
 func TestFilter_findsWhatAScanOfEverythingFinds(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("one goroutine asks much: nothing for the race detector")
-	}
+	long.Only(t, "asks for every filter")
 	b := setup(t)
 	chance := rand.New(rand.NewPCG(7, 7))
 	tasks, notes := b.crowd(chance, ann, 700)

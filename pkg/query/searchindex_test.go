@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/blob"
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/changes/changelog"
@@ -166,9 +167,7 @@ func TestSearch_refusesASnapshotOfAnotherForm(t *testing.T) {
 
 func TestSearch_refusesTooManyItems(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("makes 50,001 items")
-	}
+	long.Only(t, "makes 50,001 items")
 	b := setup(t)
 	newest := b.notes(query.MaxSearched + 1)
 	objects := blobmemory.New(nil)

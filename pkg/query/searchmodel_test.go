@@ -213,7 +213,7 @@ func TestService_searchesWhatThereIs(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
-		for history := range uint64(historiesOfACheck) {
+		for history := range historiesOfACheck() {
 			w := &searchWorld{
 				feedWorld: &feedWorld{
 					T: t, Rand: rand.New(rand.NewPCG(seed, history)), now: noon, rows: map[item.Key]item.Item{},

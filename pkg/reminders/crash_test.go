@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/item"
 )
 
@@ -148,9 +149,7 @@ func TestReminders_areExactAfterACrashOrAnotherWorkerAtEveryStep(t *testing.T) {
 }
 
 func strikeAtEachStep(t *testing.T, scenarios, meddlers map[string]func(w *fixture), s strikes) {
-	if testing.Short() {
-		t.Skip("plays a thousand histories")
-	}
+	long.Only(t, "plays a thousand histories")
 	for name, scenario := range scenarios {
 		for meddler, meddle := range meddlers {
 			t.Run(name+"/"+meddler, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
 	"nexus/pkg/item"
@@ -156,9 +157,7 @@ func client(records []change.Change) interleave.Worker {
 
 func TestConsumer_walksExactlyInEveryOrderOfTwoWorkers(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("plays every order")
-	}
+	long.Only(t, "plays every order")
 	due := func(at string) func(w *fixture) {
 		return func(w *fixture) { w.set("task_1", product.AttrDueUtc, item.String(at)) }
 	}

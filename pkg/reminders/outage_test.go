@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/bus"
 	busmemory "nexus/pkg/bus/memory"
 	"nexus/pkg/change"
@@ -20,9 +21,7 @@ import (
 // One call fails, and the process goes on: what it could not read is not taken for what is not there.
 func TestReminders_areExactAfterAnOutageOfOneCall(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("plays a thousand histories")
-	}
+	long.Only(t, "plays a thousand histories")
 	all := maps.Clone(scenarios)
 	maps.Copy(all, seriesScenarios)
 	for name, scenario := range all {

@@ -6,13 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/pkg/local"
 )
 
 func TestLoad_runsEachBenchmarkOnSmallTables(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs every benchmark once")
-	}
+	long.Only(t, "runs every benchmark once")
 	require.NoError(t, flag.Set("test.benchtime", "1x"))
 	for name, f := range map[string]func(*testing.B){
 		"http":        func(b *testing.B) { benchmarkHTTP(b, local.Memory, 2, 60, 6, 2) },

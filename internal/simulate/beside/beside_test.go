@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/internal/simulate/beside"
 )
 
@@ -52,9 +53,7 @@ func TestBuild_findsThatAReleaseBeforeSingleWritesIsNotToBeMixed(t *testing.T) {
 // build builds nexus with the commit inside.
 func build(t *testing.T, commit string) (program string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds nexus")
-	}
+	long.Only(t, "builds nexus")
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	require.NoError(t, err)
 	folder := t.TempDir()

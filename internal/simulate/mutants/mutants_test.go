@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/internal/simulate/mutants"
 )
 
@@ -96,9 +97,7 @@ func tree(t *testing.T) string {
 
 func TestHunter_playsTheSimulationAgainstWhatPassesTheTests(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds a program several times")
-	}
+	long.Only(t, "builds a program several times")
 	h := mutants.Hunter{
 		Root: tree(t), Folder: t.TempDir(), Seeds: 1, Tests: []string{"./pkg/p"}, Patience: 2 * time.Minute,
 	}
@@ -118,9 +117,7 @@ func TestHunter_playsTheSimulationAgainstWhatPassesTheTests(t *testing.T) {
 // The command go takes whatever follows a flag after a package for an argument of the tests.
 func TestHunter_runsTheTestsOfAPackageThatAFlagPrecedes(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	long.Only(t, "builds a program")
 	root := tree(t)
 	require.NoError(t, os.Mkdir(filepath.Join(root, "pkg", "q"), 0o700))
 	test := "package q\n\nimport (\n\t\"testing\"\n\n\t\"nexus/pkg/p\"\n)\n\n" +
@@ -137,9 +134,7 @@ func TestHunter_runsTheTestsOfAPackageThatAFlagPrecedes(t *testing.T) {
 // A program that cannot be started has judged nothing: its mutant is not killed.
 func TestHunter_killsNoMutantWithAProgramThatCannotBeStarted(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	long.Only(t, "builds a program")
 	mutant := mutants.Mutant{File: "p.go", Type: "CONDITIONALS_BOUNDARY", Line: 4, Column: 31}
 	root := tree(t)
 	h := mutants.Hunter{
@@ -169,9 +164,7 @@ func TestHunter_killsNoMutantWithoutTheGoCommand(t *testing.T) {
 // A program that does not come to an end within the time is one that a mutant has stopped.
 func TestHunter_killsAMutantWhoseProgramDoesNotEnd(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	long.Only(t, "builds a program")
 	root := tree(t)
 	endless := "package p\n\nimport \"testing\"\n\nfunc TestF(*testing.T) {\n\tfor F(0) {\n\t}\n}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(endless), 0o600))
@@ -195,9 +188,7 @@ func TestHunter_killsAMutantWhoseProgramDoesNotEnd(t *testing.T) {
 
 func TestTogether_refusesTestsThatFailWithoutAMutant(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	long.Only(t, "builds a program")
 	root := tree(t)
 	failing := "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Fatal(F(1)) }\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pkg", "p", "p_test.go"), []byte(failing), 0o600))
@@ -210,9 +201,7 @@ func TestTogether_refusesTestsThatFailWithoutAMutant(t *testing.T) {
 // A mutant is looked for by every test once, whether the test is slow or quick.
 func TestTogether_runsSlowTestsOneByOne(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds a program")
-	}
+	long.Only(t, "builds a program")
 	root := tree(t)
 	log := filepath.Join(t.TempDir(), "log")
 	one := func(name string, more string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/internal/simulate/mutants"
 )
 
@@ -150,9 +151,7 @@ func main() {
 // A mutant that is switched on does what the same mutant does when it alone is built.
 func TestWeave_switchesOnAMutantThatActsAsItDoesAlone(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	long.Only(t, "builds programs")
 	plain := built(t, map[string]string{"p.go": loomed})
 	var all []mutants.Mutant
 	texts := 0

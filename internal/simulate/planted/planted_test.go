@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/internal/simulate/planted"
 )
 
@@ -96,9 +97,7 @@ var quick = []string{
 
 func TestHunter_catchesMistakesOfEachKind(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds nexus several times")
-	}
+	long.Only(t, "builds nexus several times")
 	byName := map[string]planted.Mistake{}
 	for _, m := range planted.All() {
 		byName[m.Name] = m
