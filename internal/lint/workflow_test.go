@@ -131,12 +131,13 @@ func TestWorkflow_buildsWithTheNewestPatchOfTheModulesGo(t *testing.T) {
 	}
 }
 
-func TestWorkflow_looksAtTheModulesEachWeek(t *testing.T) {
+func TestWorkflow_looksAtModulesAndRunsLongTestsEachWeek(t *testing.T) {
 	t.Parallel()
 	weekly := atRoot(t, workflows+"weekly.yaml")
 	require.Regexp(t, `(?m)^    - cron: "\d+ \d+ \* \* \d"$`, weekly)
 	jobs := jobsOf(t, "weekly.yaml")
-	require.Len(t, jobs, 1)
+	require.Len(t, jobs, 2)
+	require.Contains(t, jobs["long"], "run: make long\n")
 	for _, target := range []string{"checksums", "vulnerabilities"} {
 		require.Regexp(t, `(?m)^ +(- )?run: make `+target+`$`, jobs["modules"], "its exit code decides")
 	}

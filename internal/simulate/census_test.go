@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/internal/long"
 	"nexus/internal/simulate"
 	"nexus/pkg/register"
 )
@@ -14,8 +15,8 @@ import (
 func TestPlay_findsNoViolationAndReachesEverythingThatMayHappen(t *testing.T) {
 	t.Parallel()
 	histories := few
-	if testing.Short() {
-		histories /= 4
+	if !long.Tests() {
+		histories /= 8
 	}
 	tally := simulate.Play(t.Context(), simulate.Plan{
 		From: 1_000, Histories: histories, Steps: simulate.DefaultSteps, Workers: runtime.GOMAXPROCS(0), Stop: 1,
@@ -24,8 +25,8 @@ func TestPlay_findsNoViolationAndReachesEverythingThatMayHappen(t *testing.T) {
 		t.Errorf("%s\n%s", r.Violation, r.Spec.Command())
 	}
 	require.Equal(t, histories, tally.Histories)
-	if testing.Short() {
-		return
+	if !long.Tests() {
+		return // fewer do not reach everything
 	}
 	for _, what := range []string{
 		"command create", "command update", "command delete", "command link", "command unlink", "command settings",

@@ -11,7 +11,7 @@ import (
 	"nexus/internal/simulate"
 )
 
-// few histories are played whenever the tests run; `make sim` plays many.
+// few histories are played by the long tests; `make sim` plays many.
 const few = 200
 
 func TestReplay_findsNoViolationInHistoriesThatOnceFailed(t *testing.T) {

@@ -144,7 +144,7 @@ func (c *client) write(ctx context.Context, done *atomic.Int64) error {
 
 func TestPostVerify_repairsADamagedUserWhileClientsWrite(t *testing.T) {
 	t.Parallel()
-	items, damaged, bogus := 60, 20, 10
+	items, damaged, bogus := 80, 20, 10
 	if long.Tests() {
 		items = 300
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nexus/internal/long"
 	"nexus/pkg/changes/changelog"
 	"nexus/pkg/changes/token"
 	"nexus/pkg/entity"
@@ -469,14 +468,6 @@ func (w *feedWorld) act(calm bool) {
 	default:
 		w.sweep()
 	}
-}
-
-// historiesOfACheck returns how many histories each check of rapid plays.
-func historiesOfACheck() uint64 {
-	if long.Tests() {
-		return 10
-	}
-	return 2
 }
 
 // TestService_bringsEveryDeviceInStep plays histories of one user by the rules of the change log.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"nexus/internal/long"
 	"nexus/pkg/blob"
 	blobmemory "nexus/pkg/blob/memory"
 	"nexus/pkg/changes/changelog"
@@ -202,6 +203,14 @@ func (w *searchWorld) compare() {
 	require.NoError(w, err)
 	require.LessOrEqual(w, len(names), 8)
 	require.False(w, slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, "snap/ann/") }))
+}
+
+// historiesOfACheck returns how many histories each check of rapid plays.
+func historiesOfACheck() uint64 {
+	if long.Tests() {
+		return 10
+	}
+	return 2
 }
 
 // TestService_searchesWhatThereIs plays histories of one user by the rules of the change log: with snapshots that are

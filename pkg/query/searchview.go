@@ -178,7 +178,8 @@ func (v *searchView) first(d *search.Document) (*search.Span, string) {
 	return v.earliest(d, v.shows)
 }
 
-// earliest returns the earliest of the document's own spans that counts, in real instants, and of an exception its date.
+// earliest returns the earliest of the document's own spans that counts, in real instants. It returns the date of an
+// exception, too.
 func (v *searchView) earliest(
 	d *search.Document, counts func(start, end time.Time) bool,
 ) (first *search.Span, date string) {
