@@ -133,6 +133,7 @@ type Pushes struct {
 
 // Webhooks holds the ports of webhooks alone. All are required but those with a remark.
 type Webhooks struct {
+	// Client sends messages; without it they are put, and none is sent: no other member is needed then.
 	Client webhook.Client
 	Master webhook.Master
 	// CheckURL refuses addresses that may not be called.

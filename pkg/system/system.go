@@ -114,7 +114,7 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 		}
 	}
 	s.Deliverer = s.newDeliverer(PartDeliver)
-	if s.callsWebhooks() {
+	if s.callsWebhooks() && p.Webhooks.Client != nil {
 		s.Hooks = s.newHooks(p.Store(PartWebhook), PartWebhook)
 	}
 	if p.NewID != nil && p.Wait != nil {
