@@ -119,6 +119,8 @@ type Ports struct {
 	Grace  time.Duration
 	Walker table.Walker    // without it, a verification covers one named user only
 	Lister schedule.Lister // without it, a verification checks no schedule
+	// Telling puts the schedules by which a verification has devices and webhooks told, where this process tells none.
+	Telling schedule.Scheduler
 }
 
 // Pushes holds the ports of reminders on devices alone. All are required but Told.
@@ -145,6 +147,8 @@ type Webhooks struct {
 	// AtOnce is the number of messages to an endpoint that are sent side by side, and of users of a batch that the
 	// consumer works for; 0 means 1.
 	AtOnce int
+	// Most is the number of messages to an endpoint that may be pending; 0 means [webhook.MaxPending].
+	Most int
 	// Happened and Stamp are those of [webhook.Outbox] and [webhook.Config]; optional.
 	Happened func(time.Time) time.Time
 	Stamp    func() time.Time

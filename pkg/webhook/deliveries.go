@@ -233,5 +233,5 @@ func (e *Endpoints) Test(ctx context.Context, user, hook string) (id string, err
 
 // Find returns an endpoint of a user; nil if there is none.
 func (e *Endpoints) Find(ctx context.Context, user, hook string) (item.Item, error) {
-	return table.Find(ctx, e.Store, keyOfHook(call{user, hook}))
+	return e.hook(ctx, call{user, hook})
 }

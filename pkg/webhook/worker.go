@@ -164,8 +164,8 @@ func (w *Worker) turn(ctx context.Context, of call) (again bool, err error) {
 }
 
 // hook returns an endpoint; nil if there is none.
-func (w *Worker) hook(ctx context.Context, of call) (item.Item, error) {
-	return table.Find(ctx, w.Store, keyOfHook(of))
+func (o *Outbox) hook(ctx context.Context, of call) (item.Item, error) {
+	return table.Find(ctx, o.Store, keyOfHook(of))
 }
 
 func keyOfHook(of call) item.Key {
