@@ -131,14 +131,14 @@ func (w *Worker) turn(ctx context.Context, of call) (again bool, err error) {
 	if reason := whyNot(hook); reason != "" {
 		return false, w.bury(ctx, of, hook, reason)
 	}
+	if next, err := w.next(ctx, of, isFifo(hook)); err != nil || next.IsZero() {
+		return false, err // an earlier call has sent all
+	}
 	l, err := w.take(ctx, of)
 	if err != nil {
 		return false, err
 	}
 	if l == nil { // another one works; it may die
-		if next, err := w.next(ctx, of, isFifo(hook)); err != nil || next.IsZero() {
-			return false, err
-		}
 		return false, w.callSoon(ctx, of)
 	}
 	at, err := w.drain(ctx, l)
