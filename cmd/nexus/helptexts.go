@@ -80,5 +80,6 @@ var helpTexts = kong.Vars{
 	"verify_target":  "What schedules call: the notify function.",
 	"verify_role":    "The role with which it is called.",
 	"verify_letters": "The queue of calls that could not be made.",
+	"verify_deliver": "The function deliver, which tells devices and webhooks. With it their outbox is checked.",
 	"verify_bus":     "The event bus that reminders are published on.",
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,6 +160,44 @@ func replayedJSON(t *testing.T, args ...string) (done local.Replayed) {
 	require.Equal(t, exitDone, code, messages)
 	require.NoError(t, json.Unmarshal([]byte(results), &done))
 	return done
+}
+
+func TestReplayCommand_putsMessagesToWebhooksAndSendsNone(t *testing.T) {
+	t.Parallel()
+	var told atomic.Int32
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))
+	t.Cleanup(receiver.Close)
+	p, err := local.Start(t.Context(), local.Options{Store: local.Memory, Addr: "127.0.0.1:0", PrivateWebhooks: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop(context.WithoutCancel(t.Context()))) })
+	c := newClient(p.URL())
+	t.Cleanup(c.close)
+	c.user = "ann"
+	post := func(path string, body object) {
+		t.Helper()
+		got, err := c.call(t.Context(), http.MethodPost, path, body, -1)
+		require.NoError(t, err)
+		require.Less(t, got.Status, http.StatusBadRequest, "%v", got.Body)
+	}
+	post("/v1/webhooks", object{"url": receiver.URL, "types": []string{"task.*"}})
+	load(t, p.URL(), 1, 5) // of another user
+	post("/v1/tasks", object{"title": "Water the plants"})
+	post("/dev/settle", object{})
+	require.EqualValues(t, 1, told.Load())
+
+	fixture := filepath.Join(t.TempDir(), "stream.ndjson")
+	code, _, messages := nexus(t, "record", "--dev", p.URL(), "--out", fixture)
+	require.Equal(t, exitDone, code, messages)
+	there := replayedJSON(t, "--dev", p.URL(), fixture)
+	here := replayedJSON(t, "--until", time.Now().Add(time.Hour).UTC().Format(time.RFC3339), fixture)
+	require.Equal(t, there.State.Messages, here.State.Messages)
+	require.Len(t, here.State.Messages, 1)
+	require.Contains(t, here.State.Messages[0], "task.created")
+	require.Equal(t, there.Consumers, here.Consumers)
+	require.EqualValues(t, 1, told.Load(), "a replay sends nothing")
+	alone := replayedJSON(t, "--consumer", "webhooks", fixture)
+	require.Len(t, alone.Consumers, 1)
+	require.Equal(t, here.State.Messages, alone.State.Messages)
 }
 
 func TestReplayCommand_namesWhatConsumersRefuseAndFails(t *testing.T) {

@@ -39,6 +39,7 @@ type verifyCommand struct {
 	ScheduleRole       string `placeholder:"ARN" env:"SCHEDULE_ROLE_ARN" and:"reminding" help:"${verify_role}"`
 	ScheduleDeadLetter string `placeholder:"ARN" env:"SCHEDULE_DEAD_LETTER_ARN" and:"reminding" help:"${verify_letters}"`
 	Bus                string `placeholder:"NAME" env:"BUS_NAME" and:"reminding" help:"${verify_bus}"`
+	Deliver            string `placeholder:"ARN" env:"DELIVER_ARN" help:"${verify_deliver}"`
 	Pepper             string `placeholder:"HEX" env:"PEPPER" help:"${verify_pepper}"`
 	Limits             string `placeholder:"LIST" env:"LIMITS" help:"${verify_limits}"`
 
@@ -51,8 +52,9 @@ func (*verifyCommand) Help() string {
 		"timers, ends and cold copies. "+
 		"It also names exceptions without their series, kept rows that no item names, items beside a GONE row of theirs, "+
 		"rows of snapshots that were never committed, walks that stand still, and rows that belong to no item. "+
-		"With --endpoint, schedules and deliveries are checked if the settings of the effects function are given, and "+
-		"the contents of copies if the bucket is: as flags, or in the environment under the names of that function. "+
+		"With --endpoint, schedules, deliveries and what devices and webhooks are still to be told are checked if the "+
+		"settings of the effects function are given, and the contents of copies if the bucket is: as flags, or in the "+
+		"environment under the names of that function. "+
 		"Exits with 1 if differences remain.",
 		"nexus verify --dev http://127.0.0.1:8080",
 		"nexus verify --endpoint https://dynamodb.us-east-1.amazonaws.com --user 7d9f3f6e-2a4b-4c8e-9a51-0c6f1e2d3b4a "+
@@ -137,7 +139,7 @@ func (c *verifyCommand) inTable(
 	deployed, err := local.NewRemotePorts(local.Remote{
 		ArchiveBucket: c.Bucket, BusName: c.Bus,
 		ScheduleGroup: c.ScheduleGroup, ScheduleTargetARN: c.ScheduleTarget, ScheduleRoleARN: c.ScheduleRole,
-		ScheduleDeadLetterARN: c.ScheduleDeadLetter,
+		ScheduleDeadLetterARN: c.ScheduleDeadLetter, DeliverARN: c.Deliver,
 	})
 	if err != nil {
 		return verify.Summary{}, wrongUsage("%w", err)
@@ -147,7 +149,7 @@ func (c *verifyCommand) inTable(
 	ports := system.Ports{
 		Store: func(string) table.Store { return store }, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)),
 		Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
-		Random: rand.Reader, Grace: c.Grace, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
+		Random: rand.Reader, Grace: c.Grace, Lead: time.Minute, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
 	}
 	if deployed.Copies != nil {
 		ports.Copies = deployed.Copies
@@ -162,6 +164,9 @@ func (c *verifyCommand) inTable(
 	}
 	if deployed.Scheduler != nil {
 		ports.Scheduler, ports.Lister, ports.Bus = deployed.Scheduler, deployed.Scheduler, deployed.Bus
+	}
+	if deployed.Telling != nil {
+		ports.Telling = deployed.Telling
 	}
 	s, err := system.New(product.Registry(), ports)
 	if err != nil {

@@ -9,10 +9,17 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"nexus/pkg/entity/outbox"
+	"nexus/pkg/item"
 	"nexus/pkg/local"
+	"nexus/pkg/local/engine/enginetest"
+	"nexus/pkg/table"
+	"nexus/pkg/table/dynamo"
+	"nexus/pkg/webhook"
 )
 
 // regional stands in for the services that a deployment has beside its table, as far as verification uses them:
@@ -53,6 +60,42 @@ func (s *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.WriteString(w, `{}`)
+}
+
+const deliverARN = "arn:aws:lambda:us-east-1:123456789012:function:deliver:live"
+
+// A message whose worker nobody called, as after a crash, is named and sent by the function that sends messages.
+func TestVerifyCommand_readsTheOutboxOfADeployment(t *testing.T) {
+	services := &regional{schedules: map[string]map[string]any{}}
+	server := httptest.NewServer(services)
+	defer server.Close()
+	for _, name := range []string{"SCHEDULER", "EVENTBRIDGE"} {
+		t.Setenv("AWS_ENDPOINT_URL_"+name, server.URL)
+	}
+	t.Setenv("DELIVER_ARN", deliverARN)
+	endpoint, name := enginetest.Table(t)
+	store := dynamo.New(enginetest.Client(endpoint), dynamo.WithTable(name))
+	id := outbox.ID{
+		Hook: "whk_3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a11", At: time.Unix(1_700_000_000, 0).UTC(), Message: "msg_A",
+	}
+	row := outbox.MessageKey("ann", id).Item()
+	row["state"], row["type"], row["body"] = item.String("pending"), item.String("task.created"), item.String("{}")
+	require.NoError(t, store.Put(t.Context(), table.Put{Item: row}))
+	args := []string{
+		"verify", "--endpoint", endpoint, "--table", name, "--user", "ann", "--schedule-group", "g", "--bus", "b",
+		"--schedule-target", notifyARN, "--schedule-role", "arn:aws:iam::123456789012:role/r", "--schedule-dead-letter",
+		"arn:aws:sqs:us-east-1:123456789012:q",
+	}
+	code, results, messages := nexus(t, args...)
+	require.Equal(t, exitFailed, code, results+messages)
+	require.Contains(t, results, "pending without a row OUT#")
+	code, results, messages = nexus(t, append(args, "--repair")...)
+	require.Equal(t, exitDone, code, results+messages)
+	require.Len(t, services.schedules, 1)
+	for name, s := range services.schedules {
+		require.Contains(t, name, webhook.SchedulePrefix)
+		require.Equal(t, deliverARN, s["Target"].(map[string]any)["Arn"])
+	}
 }
 
 const notifyARN = "arn:aws:lambda:us-east-1:123456789012:function:notify"
@@ -113,7 +156,8 @@ func TestVerifyCommand_readsTheServicesThatAreNamed(t *testing.T) {
 	code, results, messages = nexus(t, append(args, "--repair", "--json")...)
 	require.Equal(t, exitDone, code, results+messages)
 	require.Contains(t, results, `"reminder-x"`)
-	code, results, messages = nexus(t, append(slices.Clone(args), "--bucket", "copies", "--user", "user1")...)
+	code, results, messages = nexus(t, append(slices.Clone(args), "--bucket", "copies", "--user", "user1", "--deliver",
+		deliverARN)...)
 	require.Equal(t, exitDone, code, results+messages)
 	require.Empty(t, messages)
 

@@ -47,8 +47,10 @@ func build(s env.Settings, log *slog.Logger) (boot.Handler, error) {
 	client := outbound.New(outbound.Config{Own: s.PushService()})
 	secret := cloud.NewParameter(s.AWS, s.PushKeyParameter)
 	config := deliver.Config{
-		Store: tables.StoreFor(string(s.Function)), Scheduler: schedules, Now: time.Now, Random: rand.Reader,
-		NameOf: s.Pepper().Pseudonym, Log: log, Lead: lead, AtOnce: atOnce, Wait: port.Sleep,
+		Outbox: deliver.Outbox{
+			Store: tables.StoreFor(string(s.Function)), Scheduler: schedules, Now: time.Now, Lead: lead,
+		},
+		Random: rand.Reader, NameOf: s.Pepper().Pseudonym, Log: log, AtOnce: atOnce, Wait: port.Sleep,
 		IsGone: fence.New(tables, s).IsGone,
 		Observe: func(o deliver.Outcome) {
 			metrics.Count(metric.ByFunction, string(s.Function), map[string]int{metricOf(o): 1})

@@ -43,7 +43,7 @@ func (w *fixture) recountAt(now func() time.Time) ([]verify.Difference, verify.S
 	s, err := system.New(w.registry, system.Ports{
 		Store: func(string) table.Store { return w.store }, Now: now,
 		NewID: uuid.NewString, NewRevisionID: uuid.NewString, Random: rand.Reader,
-		Scheduler: schedules, Lister: schedules, Bus: busmemory.New(nil), Copies: w.copies(),
+		Scheduler: schedules, Lister: schedules, Telling: schedules, Bus: busmemory.New(nil), Copies: w.copies(),
 		Walker: dynamo.NewWalker(enginetest.Client(enginetest.Start(w.T)), dynamo.WithTable(w.settings[env.TableName])),
 		Grace:  time.Millisecond,
 		Wait:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // nothing is under way

@@ -9,7 +9,7 @@ const (
 	// hookReads and hookWrites are the units of a message below 1 KB that its receiver takes: of the consumer, of the call
 	// that sends it, and of the schedule's, which finds nothing. A test of package webhook pins them. hookReads has the
 	// fence besides, half a unit a call.
-	hookReads, hookWrites = 8 + 4 + 2*0.5, 10 + 2
+	hookReads, hookWrites = 9 + 2 + 2*0.5, 10
 	// hookCalls is the number of calls of the worker for a message.
 	hookCalls = 2
 	// messageBytes is the size of a message in the table, which stays for a month, and hookLogBytes what a call logs.

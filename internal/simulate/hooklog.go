@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +35,7 @@ type hookLog struct {
 	open      map[*hookEvent]bool // those that no consumer has finished
 	messages  map[string]*told    // by their ids
 	outs      map[item.Key]*out
+	room      int                    // how many may wait for an endpoint
 	lanes     map[item.Key]string    // the endpoint of each
 	tests     map[string]string      // the user of each message by which one is tried
 	answers   map[*worker][]answered // that a worker got
@@ -57,6 +57,7 @@ type endpoint struct {
 	made      time.Time // according to itself
 	idle      int       // the position at which it was last disabled or deleted
 	active    int       // the position at which it became active, or got another address
+	crowded   int       // the position at which too many waited for it last
 	failing   time.Time // when it first failed since its last success; zero for never
 	failed    time.Time // when it first failed since it is active
 	since     string    // since when that is
@@ -125,13 +126,6 @@ type told struct {
 	tries                    int // since then
 	isAccepted               bool
 	isLeft                   bool // its row is gone
-}
-
-// out is a row of the outbox.
-type out struct {
-	user, hook, item, message string
-	version                   int64
-	since                     int
 }
 
 func (k *hookLog) living(user string) (out []*endpoint) {
@@ -338,7 +332,7 @@ func (k *hookLog) takeMessage(s *userState, r *record, sk entity.SortKey) {
 		}
 		m = &told{user: s.user, hook: sk.Components[0], body: r.New.Str("body"), state: r.New.Str("state"), since: k.count}
 		k.messages[id] = m
-		k.checkMade(m, id, r)
+		k.checkMade(m, id, r, sk)
 		return
 	case m == nil || m.user != s.user:
 		h.violate("I9", s.user, id, "is no message of its user")
@@ -366,12 +360,12 @@ func (k *hookLog) takeMessage(s *userState, r *record, sk entity.SortKey) {
 	case before != "pending":
 		h.violate("W1", s.user, id, "goes from %s to %s", before, state)
 	default:
-		k.checkEnded(m, id, r)
+		k.checkEnded(m, id, r, sk)
 	}
 }
 
 // checkMade checks a message when it is put: it is about an event of its user's that its endpoint asks for.
-func (k *hookLog) checkMade(m *told, id string, r *record) {
+func (k *hookLog) checkMade(m *told, id string, r *record, sk entity.SortKey) {
 	h := k.h
 	var body struct {
 		Type      string
@@ -412,14 +406,14 @@ func (k *hookLog) checkMade(m *told, id string, r *record) {
 	case event.title != "" && body.Data.Title != "" && (body.Data.Title != event.title || e.row != nil && !isFull):
 		h.violate("I9", m.user, id, "says more than its endpoint asks for, or another title: %s", m.body)
 	case m.state == "dead":
-		k.checkEnded(m, id, r)
+		k.checkEnded(m, id, r, sk)
 	case m.state != "pending":
 		h.violate("W1", m.user, id, "begins as %s", m.state)
 	}
 }
 
 // checkEnded checks why a message is sent no more (W1).
-func (k *hookLog) checkEnded(m *told, id string, r *record) {
+func (k *hookLog) checkEnded(m *told, id string, r *record, sk entity.SortKey) {
 	h, e, reason := k.h, k.endpoints[m.hook], r.New.Str("reason")
 	if !r.New.Has(entity.AttrTTL) {
 		h.violate("W1", m.user, id, "stays for ever")
@@ -432,6 +426,8 @@ func (k *hookLog) checkEnded(m *told, id string, r *record) {
 		isRight = m.tries >= attemptsOfMessage
 	case "dead disabled", "dead deleted":
 		isRight = e.idle > 0 && (!e.isActive() || e.idle > m.since)
+	case "dead full":
+		isRight = k.isFull(e, sk)
 	case "dead late":
 		event := k.events[m.event]
 		isRight = event != nil && h.now.Sub(event.at) > tooLate-2*maxAhead
@@ -439,23 +435,5 @@ func (k *hookLog) checkEnded(m *told, id string, r *record) {
 	h.happened["message "+m.state+" "+reason]++
 	if !isRight {
 		h.violate("W1", m.user, id, "is %s %s after %d attempts, accepted %t", m.state, reason, m.tries, m.isAccepted)
-	}
-}
-
-// takeOut takes in a change of a row of the outbox.
-func (k *hookLog) takeOut(s *userState, r *record, sk entity.SortKey) {
-	switch {
-	case r.New == nil:
-		delete(k.outs, r.Key)
-	case r.Old == nil:
-		version, err := strconv.ParseInt(sk.Components[2], 10, 64)
-		if err != nil || r.New.Has("body") {
-			k.h.violate("W1", s.user, r.Key.SK, "is no row of the outbox: %v", err)
-		}
-		o := &out{user: s.user, hook: sk.Components[0], message: sk.Components[3], version: version, since: k.count}
-		if m := k.messages[o.message]; m != nil && k.events[m.event] != nil {
-			o.item = k.events[m.event].item
-		}
-		k.outs[r.Key] = o
 	}
 }

@@ -39,6 +39,8 @@ const (
 	hookedSalt = 0x686f6f6b731029
 	// mostHooks is the number of endpoints that a user has at most.
 	mostHooks = 3
+	// In crowdedOneIn histories with webhooks, at most mostPending messages may wait for an endpoint.
+	crowdedOneIn, mostPending = 3, 12
 )
 
 // isHooked reports whether the history of a seed has webhooks. The release before knows none, and the judge of limits
@@ -62,9 +64,13 @@ func (h *history) openHooks(p system.Ports) system.Ports {
 	for _, user := range h.users {
 		k.most[user] = luck.IntN(mostHooks + 1)
 	}
+	if k.room = webhook.MaxPending; luck.IntN(crowdedOneIn) == 0 {
+		k.room = 1 + luck.IntN(mostPending)
+	}
 	h.hooks = k
 	p.Webhooks = &system.Webhooks{
 		Client: k, Master: master, CheckURL: func(string) error { return nil }, Draw: h.luck.Float64, Invoke: k.invoke,
+		Most: k.room,
 	}
 	return p
 }

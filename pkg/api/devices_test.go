@@ -146,8 +146,11 @@ func (b *fixture) told(itemType, id, occurrence, delivery string) []string {
 	b.t.Helper()
 	sent := &messages{}
 	deliverer := deliver.New(deliver.Config{
-		Store: b.store, Scheduler: schedulememory.New(nil), Sender: sent, Now: b.clock, Random: rand.Reader,
-		NameOf: func(string) string { return "pseudonym" }, Log: slog.New(slog.DiscardHandler), Lead: time.Minute,
+		Outbox: deliver.Outbox{
+			Store: b.store, Scheduler: schedulememory.New(nil), Now: b.clock, Lead: time.Minute,
+		},
+		Sender: sent, Random: rand.Reader, NameOf: func(string) string { return "pseudonym" },
+		Log: slog.New(slog.DiscardHandler),
 	})
 	detail, err := json.Marshal(map[string]any{
 		"deliveryId": delivery, "userId": "ann", "occurredAt": item.FormatInstant(b.clock()), "itemType": itemType,

@@ -64,7 +64,13 @@ func (c call) countInstances(ctx context.Context, masterID string) (int, error) 
 
 // open returns a series for questions about dates, which do not depend on a reader's zone.
 func open(master item.Item, instances ...item.Item) (*series.Series, error) {
-	return series.New(master, time.UTC, instances...)
+	s, err := series.New(master, time.UTC, instances...)
+	if err != nil {
+		return nil, errors.Join(entity.Invalid([]entity.FieldError{{
+			Pointer: "/" + product.AttrRRule, Detail: "cannot be read as it is stored, in the zone of the series: give another one",
+		}}), err)
+	}
+	return s, nil
 }
 
 // exceptionsAt tests that no instance of the series was written since its master was read: each write of a valid one

@@ -100,6 +100,23 @@ func TestUpdateSeries_undoesNoExceptionIfItIsRefused(t *testing.T) {
 	require.Contains(t, b.seen(id, "20251203"), `"title":"stays"`)
 }
 
+func TestUpdateSeries_namesAStoredRuleThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := setupSeries(t)
+	id := b.must(command.CreateSeries{Fields: doc(`{` + standup + `,"rrule":"FREQ=DAILY"}`)}).Ref.ID
+	b.except(id, "20251202", `{"title":"another"}`)
+	row := b.master(id).Clone()
+	row["rrule"] = item.String("FREQ=SOMETIMES")
+	require.NoError(t, b.store.Put(t.Context(), table.Put{Item: row}))
+	version := row.Int(entity.AttrVersion)
+	_, err := b.do(command.UpdateSeries{ID: id, Patch: doc(`{"exdate":["20251203"]}`)}, at(version))
+	var invalid *entity.ValidationError
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, "/rrule", invalid.Fields[0].Pointer)
+	b.must(command.UpdateSeries{ID: id, Patch: doc(`{"rrule":"FREQ=DAILY"}`)}, at(version))
+	require.Equal(t, "another", b.instance(id, "20251202").Str("title"), "it is an occurrence of the new rule")
+}
+
 func TestTidy_isTriedAgain(t *testing.T) {
 	t.Parallel()
 	b := setupSeries(t)

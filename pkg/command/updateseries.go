@@ -167,14 +167,14 @@ func (c call) lost(ctx context.Context, before, after item.Item) (idle []item.It
 	if err != nil {
 		return nil, 0, err
 	}
-	s, err := open(before, rows...)
-	if err != nil {
-		return nil, 0, err
+	valid := rows
+	if s, err := open(before, rows...); err == nil { // a rule that cannot be read hides nothing
+		if err := c.strip(ctx, s.Idle()); err != nil {
+			return nil, 0, err
+		}
+		valid = exceptionRows(s)
 	}
-	if err := c.strip(ctx, s.Idle()); err != nil {
-		return nil, 0, err
-	}
-	changed, err := open(after, exceptionRows(s)...)
+	changed, err := open(after, valid...)
 	if err != nil {
 		return nil, 0, err
 	}

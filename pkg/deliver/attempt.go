@@ -144,8 +144,8 @@ func (d *Deliverer) wait(ctx context.Context, of delivery, wait time.Duration) (
 }
 
 // schedule puts the schedule that calls for a delivery on a device at the instant, or as soon as one can.
-func (d *Deliverer) schedule(ctx context.Context, of delivery, at time.Time) error {
-	if least := d.Now().Add(d.Lead).UTC().Truncate(time.Second).Add(time.Second); at.Before(least) {
+func (o *Outbox) schedule(ctx context.Context, of delivery, at time.Time) error {
+	if least := o.Now().Add(o.Lead).UTC().Truncate(time.Second).Add(time.Second); at.Before(least) {
 		at = least
 	}
 	e := of.event
@@ -154,7 +154,7 @@ func (d *Deliverer) schedule(ctx context.Context, of delivery, at time.Time) err
 		return err
 	}
 	name := ScheduleName(e.UserID, e.DeliveryID, of.deviceID)
-	if err := d.Scheduler.Put(ctx, schedule.Schedule{Name: name, At: at, Payload: content}); err != nil {
+	if err := o.Scheduler.Put(ctx, schedule.Schedule{Name: name, At: at, Payload: content}); err != nil {
 		return fmt.Errorf("schedule the next attempt of %s: %w", of.key(), err)
 	}
 	return nil

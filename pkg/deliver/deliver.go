@@ -18,19 +18,24 @@ import (
 	"nexus/pkg/table"
 )
 
-// Config holds the dependencies of a [Deliverer]. All are required but those with a remark.
-type Config struct {
+// Outbox holds what putting off an attempt takes. A [Deliverer] and a verification share it.
+type Outbox struct {
 	Store     table.Store
 	Scheduler schedule.Scheduler
-	Sender    Sender
 	Now       func() time.Time
+	// Lead is the least time between now and the instant of a schedule.
+	Lead time.Duration
+}
+
+// Config holds the dependencies of a [Deliverer]. All are required but those with a remark.
+type Config struct {
+	Outbox
+	Sender Sender
 	// Random is fit for cryptography: the right to act on a delivery comes from it.
 	Random io.Reader
 	// NameOf returns the pseudonym of a user, which devices compare.
 	NameOf func(user string) string
 	Log    *slog.Logger
-	// Lead is the least time between now and the instant of a schedule.
-	Lead time.Duration
 	// AtOnce is the number of devices that an event tells at a time; 0 means 1, in the goroutine of the caller.
 	AtOnce int
 	// Wait waits for less than Lead within a call; nil for a scheduler that calls in time.

@@ -54,8 +54,9 @@ func setup(t *testing.T) *fixture {
 	f.store = memory.New(clock, memory.Options{})
 	f.devices, f.acts = deliver.NewDevices(f.store, clock), deliver.NewActs(f.store, clock)
 	f.deliverer = deliver.New(deliver.Config{
-		Store: f.store, Scheduler: f.schedules, Sender: f, Now: clock, Random: rand.Reader,
-		NameOf: func(string) string { return "pseudonym" }, Log: slog.New(slog.DiscardHandler), Lead: time.Minute,
+		Outbox: deliver.Outbox{Store: f.store, Scheduler: f.schedules, Now: clock, Lead: time.Minute},
+		Sender: f, Random: rand.Reader,
+		NameOf: func(string) string { return "pseudonym" }, Log: slog.New(slog.DiscardHandler),
 		IsGone:  func(context.Context, string) (bool, error) { return f.gone, nil },
 		Observe: func(o deliver.Outcome) { f.outcomes = append(f.outcomes, o) },
 	})

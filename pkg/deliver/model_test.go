@@ -109,8 +109,9 @@ func newHistory(t *testing.T, seed uint64) *history {
 	var seed32 [32]byte
 	seed32[0], seed32[1] = byte(seed), byte(seed>>8)
 	w.deliverer = deliver.New(deliver.Config{
-		Store: w.store, Scheduler: w.schedules, Sender: w, Now: clock, Random: rand.NewChaCha8(seed32),
-		NameOf: func(string) string { return "pseudonym" }, Log: slog.New(slog.DiscardHandler), Lead: time.Minute,
+		Outbox: deliver.Outbox{Store: w.store, Scheduler: w.schedules, Now: clock, Lead: time.Minute},
+		Sender: w, Random: rand.NewChaCha8(seed32),
+		NameOf: func(string) string { return "pseudonym" }, Log: slog.New(slog.DiscardHandler),
 		Wait: func(_ context.Context, d time.Duration) error { w.now = w.now.Add(d); return nil },
 	})
 	w.devices = deliver.NewDevices(w.store, clock)

@@ -16,25 +16,25 @@ const overdue = 10 * time.Minute
 
 // IsOverdue reports whether a row PUSH# has an attempt ahead that nothing calls for any more. The error says that the
 // row cannot be read.
-func (d *Deliverer) IsOverdue(row item.Item) (bool, error) {
+func (o *Outbox) IsOverdue(row item.Item) (bool, error) {
 	of, err := readDelivery(row)
-	return err == nil && of.state == statePending && d.Now().Sub(of.nextAt) > overdue, err
+	return err == nil && of.state == statePending && o.Now().Sub(of.nextAt) > overdue, err
 }
 
 // Resume puts the schedule for the attempt of a row that is overdue, and then moves the attempt's instant. A row that
 // another worker has moved since stays as it is.
-func (d *Deliverer) Resume(ctx context.Context, row item.Item) error {
+func (o *Outbox) Resume(ctx context.Context, row item.Item) error {
 	of, err := readDelivery(row)
 	if err != nil {
 		return err
 	}
-	now := d.Now().UTC().Truncate(time.Second)
-	if err := d.schedule(ctx, of, now); err != nil {
+	now := o.Now().UTC().Truncate(time.Second)
+	if err := o.schedule(ctx, of, now); err != nil {
 		return err
 	}
 	set := item.Item{}
 	set.SetTime(attrNextAt, now)
-	_, err = d.Store.Update(ctx, table.Update{Key: of.key(), Set: set, If: of.asRead()})
+	_, err = o.Store.Update(ctx, table.Update{Key: of.key(), Set: set, If: of.asRead()})
 	if failed := (*table.ConditionError)(nil); err != nil && !errors.As(err, &failed) {
 		return fmt.Errorf("move the attempt of %s: %w", of.key(), err)
 	}

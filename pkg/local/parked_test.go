@@ -132,6 +132,33 @@ func TestPostRedrive_deliversWhatMatchesAndDeletesWhatIsDone(t *testing.T) {
 	require.EqualValues(t, 1, given[1]["summary"].(object)["unknown"], "there is no record in it")
 }
 
+func TestPostRedrive_triesWhatIsParkedOfWebhooks(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	first := startSystem(t, local.Options{DataDir: data, PrivateWebhooks: true})
+	first.must("POST", "/v1/webhooks", object{"url": "http://127.0.0.1:1/", "types": []string{"task.*"}})
+	first.task("0")
+	first.waitUntilIdle()
+	_, text := first.text("/dev/records")
+	first.stop()
+	records, err := consume.Records([]byte(text))
+	require.NoError(t, err)
+	blobs, err := dir.New(data + "/blobs")
+	require.NoError(t, err)
+	for i, record := range records {
+		require.NoError(t, blobs.Put(t.Context(), fmt.Sprintf("parked/webhooks/u1/x/%d.json", i), consume.Parked{
+			Consumer: "webhooks", Reason: "a mistake", ParkedAt: time.Unix(1_700_000_000, 0).UTC(), Record: record,
+		}.Body()))
+	}
+	require.NoError(t, blobs.Close())
+	s := startSystem(t, local.Options{DataDir: data, PrivateWebhooks: true})
+	for _, isDry := range []bool{true, false} {
+		told := s.lines("/dev/parked/redrive", object{"filter": object{"consumer": "webhooks"}, "dryRun": isDry})
+		require.EqualValues(t, len(records), told[len(records)]["summary"].(object)["done"], "%v", told)
+	}
+	require.Empty(t, s.items("/dev/parked?consumer=webhooks"))
+}
+
 func TestPostDiscard_wantsTheCount(t *testing.T) {
 	t.Parallel()
 	s, ours := withParked(t)

@@ -22,6 +22,7 @@ type Remote struct {
 	ArchiveBucket, ParkingBucket, SnapshotBucket                             string
 	BusName                                                                  string
 	ScheduleGroup, ScheduleTargetARN, ScheduleRoleARN, ScheduleDeadLetterARN string
+	DeliverARN                                                               string
 }
 
 // RemotePorts are the ports through which an operator's tool reaches a deployment; nil for a service that was not
@@ -31,7 +32,8 @@ type RemotePorts struct {
 	Parked    blob.Purger
 	Snapshots blob.Purger
 	Bus       bus.Bus
-	Scheduler *scheduler.Scheduler
+	Scheduler *scheduler.Scheduler // calls notify
+	Telling   *scheduler.Scheduler // calls deliver
 }
 
 // patience bounds how often a call is tried. An operator's tool has time, and the functions have priority.
@@ -59,13 +61,21 @@ func NewRemotePorts(d Remote) (out RemotePorts, err error) {
 		eventbridge.Config{BusName: d.BusName}); err != nil {
 		return RemotePorts{}, err
 	}
-	out.Scheduler, err = scheduler.New(awsscheduler.NewFromConfig(deployedConfig("SCHEDULER", transport)),
-		scheduler.Config{
-			GroupName: d.ScheduleGroup, TargetARN: d.ScheduleTargetARN, RoleARN: d.ScheduleRoleARN,
+	client := awsscheduler.NewFromConfig(deployedConfig("SCHEDULER", transport))
+	calling := func(target string) (*scheduler.Scheduler, error) {
+		return scheduler.New(client, scheduler.Config{
+			GroupName: d.ScheduleGroup, TargetARN: target, RoleARN: d.ScheduleRoleARN,
 			DeadLetterARN: d.ScheduleDeadLetterARN,
 			EventAge:      scheduler.MaxEventAge, Retries: scheduler.MaxRetries, // as the functions have it
 		})
-	if err != nil {
+	}
+	if out.Scheduler, err = calling(d.ScheduleTargetARN); err != nil {
+		return RemotePorts{}, err
+	}
+	if d.DeliverARN == "" {
+		return out, nil
+	}
+	if out.Telling, err = calling(d.DeliverARN); err != nil {
 		return RemotePorts{}, err
 	}
 	return out, nil

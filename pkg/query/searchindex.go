@@ -128,10 +128,13 @@ func (s *Service) bringUp(ctx context.Context, user string, h *held) error {
 			return err
 		}
 	}
-	documents, bytes := h.Size(s.now())
+	documents, bytes := h.Size()
 	s.search.mu.Lock()
 	h.bytes = bytes
 	s.search.mu.Unlock()
+	if documents > MaxSearched || bytes > maxSearchedBytes {
+		documents, bytes = h.SizeAt(s.now())
+	}
 	if documents > MaxSearched || bytes > maxSearchedBytes {
 		return ErrTooManyItems
 	}
@@ -249,8 +252,11 @@ func (s *Service) save(ctx context.Context, user string, h *held) {
 	if h.made, h.behind = now, 0; len(h.kept) == 0 || h.kept[0] != at {
 		h.kept = append([]snapshot.At{at}, h.kept[:min(1, len(h.kept))]...)
 	}
+	if !h.IsWorn() {
+		return
+	}
 	if x, err := search.Decode(body, s.search.Split); err == nil {
-		h.Index = x // without what was removed
+		h.Index = x
 	}
 }
 

@@ -14,17 +14,20 @@ import (
 	"nexus/pkg/bus"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
 	"nexus/pkg/table"
 )
 
-// The attributes of consumers' rows that the state shows (docs/data-model.md: LEDGER, SUM and FIRED).
+// The attributes of consumers' rows that the state shows (docs/data-model.md: LEDGER, SUM, FIRED and MSG).
 const (
 	attrContribution  = "c"
 	attrSum           = "sum"
 	attrDeliveryState = "state"
+	attrMessageType   = "type"
 )
 
 // View names the sources of derived state.
@@ -42,8 +45,8 @@ type View struct {
 }
 
 // State is the derived data, each kind as sorted lines that two systems share exactly if they derived the same. It
-// leaves out what depends on the way there, such as the number of a ledger row's last write, and rows that no longer
-// have an effect.
+// leaves out what depends on the way there, such as the number of a ledger row's last write, or what became of a
+// message, and rows that no longer have an effect.
 type State struct {
 	Stats      []string `json:"stats"`
 	Sums       []string `json:"sums"` // own sums of projections
@@ -53,6 +56,7 @@ type State struct {
 	Cold       []string `json:"cold"`
 	Expiring   []string `json:"expiring"`
 	Deliveries []string `json:"deliveries"`
+	Messages   []string `json:"messages"` // to webhooks
 	Schedules  []string `json:"schedules"`
 	Events     []string `json:"events"`
 	Objects    []string `json:"objects"`
@@ -76,7 +80,7 @@ func (v View) State(ctx context.Context) (State, error) {
 	}
 	for _, one := range v.Schedules {
 		line := fmt.Sprintf("%s %s", item.FormatInstant(one.At), one.Payload)
-		if v.has(userIn(one.Payload)) {
+		if v.has(userIn(one.Payload)) && strings.HasPrefix(one.Name, reminders.SchedulePrefix) {
 			out.Schedules = append(out.Schedules, line)
 		}
 	}
@@ -170,6 +174,8 @@ func (v View) row(out *State, row item.Item) error {
 		out.Cold = append(out.Cold, fmt.Sprintf("%s version %d", where, row.Int(entity.AttrVersion)))
 	case entity.RowFired:
 		out.Deliveries = append(out.Deliveries, where+" "+row.Str(attrDeliveryState))
+	case outbox.RowMessage:
+		out.Messages = append(out.Messages, where+" "+row.Str(attrMessageType))
 	default:
 		if !sk.IsRow() && row.Has(entity.AttrTTL) {
 			out.Expiring = append(out.Expiring, user+" "+sk.String()+until(row))
@@ -233,8 +239,8 @@ type kindOf struct {
 func (s *State) kinds() []kindOf {
 	return []kindOf{
 		{"stats", &s.Stats}, {"sum", &s.Sums}, {"ledger", &s.Ledger}, {"link", &s.Links}, {"timer", &s.Timers},
-		{"cold", &s.Cold}, {"expiring", &s.Expiring}, {"delivery", &s.Deliveries}, {"schedule", &s.Schedules},
-		{"event", &s.Events}, {"object", &s.Objects},
+		{"cold", &s.Cold}, {"expiring", &s.Expiring}, {"delivery", &s.Deliveries}, {"message", &s.Messages},
+		{"schedule", &s.Schedules}, {"event", &s.Events}, {"object", &s.Objects},
 	}
 }
 

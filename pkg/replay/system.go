@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"nexus/pkg/archive"
@@ -24,6 +25,7 @@ import (
 	"nexus/pkg/system"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
+	"nexus/pkg/webhook"
 )
 
 // maxCalls bounds the scheduler's calls that one move of the clock may cause.
@@ -42,7 +44,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// System is the consumers over a table in memory, in virtual time. It is for one goroutine.
+// System is the consumers over a table in memory, in virtual time. It tells nobody: messages to webhooks are put, and
+// stay. It is for one goroutine.
 type System struct {
 	// Store is the table, Copies the cold copies, Parking what was parked.
 	Store           *memory.Store
@@ -94,8 +97,8 @@ func NewSystem(c Config) *System {
 	assembled, err := system.New(c.Registry, system.Ports{
 		Store: func(string) table.Store { return s.Store }, Now: s.Now, Log: func(string) *slog.Logger { return c.Log },
 		Scheduler: s.scheduler, Bus: s.events, Copies: s.Copies, Queue: s.walks, NewID: s.newID,
-		Announces: archive.Events(),
-		Random:    rand.NewChaCha8([32]byte{}), // every replay is the same
+		Announces: archive.Events(), Webhooks: &system.Webhooks{},
+		Random: rand.NewChaCha8([32]byte{}), // every replay is the same
 	})
 	if err != nil {
 		panic("replay: " + err.Error()) // the parts above do not fit together
@@ -149,9 +152,9 @@ func (s *System) MoveTo(at time.Time) {
 	}
 }
 
-// Fire calls the notifier for the due schedules, in order, including schedules that a call puts for now. The next Fire
+// Fire calls the notifier for its due schedules, in order, including schedules that a call puts for now. The next Fire
 // repeats a failed call, even if its schedule has changed: a call that has begun is not recalled. The errors are
-// joined.
+// joined. Schedules of webhooks call nothing.
 func (s *System) Fire(ctx context.Context) (calls int, err error) {
 	var errs []error
 	again := s.failed
@@ -164,6 +167,9 @@ func (s *System) Fire(ctx context.Context) (calls int, err error) {
 			one = due
 		} else {
 			return calls, errors.Join(errs...)
+		}
+		if strings.HasPrefix(one.Name, webhook.SchedulePrefix) {
+			continue
 		}
 		if err := s.notifier.Handle(ctx, one.Payload); err != nil {
 			s.failed = append(s.failed, one)

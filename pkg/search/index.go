@@ -19,6 +19,7 @@ type Index struct {
 	postings [][]posting
 	// sorted are the first words of words, in the order of their bytes: those that the index was decoded with.
 	sorted int
+	bytes  int // of the documents' texts and data
 }
 
 // entry is a document with its words by their numbers, one list for each text. A removed one has no document.
@@ -43,11 +44,11 @@ func New(split func(string) []text.Word) *Index {
 	return &Index{split: split, at: map[Ref]int32{}, numbers: map[string]int32{}}
 }
 
-// Len returns the number of documents, expired ones included.
-func (x *Index) Len() int { return len(x.at) }
+// Size returns how many documents there are, expired ones included, and how many bytes their texts and data have.
+func (x *Index) Size() (documents, bytes int) { return len(x.at), x.bytes }
 
-// Size returns how many documents have not expired at the instant, and how many bytes their texts and data have.
-func (x *Index) Size(now time.Time) (documents, bytes int) {
+// SizeAt returns the same of the documents that have not expired at the instant. It visits all.
+func (x *Index) SizeAt(now time.Time) (documents, bytes int) {
 	for d := range x.All() {
 		if !d.isExpired(now) {
 			documents++
@@ -97,6 +98,13 @@ func (x *Index) add(d *Document, lists [][]int32) {
 		}
 	}
 	x.docs, x.at[d.Ref] = append(x.docs, e), doc
+	x.bytes += d.bytes()
+}
+
+// IsWorn reports whether a fourth of the places has no document any more, or a fourth of the words is out of order. To
+// encode the index and decode it mends both.
+func (x *Index) IsWorn() bool {
+	return 4*(len(x.docs)-len(x.at)) > len(x.docs) || 4*(len(x.words)-x.sorted) > len(x.words)
 }
 
 func (x *Index) number(word string) int32 {
@@ -112,6 +120,7 @@ func (x *Index) number(word string) int32 {
 // Remove removes the document, if there is one.
 func (x *Index) Remove(ref Ref) {
 	if i, ok := x.at[ref]; ok {
+		x.bytes -= x.docs[i].bytes()
 		x.docs[i] = entry{}
 		delete(x.at, ref)
 	}

@@ -119,6 +119,8 @@ type Ports struct {
 	Grace  time.Duration
 	Walker table.Walker    // without it, a verification covers one named user only
 	Lister schedule.Lister // without it, a verification checks no schedule
+	// Telling puts the schedules by which a verification has devices and webhooks told, where this process tells none.
+	Telling schedule.Scheduler
 }
 
 // Pushes holds the ports of reminders on devices alone. All are required but Told.
@@ -133,6 +135,7 @@ type Pushes struct {
 
 // Webhooks holds the ports of webhooks alone. All are required but those with a remark.
 type Webhooks struct {
+	// Client sends messages; without it they are put, and none is sent: no other member is needed then.
 	Client webhook.Client
 	Master webhook.Master
 	// CheckURL refuses addresses that may not be called.
@@ -144,6 +147,8 @@ type Webhooks struct {
 	// AtOnce is the number of messages to an endpoint that are sent side by side, and of users of a batch that the
 	// consumer works for; 0 means 1.
 	AtOnce int
+	// Most is the number of messages to an endpoint that may be pending; 0 means [webhook.MaxPending].
+	Most int
 	// Happened and Stamp are those of [webhook.Outbox] and [webhook.Config]; optional.
 	Happened func(time.Time) time.Time
 	Stamp    func() time.Time

@@ -113,9 +113,9 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 			s.Walker = reminders.NewWalker(s.reminding(p.Store(PartWalk), PartWalk))
 		}
 	}
-	s.Deliverer = s.newDeliverer(PartDeliver)
-	if s.callsWebhooks() {
-		s.Hooks = s.newHooks(p.Store(PartWebhook), PartWebhook)
+	s.Deliverer = s.newDeliverer()
+	if s.callsWebhooks() && p.Webhooks.Client != nil {
+		s.Hooks = s.newHooks()
 	}
 	if p.NewID != nil && p.Wait != nil {
 		s.Verifier = s.guarded().newVerifier(projections)
@@ -127,23 +127,24 @@ func New(r *entity.Registry, p Ports, projections ...*projection.Projection) (*S
 }
 
 // newDeliverer builds what tells devices of reminders; nil if a port is missing.
-func (s *System) newDeliverer(part string) *deliver.Deliverer {
+func (s *System) newDeliverer() *deliver.Deliverer {
 	p := &s.ports
 	if p.Pushes == nil || p.Scheduler == nil || p.Random == nil || p.Pepper.IsZero() {
 		return nil
 	}
 	return deliver.New(deliver.Config{
-		Store: p.Store(part), Scheduler: p.Scheduler, Sender: p.Pushes.Sender, Now: p.Now, Random: p.Random,
-		NameOf: p.Pepper.Pseudonym, Log: p.Log(part), Lead: p.Lead, IsGone: s.IsGone, Observe: p.Pushes.Told,
+		Outbox: deliver.Outbox{Store: p.Store(PartDeliver), Scheduler: p.Scheduler, Now: p.Now, Lead: p.Lead},
+		Sender: p.Pushes.Sender, Random: p.Random, NameOf: p.Pepper.Pseudonym, Log: p.Log(PartDeliver),
+		IsGone: s.IsGone, Observe: p.Pushes.Told,
 	})
 }
 
 // newHooks builds what sends messages to webhooks.
-func (s *System) newHooks(store table.Store, part string) *webhook.Worker {
+func (s *System) newHooks() *webhook.Worker {
 	p := &s.ports
 	return webhook.NewWorker(webhook.Config{
-		Outbox: s.newOutbox(store), Client: p.Webhooks.Client, Master: p.Webhooks.Master, NewID: p.NewID,
-		Stamp: p.Webhooks.Stamp, Draw: p.Webhooks.Draw, Log: p.Log(part),
+		Outbox: s.newOutbox(p.Store(PartWebhook)), Client: p.Webhooks.Client, Master: p.Webhooks.Master, NewID: p.NewID,
+		Stamp: p.Webhooks.Stamp, Draw: p.Webhooks.Draw, Log: p.Log(PartWebhook), Most: p.Webhooks.Most,
 		AtOnce: p.Webhooks.AtOnce, IsGone: s.IsGone, Observe: p.Webhooks.Told,
 	})
 }
@@ -310,11 +311,8 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 		Store: store, Walker: p.Walker, Registry: s.registry, Projections: projections,
 		Archive: archive.NewConsumer(s.archiving(store)), Repositories: s.newPublisher(store),
 		Limits: p.Limits, Now: p.Now, NewOwner: p.NewID, Grace: p.Grace, Wait: p.Wait, Log: p.Log(PartVerify),
-		Deliverer: s.newDeliverer(PartVerify),
 	}
-	if s.callsWebhooks() {
-		cfg.Webhooks = s.newHooks(store, PartVerify)
-	}
+	s.addOutboxes(&cfg, store)
 	if p.Random != nil {
 		cfg.Changes = s.newChanges(store)
 	}
@@ -327,6 +325,25 @@ func (s *System) newVerifier(projections []*projection.Projection) *verify.Verif
 		cfg.Forget = s.Eraser.Sweep
 	}
 	return verify.New(cfg)
+}
+
+// addOutboxes gives a verification the outboxes of devices and webhooks, if a scheduler is known that has them told.
+func (s *System) addOutboxes(cfg *verify.Config, store table.Store) {
+	p := &s.ports
+	devices := deliver.Outbox{Store: store, Scheduler: p.Telling, Now: p.Now, Lead: p.Lead}
+	if s.Deliverer != nil {
+		devices.Scheduler = p.Scheduler
+	}
+	if devices.Scheduler != nil {
+		cfg.Devices = &devices
+	}
+	hooks := webhook.Outbox{Store: store, Scheduler: p.Telling, Now: p.Now, Lead: p.Lead}
+	if s.callsWebhooks() {
+		hooks = s.newOutbox(store)
+	}
+	if hooks.Scheduler != nil {
+		cfg.Webhooks = &hooks
+	}
 }
 
 // addConsumers builds the consumers and gives each to the reader that the deployment table names for it.

@@ -56,7 +56,7 @@ func allPorts(t *testing.T) (p system.Ports, asked *[]string) {
 		},
 		Now: clock, NewID: uuid.NewString, Pause: noWait, NewRevisionID: uuid.NewString, Random: rand.Reader,
 		Scheduler: schedules, Bus: busmemory.New(nil), Copies: blobmemory.New(nil), Queue: queuememory.New(nil),
-		Wait: noWait, Walker: store, Lister: schedules, Webhooks: &system.Webhooks{
+		Wait: noWait, Walker: store, Lister: schedules, Telling: schedules, Webhooks: &system.Webhooks{
 			Client: outbound.New(outbound.Config{}), Master: master, Draw: func() float64 { return 0 },
 		},
 	}, asked

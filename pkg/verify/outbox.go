@@ -11,12 +11,12 @@ import (
 // outbox finds deliveries on devices that are due, and that nothing calls for any more. The bound is far above the time
 // that a call takes, so one read is enough.
 func (r *run) outbox(ctx context.Context, user string) error {
-	if r.Deliverer == nil {
+	if r.Devices == nil {
 		return nil
 	}
 	return r.each(ctx, user, family{prefix: device.PushPrefix()}, func(row item.Item, _ string) error {
 		d := Difference{Kind: Outbox, User: user, Key: row.Key().String(), Is: "due for 10 minutes", ShouldBe: "done"}
-		isOverdue, err := r.Deliverer.IsOverdue(row)
+		isOverdue, err := r.Devices.IsOverdue(row)
 		if err != nil {
 			d.Is, d.ShouldBe = err.Error(), "readable"
 		} else if !isOverdue {
@@ -25,7 +25,7 @@ func (r *run) outbox(ctx context.Context, user string) error {
 		if err := r.found(d); err != nil || !isOverdue || !r.repairing {
 			return err
 		}
-		return r.forgive(ctx, user, d.Key, r.Deliverer.Resume(ctx, row))
+		return r.forgive(ctx, user, d.Key, r.Devices.Resume(ctx, row))
 	})
 }
 

@@ -101,10 +101,10 @@ type Config struct {
 	Reminders   *reminders.Repairer // optional, together with Notifier and Schedules
 	Notifier    *reminders.Notifier
 	Schedules   schedule.Lister
-	// Deliverer has deliveries on devices tried again; without it they are not checked.
-	Deliverer *deliver.Deliverer
+	// Devices has deliveries on devices tried again; without it they are not checked.
+	Devices *deliver.Outbox
 	// Webhooks has messages to webhooks sent; without it they are not checked.
-	Webhooks *webhook.Worker
+	Webhooks *webhook.Outbox
 	// Changes appends to change logs; without it they are not checked.
 	Changes *changes.Consumer
 	// Repositories reads the drafts of versioned repositories, and publishes nothing here; optional.
@@ -159,6 +159,9 @@ func (v *Verifier) Run(ctx context.Context, o Options, report func(Difference) e
 	}
 	if v.Archive.Copies == nil {
 		r.sum.Unchecked = append(r.sum.Unchecked, "contents of cold copies: no object store is known")
+	}
+	if v.Devices == nil || v.Webhooks == nil {
+		r.sum.Unchecked = append(r.sum.Unchecked, "outbox of devices and webhooks: no scheduler of theirs is known")
 	}
 	if v.Changes == nil {
 		r.sum.Unchecked = append(r.sum.Unchecked, "change logs: no source of random bits is known")

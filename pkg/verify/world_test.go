@@ -87,7 +87,7 @@ func newLimitedWorld(t testing.TB, limits limit.Numbers, besides ...*projection.
 		NewRevisionID: func() string { panic("a verification publishes nothing") }, Random: rand.NewChaCha8([32]byte{}),
 		Pause:     func(context.Context, time.Duration) error { return nil },
 		Scheduler: w.schedules, Bus: busmemory.New(nil), Copies: w.copies, Queue: w.walks,
-		Limits: limits, Walker: w.store, Lister: w.schedules, Grace: time.Second,
+		Limits: limits, Walker: w.store, Lister: w.schedules, Telling: w.schedules, Grace: time.Second,
 		Wait: func(ctx context.Context, d time.Duration) error {
 			if w.waiting != nil {
 				w.waiting()

@@ -261,12 +261,12 @@ func (w *Worker) end(
 
 // clear removes the row OUT# of a message that is not to be sent: it is not there, or is done or dead. It does nothing
 // if the message has changed since.
-func (w *Worker) clear(ctx context.Context, user string, p pending, content item.Item) error {
+func (o *Outbox) clear(ctx context.Context, user string, p pending, content item.Item) error {
 	unchanged := table.NotExists()
 	if content != nil {
 		unchanged = table.Exists(table.Equal(attrState, content[attrState]))
 	}
-	err := w.Store.Transact(ctx,
+	err := o.Store.Transact(ctx,
 		table.Check{Key: outbox.MessageKey(user, p.id), If: unchanged},
 		table.Delete{Key: p.row.Key(), If: p.asRead()},
 	)

@@ -32,9 +32,9 @@ type Fault struct {
 
 // Check calls found for each fault of a user's messages: a lane in which something was due 10 minutes ago and nothing
 // moves, a row OUT# whose message is not pending, and a pending message without a row OUT#.
-func (w *Worker) Check(ctx context.Context, user string, found func(Fault) error) error {
+func (o *Outbox) Check(ctx context.Context, user string, found func(Fault) error) error {
 	pendings, outs := map[outbox.ID]bool{}, map[outbox.ID]item.Item{}
-	err := w.each(ctx, user, outbox.Messages(), found, func(id outbox.ID, row item.Item) error {
+	err := o.each(ctx, user, outbox.Messages(), found, func(id outbox.ID, row item.Item) error {
 		if row.Str(attrState) == StatePending {
 			pendings[id] = true
 		}
@@ -43,7 +43,7 @@ func (w *Worker) Check(ctx context.Context, user string, found func(Fault) error
 	if err != nil {
 		return err
 	}
-	err = w.each(ctx, user, outbox.Outs(), found, func(id outbox.ID, row item.Item) error {
+	err = o.each(ctx, user, outbox.Outs(), found, func(id outbox.ID, row item.Item) error {
 		outs[id] = row
 		return nil
 	})
@@ -52,7 +52,7 @@ func (w *Worker) Check(ctx context.Context, user string, found func(Fault) error
 	}
 	for _, id := range sorted(pendings) {
 		if outs[id] == nil {
-			if err := w.checkMessage(ctx, user, id, found); err != nil {
+			if err := o.checkMessage(ctx, user, id, found); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,7 @@ func (w *Worker) Check(ctx context.Context, user string, found func(Fault) error
 	byHook := map[string][]pending{}
 	for _, id := range sorted(outs) {
 		if !pendings[id] {
-			isStray, err := w.checkOut(ctx, user, id, found)
+			isStray, err := o.checkOut(ctx, user, id, found)
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (w *Worker) Check(ctx context.Context, user string, found func(Fault) error
 		byHook[id.Hook] = append(byHook[id.Hook], p)
 	}
 	for _, hook := range slices.Sorted(maps.Keys(byHook)) {
-		if err := w.checkLane(ctx, call{user, hook}, byHook[hook], found); err != nil {
+		if err := o.checkLane(ctx, call{user, hook}, byHook[hook], found); err != nil {
 			return err
 		}
 	}
@@ -95,11 +95,11 @@ func unreadable(row item.Item, err error) Fault {
 	return Fault{Key: row.Key(), Is: err.Error(), ShouldBe: "readable"}
 }
 
-func (w *Worker) each(
+func (o *Outbox) each(
 	ctx context.Context, user, prefix string, found func(Fault) error, visit func(outbox.ID, item.Item) error,
 ) error {
 	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
-	for row, err := range table.Rows(ctx, w.Store, q, 0) {
+	for row, err := range table.Rows(ctx, o.Store, q, 0) {
 		if err != nil {
 			return fmt.Errorf("read the messages: %w", err)
 		}
@@ -117,37 +117,37 @@ func (w *Worker) each(
 }
 
 // checkMessage reads both rows again, the message last: it may have been ended between the two reads.
-func (w *Worker) checkMessage(ctx context.Context, user string, id outbox.ID, found func(Fault) error) error {
-	out, err := table.Find(ctx, w.Store, outbox.OutKey(user, id))
+func (o *Outbox) checkMessage(ctx context.Context, user string, id outbox.ID, found func(Fault) error) error {
+	out, err := table.Find(ctx, o.Store, outbox.OutKey(user, id))
 	if err != nil || out != nil {
 		return err
 	}
 	key := outbox.MessageKey(user, id)
-	content, err := table.Find(ctx, w.Store, key)
+	content, err := table.Find(ctx, o.Store, key)
 	if err != nil || content.Str(attrState) != StatePending {
 		return err
 	}
 	return found(Fault{key, "pending without a row OUT#", "done, or in the outbox", func(ctx context.Context) error {
-		err := w.Store.Transact(ctx,
+		err := o.Store.Transact(ctx,
 			table.Check{Key: key, If: table.Exists(table.Equal(attrState, item.String(StatePending)))},
-			table.Put{Item: outRow(user, id, w.Now()), If: table.NotExists()},
+			table.Put{Item: outRow(user, id, o.Now()), If: table.NotExists()},
 		)
 		if failed := (*table.ConditionError)(nil); err != nil && !errors.As(err, &failed) {
 			return fmt.Errorf("put the message into the outbox: %w", err)
 		}
-		return w.wake(ctx, call{user, id.Hook})
+		return o.wake(ctx, call{user, id.Hook})
 	}})
 }
 
 // checkOut reads both rows again, the row OUT# last: it may have been put or removed between the two reads.
-func (w *Worker) checkOut(
+func (o *Outbox) checkOut(
 	ctx context.Context, user string, id outbox.ID, found func(Fault) error,
 ) (isStray bool, err error) {
-	content, err := table.Find(ctx, w.Store, outbox.MessageKey(user, id))
+	content, err := table.Find(ctx, o.Store, outbox.MessageKey(user, id))
 	if err != nil || content.Str(attrState) == StatePending {
 		return false, err
 	}
-	out, err := table.Find(ctx, w.Store, outbox.OutKey(user, id))
+	out, err := table.Find(ctx, o.Store, outbox.OutKey(user, id))
 	if err != nil || out == nil {
 		return true, err
 	}
@@ -156,19 +156,19 @@ func (w *Worker) checkOut(
 		return false, nil //nolint:nilerr // it is named as such
 	}
 	return true, found(Fault{out.Key(), "there", "no row: its message is not pending", func(ctx context.Context) error {
-		return w.clear(ctx, user, p, content)
+		return o.clear(ctx, user, p, content)
 	}})
 }
 
 // checkLane names a lane in which something was due 10 minutes ago that its order and its breaker let go, and which
 // no worker has.
-func (w *Worker) checkLane(ctx context.Context, of call, waiting []pending, found func(Fault) error) error {
-	hook, err := w.hook(ctx, of)
+func (o *Outbox) checkLane(ctx context.Context, of call, waiting []pending, found func(Fault) error) error {
+	hook, err := o.hook(ctx, of)
 	if err != nil {
 		return err
 	}
 	key := outbox.LaneKey(of.UserID, of.Hook)
-	lane, err := table.Find(ctx, w.Store, key)
+	lane, err := table.Find(ctx, o.Store, key)
 	if err != nil {
 		return err
 	}
@@ -185,27 +185,27 @@ func (w *Worker) checkLane(ctx context.Context, of call, waiting []pending, foun
 	if called, ok := lane.Time(attrCalledAt); ok && called.After(due) {
 		due = called
 	}
-	now := w.Now()
+	now := o.Now()
 	if now.Sub(due) <= overdue || lane.Int(attrLeaseUntil) > now.UnixMilli() {
 		return nil
 	}
 	return found(Fault{key, "due for 10 minutes", "done", func(ctx context.Context) error {
-		if err := w.wake(ctx, of); err != nil {
+		if err := o.wake(ctx, of); err != nil {
 			return err
 		}
-		return w.called(ctx, key)
+		return o.called(ctx, key)
 	}})
 }
 
 // called notes in a lane that its worker was called.
-func (w *Worker) called(ctx context.Context, key item.Key) error {
+func (o *Outbox) called(ctx context.Context, key item.Key) error {
 	set := item.Item{}
-	set.SetTime(attrCalledAt, w.Now())
-	_, err := w.Store.Update(ctx, table.Update{Key: key, Set: set, If: table.Exists()})
+	set.SetTime(attrCalledAt, o.Now())
+	_, err := o.Store.Update(ctx, table.Update{Key: key, Set: set, If: table.Exists()})
 	if failed := (*table.ConditionError)(nil); errors.As(err, &failed) {
 		row := key.Item()
 		row[attrLeaseUntil], row[attrCalledAt] = item.Int(0), set[attrCalledAt]
-		err = w.Store.Put(ctx, table.Put{Item: row, If: table.NotExists()})
+		err = o.Store.Put(ctx, table.Put{Item: row, If: table.NotExists()})
 	}
 	if failed := (*table.ConditionError)(nil); err != nil && !errors.As(err, &failed) {
 		return fmt.Errorf("note a call: %w", err)

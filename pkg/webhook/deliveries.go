@@ -169,8 +169,7 @@ func (e *Endpoints) Redeliver(
 	if isDry {
 		return len(rows), rest, nil
 	}
-	// A call that ends between the rows and the schedule is not repeated. This one comes before its instant.
-	if err := e.callSoon(ctx, of); err != nil {
+	if err := e.announce(ctx, of); err != nil {
 		return 0, "", err
 	}
 	var failed error
@@ -194,11 +193,15 @@ func (e *Endpoints) move(ctx context.Context, user string, rows []item.Item) (mo
 			if err != nil {
 				return 0, err
 			}
+			out := outRow(user, id, e.Now())
+			if log, ok := row[attrLog]; ok { // a user sees the attempts of before, too
+				out[attrLog] = log
+			}
 			actions = append(actions, table.Update{
 				Key: row.Key(), Set: item.Item{attrState: item.String(StatePending)},
 				Remove: []string{entity.AttrTTL, attrReason, attrLog},
 				If:     table.Exists(table.Equal(attrState, row[attrState])),
-			}, table.Put{Item: outRow(user, id, e.Now())})
+			}, table.Put{Item: out})
 		}
 		err := e.Store.Transact(ctx, actions...)
 		var failed *table.ConditionError
@@ -222,7 +225,7 @@ func (e *Endpoints) Test(ctx context.Context, user, hook string) (id string, err
 	m := message{user: user, typ: TypeTest, id: outbox.ID{Hook: hook, At: now, Message: messageID(hook, e.NewID())}}
 	m.body = appendText(append(appendBegin(nil, TypeTest, now), `"id":`...), hook)
 	m.body = append(m.body, `}}`...)
-	if err := e.callSoon(ctx, call{user, hook}); err != nil {
+	if err := e.announce(ctx, call{user, hook}); err != nil {
 		return "", err
 	}
 	if _, err := e.put(ctx, m); err != nil {
@@ -233,5 +236,5 @@ func (e *Endpoints) Test(ctx context.Context, user, hook string) (id string, err
 
 // Find returns an endpoint of a user; nil if there is none.
 func (e *Endpoints) Find(ctx context.Context, user, hook string) (item.Item, error) {
-	return table.Find(ctx, e.Store, keyOfHook(call{user, hook}))
+	return e.hook(ctx, call{user, hook})
 }

@@ -39,21 +39,29 @@ type CallError struct{ Reason string }
 
 func (e *CallError) Error() string { return "call " + e.Reason }
 
-func parseCall(payload []byte) (call, error) {
-	var c call
+// early is the payload of a call that comes before its messages are put: the worker sets a schedule, and no more.
+type early struct {
+	call
+	IsEarly bool `json:"early"`
+}
+
+func parseCall(payload []byte) (early, error) {
+	var c early
 	if err := json.Unmarshal(payload, &c); err != nil {
-		return call{}, &CallError{"is no JSON: " + err.Error()}
+		return early{}, &CallError{"is no JSON: " + err.Error()}
 	}
 	if err := entity.CheckUserID(c.UserID); err != nil {
-		return call{}, &CallError{"names no user: " + err.Error()}
+		return early{}, &CallError{"names no user: " + err.Error()}
 	}
 	if err := entity.CheckID(webhookType.IDPrefix, c.Hook); err != nil {
-		return call{}, &CallError{"names no endpoint: " + err.Error()}
+		return early{}, &CallError{"names no endpoint: " + err.Error()}
 	}
 	return c, nil
 }
 
-func (c call) payload() []byte {
+func (c call) payload() []byte { return payloadOf(c) }
+
+func payloadOf(c any) []byte {
 	text, err := json.Marshal(c)
 	if err != nil {
 		panic(fmt.Sprintf("webhook: %v", err)) // two texts always have a JSON form
@@ -103,15 +111,24 @@ func (o *Outbox) wake(ctx context.Context, lane call) error {
 	if err := o.callSoon(ctx, lane); err != nil {
 		return err
 	}
-	return o.invoke(ctx, lane)
+	return o.invoke(ctx, lane.payload())
+}
+
+// announce sees to it that the worker is called soon, before the rows are put: a command that ends behind them is not
+// repeated. Without a scheduler here, the worker sets the schedule.
+func (o *Outbox) announce(ctx context.Context, lane call) error {
+	if o.Scheduler != nil {
+		return o.callSoon(ctx, lane)
+	}
+	return o.invoke(ctx, payloadOf(early{lane, true}))
 }
 
 // invoke calls the worker now. Its failure counts only where no schedule was set.
-func (o *Outbox) invoke(ctx context.Context, lane call) error {
+func (o *Outbox) invoke(ctx context.Context, payload []byte) error {
 	if o.Invoke == nil {
 		return nil
 	}
-	if err := o.Invoke(ctx, lane.payload()); err != nil && o.Scheduler == nil {
+	if err := o.Invoke(ctx, payload); err != nil && o.Scheduler == nil {
 		return fmt.Errorf("call the worker of webhooks: %w", err)
 	}
 	return nil

@@ -257,57 +257,6 @@ func TestWorker_sendsToNoAddressThatMayNotBeCalled(t *testing.T) {
 	f.False(list[0].NextAt.IsZero())
 }
 
-func TestEndpoints_sendAgainWhatADryRunFinds(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.hook(hook1)
-	f.answer = func(r received) (*http.Response, error) {
-		if strings.Contains(r.body, "task_bad") {
-			return reply(410), nil
-		}
-		return reply(200), nil
-	}
-	for n := range int64(1203) {
-		f.apply(f.task(fmt.Sprintf("task_%04d", n), 1))
-	}
-	f.work()
-	f.Empty(f.rows("OUT"))
-	first := len(f.got)
-	f.Equal(1203, first)
-	run := func(filter webhook.Filter, isDry bool) (total, calls int) {
-		place := ""
-		for {
-			n, rest, err := f.endpoints.Redeliver(t.Context(), user, hook1, filter, place, isDry)
-			f.NoError(err)
-			total, calls, place = total+n, calls+1, rest
-			if rest == "" {
-				return total, calls
-			}
-			f.True(webhook.CheckPlace(rest))
-		}
-	}
-	dry, calls := run(webhook.Filter{State: "done"}, true)
-	f.Equal(1203, dry)
-	f.Equal(2, calls)
-	f.Empty(f.rows("OUT"), "a dry run sends nothing")
-	wet, _ := run(webhook.Filter{State: "done"}, false)
-	f.Equal(dry, wet)
-	f.False(f.rows("MSG")[0].Has("ttl"))
-	f.work()
-	f.Len(f.got, 2*first)
-	ids := map[string]int{}
-	for _, one := range f.got {
-		ids[one.id+one.body]++
-	}
-	f.Len(ids, first, "id and body are those of before")
-	none, _ := run(webhook.Filter{State: "dead"}, true)
-	f.Zero(none)
-	one, _ := run(webhook.Filter{IDs: []string{f.got[7].id}}, false)
-	f.Equal(1, one)
-	none, _ = run(webhook.Filter{To: f.now.Add(-time.Second)}, true)
-	f.Zero(none)
-}
-
 func TestMaster_givesEachEndpointOfEachUserAnotherSecret(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

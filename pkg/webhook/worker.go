@@ -85,15 +85,19 @@ const (
 // Work sends what is due in the lane that the payload names. The rows decide, not the call: it may come twice or late.
 // An error is either a [*CallError], which no repetition can resolve, or a reason to repeat the call.
 func (w *Worker) Work(ctx context.Context, payload []byte) error {
-	of, err := parseCall(payload)
+	c, err := parseCall(payload)
 	if err != nil {
 		return err
 	}
+	of := c.call
 	ctx = mask.With(ctx, of.UserID)
 	if w.IsGone != nil {
 		if isGone, err := w.IsGone(ctx, of.UserID); isGone || err != nil {
 			return err
 		}
+	}
+	if c.IsEarly {
+		return w.callSoon(ctx, of)
 	}
 	for again := true; again && err == nil; {
 		if !w.hasTime(ctx, 0) {
@@ -115,7 +119,7 @@ func (w *Worker) goOn(ctx context.Context, of call) error {
 	if err := w.schedule(ctx, of, own, w.Now()); err != nil {
 		return err
 	}
-	return w.invoke(ctx, of)
+	return w.invoke(ctx, of.payload())
 }
 
 // turn holds the lane once. It reports whether something came in the meantime that no call is set for.
@@ -127,14 +131,14 @@ func (w *Worker) turn(ctx context.Context, of call) (again bool, err error) {
 	if reason := whyNot(hook); reason != "" {
 		return false, w.bury(ctx, of, hook, reason)
 	}
+	if next, err := w.next(ctx, of, isFifo(hook)); err != nil || next.IsZero() {
+		return false, err // an earlier call has sent all
+	}
 	l, err := w.take(ctx, of)
 	if err != nil {
 		return false, err
 	}
 	if l == nil { // another one works; it may die
-		if next, err := w.next(ctx, of, isFifo(hook)); err != nil || next.IsZero() {
-			return false, err
-		}
 		return false, w.callSoon(ctx, of)
 	}
 	at, err := w.drain(ctx, l)
@@ -164,8 +168,8 @@ func (w *Worker) turn(ctx context.Context, of call) (again bool, err error) {
 }
 
 // hook returns an endpoint; nil if there is none.
-func (w *Worker) hook(ctx context.Context, of call) (item.Item, error) {
-	return table.Find(ctx, w.Store, keyOfHook(of))
+func (o *Outbox) hook(ctx context.Context, of call) (item.Item, error) {
+	return table.Find(ctx, o.Store, keyOfHook(of))
 }
 
 func keyOfHook(of call) item.Key {
