@@ -1,5 +1,6 @@
 // A system and a browser for the tests: what they start ends with them.
 import { spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -69,4 +70,16 @@ export async function accessible(page) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => /** @type {any} */ (globalThis).axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.map((/** @type {any} */ v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => `${n.target}: ${n.failureSummary}`).join(" | ")}`);
+}
+
+/** Holds the page's first request for such an address, until it is freed. @param {import("playwright-core").Page} page @param {RegExp} address */
+export async function held(page, address) {
+  const told = new EventEmitter(), asked = once(told, "asked"), freed = once(told, "freed"), answered = once(told, "answered");
+  await page.route(address, async (route) => {
+    told.emit("asked");
+    await freed;
+    await route.fulfill({ response: await route.fetch() });
+    told.emit("answered");
+  }, { times: 1 });
+  return { asked, free: () => { told.emit("freed"); }, answered };
 }
