@@ -47,10 +47,12 @@ export function clockText(at) { return at ? new Date(at).toISOString().slice(11,
 /** @param {string | number | Date | undefined} at */
 export function instantText(at) { return at ? new Date(at).toISOString().replace("T", " ").slice(0, 19) + "Z" : ""; }
 
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** An instant in UTC, with the local time on hover. @param {{at?: string, short?: boolean}} p */
 export function Time({ at, short }) {
   if (!at) return null;
-  return html`<time datetime=${at} title=${`${new Date(at).toLocaleString()} here`}>${short ? html`${clockText(at).slice(0, 8)}<span class="fine">${clockText(at).slice(8)}</span>` : instantText(at)}</time>`;
+  return html`<time datetime=${at} title=${`${instantText(at)}, here ${new Date(at).toLocaleString()} (${zone})`}>${short ? html`${clockText(at).slice(0, 8)}<span class="fine">${clockText(at).slice(8)}</span>` : instantText(at)}</time>`;
 }
 
 /** @param {number} ms */
