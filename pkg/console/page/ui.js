@@ -47,10 +47,12 @@ export function clockText(at) { return at ? new Date(at).toISOString().slice(11,
 /** @param {string | number | Date | undefined} at */
 export function instantText(at) { return at ? new Date(at).toISOString().replace("T", " ").slice(0, 19) + "Z" : ""; }
 
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** An instant in UTC, with the local time on hover. @param {{at?: string, short?: boolean}} p */
 export function Time({ at, short }) {
   if (!at) return null;
-  return html`<time datetime=${at} title=${`${new Date(at).toLocaleString()} here`}>${short ? html`${clockText(at).slice(0, 8)}<span class="fine">${clockText(at).slice(8)}</span>` : instantText(at)}</time>`;
+  return html`<time datetime=${at} title=${`${instantText(at)}, here ${new Date(at).toLocaleString()} (${zone})`}>${short ? html`${clockText(at).slice(0, 8)}<span class="fine">${clockText(at).slice(8)}</span>` : instantText(at)}</time>`;
 }
 
 /** @param {number} ms */
@@ -90,12 +92,14 @@ export function Copy({ text, label }) {
   return html`<button type="button" onClick=${copy}>${done ? "copied" : label}</button>`;
 }
 
-/** A labelled input. @param {any} p */
-export function Field({ label, value, onChange, options, list, ...rest }) {
-  const change = (/** @type {any} */ e) => onChange(e.target.value);
+/** A labelled input. What is being typed stays, whatever is drawn again before the change is made. @param {any} p */
+export function Field({ label, value, onChange, onInput, options, list, ...rest }) {
+  const [draft, setDraft] = useState(/** @type {string | null} */ (null));
+  const type = (/** @type {any} */ e) => { setDraft(e.target.value); onInput?.(e); };
+  const change = (/** @type {any} */ e) => { setDraft(null); onChange(e.target.value); };
   return html`<label class="field"><span>${label}</span>${options
     ? html`<select value=${value ?? ""} onChange=${change}>${options.map((/** @type {any} */ o) => html`<option value=${o.value ?? o}>${o.label ?? o}</option>`)}</select>`
-    : html`<input value=${value ?? ""} onChange=${change} list=${list} autocomplete="off" spellcheck=${false} ...${rest} />`}</label>`;
+    : html`<input value=${draft ?? value ?? ""} onInput=${type} onChange=${change} onBlur=${() => setDraft(null)} list=${list} autocomplete="off" spellcheck=${false} ...${rest} />`}</label>`;
 }
 
 const rowHeight = 44;
@@ -160,15 +164,26 @@ export function Diff({ record }) {
     ${kept > 0 && html`<button type="button" class="plain" onClick=${() => setAll(!all)}>${all ? "only what changed" : `and ${kept} attributes that did not change`}</button>`}</div>`;
 }
 
-/** Asks for something when what it depends on changes. @param {() => Promise<any>} ask @param {any[]} on */
-export function useAsked(ask, on) {
-  const [state, setState] = useState(/** @type {{value?: any, error?: any, busy: boolean}} */ ({ busy: true }));
-  const [again, setAgain] = useState(0);
+/**
+ * Asks for something when what the answer is of changes, when `also` changes, and `every` so many milliseconds after an answer. The last
+ * answer is kept until the next one, but not beside another question.
+ * @param {() => Promise<any>} ask @param {any[]} of @param {{also?: any, every?: number}} when
+ */
+export function useAsked(ask, of, { also, every } = {}) {
+  const question = JSON.stringify(of);
+  const [state, setState] = useState(/** @type {{question: string, value?: any, error?: any, busy: boolean}} */ ({ question, busy: true }));
+  const [again, setAgain] = useState(0), reload = useCallback(() => setAgain((n) => n + 1), []);
   useEffect(() => {
-    let current = true;
-    setState((s) => ({ ...s, busy: true }));
-    ask().then((value) => current && setState({ value, busy: false }), (error) => current && setState({ error, busy: false }));
-    return () => { current = false; };
-  }, [...on, again]);
-  return { ...state, reload: useCallback(() => setAgain((n) => n + 1), []) };
+    let current = true, timer = 0;
+    const answered = (/** @type {any} */ part) => {
+      if (!current) return;
+      setState((s) => ({ ...s, error: undefined, ...part, busy: false }));
+      if (every) timer = setTimeout(reload, every);
+    };
+    setState((s) => (s.question === question ? { ...s, busy: true } : { question, busy: true }));
+    ask().then((value) => answered({ value }), (error) => answered({ error }));
+    return () => { current = false; clearTimeout(timer); };
+  }, [question, also, again, every]);
+  const known = state.question === question ? state : { value: undefined, error: undefined, busy: true };
+  return { ...known, reload };
 }

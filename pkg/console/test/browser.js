@@ -1,13 +1,17 @@
 // Uses the console as a person would. The arguments are the programs, nexus and the browser, and a folder for pictures. With
-// NEXUS_ONLY it runs only the tests whose names have that text.
+// NEXUS_ONLY it runs only the tests whose names match that regular expression.
 import assert from "node:assert/strict";
 import path from "node:path";
 import { poisoned } from "./parked.js";
-import { started, browsing, accessible } from "./system.js";
+import { started, browsing, writers, accessible, held } from "./system.js";
 
 const [nexus, chromium, pictures] = process.argv.slice(2);
 const system = await started(nexus);
-const { browser, open, problems } = await browsing(chromium);
+const { browser, open: openIn, problems } = await browsing(chromium);
+const zones = ["Europe/Paris", "America/Sao_Paulo"];
+/** Where the person sits who uses the next page; each test is in the other zone than the one before it. */
+let zone = zones[0];
+const open = (/** @type {import("playwright-core").BrowserContextOptions} */ options = {}) => openIn({ timezoneId: zone, ...options });
 const tests = /** @type {[string, () => Promise<void>][]} */ ([]);
 const test = (/** @type {string} */ name, /** @type {() => Promise<void>} */ run) => tests.push([name, run]);
 
@@ -52,6 +56,8 @@ const broken = (/** @type {number} */ i) => JSON.stringify({
 });
 await system.call("POST", "/dev/replay?consumer=stats,links", Array.from({ length: parked }, (_, i) => broken(i)).join("\n"), "ann", { "Content-Type": "application/x-ndjson" });
 
+const clients = writers(system, 8);
+
 /** @type {[string, string][]} */
 const panes = [["flow", ""], ["change", `?trace=${ring}`], ["change", ""], ["records", "?user=ann"], ["records", `?item=${task.taskId}`],
   ["parked", ""], ["clock", ""], ["verify", ""], ["chaos", ""], ["data", `?user=ann&day=${day}`], ["cost", ""], ["nothing", ""]];
@@ -59,15 +65,22 @@ const panes = [["flow", ""], ["change", `?trace=${ring}`], ["change", ""], ["rec
 test("flow shows what has come, a title as a text, and a write as it happens", async () => {
   const page = await open();
   await page.goto(`${system.url}/console/flow?type=NOTE`);
-  await page.getByText(hostile).waitFor();
+  await page.locator(".record").first().waitFor();
+  await system.call("POST", "/v1/notes", { title: hostile, body: "b" });
+  await page.getByText(hostile).first().waitFor();
   await page.goto(`${system.url}/console`);
   const { readers } = (await system.call("GET", "/dev/lag")).json;
   for (const { consumer } of readers.flatMap((/** @type {any} */ r) => r.consumers)) await page.locator(".consumers").getByText(consumer, { exact: true }).waitFor();
   await system.call("POST", "/v1/tasks", { title: "Live" });
   await page.locator(".record", { hasText: "Live" }).waitFor();
+  const other = await open();
+  await other.goto(`${system.url}/console`);
   await page.getByRole("button", { name: "pause" }).click();
-  await system.call("POST", "/v1/tasks", { title: "Unseen" });
-  await system.settle();
+  for (const title of ["Unseen", "After it"]) {
+    await system.call("POST", "/v1/tasks", { title });
+    await other.locator(".record", { hasText: title }).waitFor();
+  }
+  await other.context().close();
   assert.equal(await page.locator(".record", { hasText: "Unseen" }).count(), 0, "the picture stands still");
   await page.getByRole("button", { name: "go on" }).click();
   await page.locator(".record", { hasText: "Unseen" }).waitFor();
@@ -96,10 +109,14 @@ test("a change is one tree from the request to the event, and its record can be 
 
 test("a change is found by user, item and version, and leads to its neighbours", async () => {
   const page = await open();
+  const users = await held(page, /\/dev\/users/);
   await page.goto(`${system.url}/console/change`);
   const form = page.locator("form.ask");
   await form.getByLabel("user", { exact: true }).fill("ann");
   await form.getByLabel("item").fill(task.taskId);
+  users.free();
+  await page.locator("datalist option[value=ben]").waitFor({ state: "attached" });
+  assert.equal(await form.getByLabel("item").inputValue(), task.taskId, "an answer that comes late leaves what is typed");
   await form.getByLabel("version").fill("2");
   await form.getByRole("button", { name: "Follow" }).click();
   await page.locator("ins", { hasText: "Call the dentist again" }).waitFor();
@@ -112,10 +129,14 @@ test("a change is found by user, item and version, and leads to its neighbours",
 
 test("records are filtered, opened, and what is derived of an item is shown", async () => {
   const page = await open();
+  const all = await held(page, /\/dev\/changes\?limit=500$/);
   await page.goto(`${system.url}/console/records`);
+  await all.asked;
   await page.getByLabel("Search: a user, an item, a trace id or a sequence number").fill(note.noteId);
   await page.keyboard.press("Enter");
   await page.locator(".derived").getByText(task.taskId).first().waitFor();
+  all.free();
+  await all.answered;
   const shown = await page.locator(".rows .record").count();
   assert.equal(shown, (await system.call("GET", `/dev/changes?item=${note.noteId}`)).json.items.length);
   await page.getByLabel("outcome").selectOption("parked");
@@ -200,12 +221,11 @@ test("records of three kinds stay parked until their causes are mended, and then
   await page.context().close();
 }, "--show-endpoint", "--limit", "user=60000"));
 
-test("time moves over a change to summer time, and what happened on the way is shown", async () => {
-  for (const zone of ["Europe/Paris", "America/Sao_Paulo"]) {
+test("time moves over a change to summer time, and what happened on the way is shown", () => clients.quietly(async () => {
+  for (const zone of zones) {
     const page = await open({ timezoneId: zone });
     const now = (await system.call("GET", "/dev/clock")).json.now, at = new Date(Date.parse(now) + 90 * 60e3).toISOString().slice(0, 19) + "Z";
     const made = (await system.call("POST", "/v1/reminders", { title: `Ring in ${zone}`, triggerUtc: at, tzid: zone })).json;
-    await system.settle();
     await page.goto(`${system.url}/console/clock`);
     await page.locator(".due", { hasText: made.reminderId.slice(0, 12) }).waitFor();
     await page.getByRole("button", { name: /^To the next: schedule/ }).click();
@@ -216,7 +236,7 @@ test("time moves over a change to summer time, and what happened on the way is s
     await page.getByText(/Time stopped/).waitFor();
     await page.context().close();
   }
-});
+}));
 
 test("a recount shows each kind, and a repair puts right what differs", async () => {
   const page = await open();
@@ -229,18 +249,18 @@ test("a recount shows each kind, and a repair puts right what differs", async ()
   await page.context().close();
 });
 
-test("each fault is shown with its proof", async () => {
+test("each fault is shown with its proof", () => alone(async (own) => {
   const page = await open();
-  await page.goto(`${system.url}/console/chaos?user=chaos`);
+  await page.goto(`${own.url}/console/chaos?user=chaos`);
   for (const name of ["Kill a consumer", "Lose an answer", "Throttle", "Slow down", "Two workers", "Deliver ten times"]) {
     await page.locator(".story").filter({ has: page.getByText(name, { exact: true }) }).click();
     await page.getByRole("button", { name: "Show it" }).click();
     await page.getByText(/^. 20 writes, \d+ deliveries, 20 counted, 0 differences$/).waitFor();
     await page.locator(".verdict.good").waitFor();
-    assert.deepEqual((await system.call("GET", "/dev/chaos")).json.items, [], "nothing stays armed");
+    assert.deepEqual((await own.call("GET", "/dev/chaos")).json.items, [], "nothing stays armed");
   }
   await page.context().close();
-});
+}));
 
 test("consumers are killed while it is written, everything comes ten more times, and nothing differs", () => alone(async (own) => {
   const writes = short ? 100 : 1000, kills = short ? 5 : 20, page = await open();
@@ -288,7 +308,7 @@ test("data is what the public API says, and leads to the records", async () => {
   await page.context().close();
 });
 
-test("a measurement says what a write costs", async () => {
+test("a measurement says what a write costs", () => clients.quietly(async () => {
   const page = await open();
   await page.goto(`${system.url}/console/cost`);
   await page.getByRole("button", { name: "Begin a measurement now" }).click();
@@ -297,7 +317,7 @@ test("a measurement says what a write costs", async () => {
   await page.getByText("1 writes over HTTP").waitFor();
   await page.getByRole("cell", { name: "stats" }).first().waitFor();
   await page.context().close();
-});
+}));
 
 test("the keyboard alone reaches every pane and follows a change", async () => {
   const page = await open();
@@ -323,11 +343,23 @@ test("the keyboard alone reaches every pane and follows a change", async () => {
   await page.context().close();
 });
 
+/** Holds each shown time against its instant: what is read is UTC, and the hover has the local one. @param {import("playwright-core").Page} page @param {string} zone @param {string} name */
+async function localTimes(page, zone, name) {
+  const times = await page.evaluate(() => [...document.querySelectorAll("main time")].map((t) => [t.getAttribute("datetime") ?? "", t.textContent ?? "", t.getAttribute("title") ?? ""]));
+  for (const [at, text, title] of times) {
+    const utc = new Date(at).toISOString();
+    assert.ok([utc.slice(11, 23), `${utc.slice(0, 19).replace("T", " ")}Z`].includes(text), `${name}: ${at} is shown as ${text}`);
+    assert.equal(title, `${utc.slice(0, 19).replace("T", " ")}Z, here ${new Date(at).toLocaleString("en-GB", { timeZone: zone })} (${zone})`, name);
+  }
+  return times.length;
+}
+
 test("each pane is readable by everybody, in both themes and widths, and pictured", async () => {
+  let pictured = 0, times = 0;
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     for (const width of [1280, 400]) {
       if (short && (colorScheme === "light") !== (width === 1280)) continue;
-      const page = await open({ colorScheme, viewport: { width, height: 860 }, reducedMotion: "reduce" });
+      const zone = zones[pictured++ % zones.length], page = await open({ timezoneId: zone, colorScheme, viewport: { width, height: 860 }, reducedMotion: "reduce" });
       for (const [i, [pane, query]] of panes.entries()) {
         await page.goto(`${system.url}/console/${pane}${query}`);
         await page.locator("main h1, main .empty").first().waitFor();
@@ -338,6 +370,7 @@ test("each pane is readable by everybody, in both themes and widths, and picture
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(wide <= 0, `${name} scrolls sideways by ${wide}`);
         assert.deepEqual(await accessible(page), [], name);
+        times += await localTimes(page, zone, name);
         if (width === 400) {
           const small = await page.evaluate(() => [...document.querySelectorAll("button, select, input:not([type=checkbox], [type=radio]), .story, nav a, .record, a.button")].filter((e) => { const b = e.getBoundingClientRect(); return b.width && b.height && b.height < 43; }).map((e) => `${e.className} ${e.textContent?.slice(0, 30)} ${e.getBoundingClientRect().height}`));
           assert.deepEqual(small.filter((s) => !s.startsWith("plain ")), [], `${name}: targets`);
@@ -346,11 +379,13 @@ test("each pane is readable by everybody, in both themes and widths, and picture
       await page.context().close();
     }
   }
+  assert.ok(times > 100, `${times} times are shown`);
 });
 
 let failed = 0;
-const chosen = tests.filter(([name]) => name.includes(process.env.NEXUS_ONLY ?? ""));
+const chosen = tests.filter(([name]) => new RegExp(process.env.NEXUS_ONLY ?? "").test(name));
 for (const [name, run] of chosen) {
+  zone = zones[tests.findIndex(([one]) => one === name) % zones.length];
   const began = performance.now(), before = problems.length;
   try {
     await run();
@@ -366,6 +401,7 @@ for (const [name, run] of chosen) {
   }
 }
 await browser.close();
+console.log(`console: 8 clients wrote ${await clients.stop()} times`);
 await system.stop();
 console.log(failed ? `console: ${failed} of ${chosen.length} failed` : `console: ${chosen.length} hold; pictures in ${pictures}`);
 process.exitCode = failed ? 1 : 0;

@@ -1,5 +1,6 @@
 // A system and a browser for the tests: what they start ends with them.
 import { spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -44,6 +45,44 @@ export async function started(program, ...more) {
   };
 }
 
+/**
+ * Lets clients write to a system, each as a user of its own and about twice a second, until they are stopped: a task, its change, a note
+ * that links to it, and so on. They pause while a test needs a system at rest.
+ * @param {Awaited<ReturnType<typeof started>>} system @param {number} count
+ */
+export function writers(system, count) {
+  const pause = 500, most = 5000;
+  let resting = Promise.resolve(), rested = () => {}, stopped = false, written = 0;
+  const between = () => Promise.all([resting, new Promise((done) => setTimeout(done, pause))]);
+  /** The write under way of each client. */
+  const under = Array.from({ length: count }, () => Promise.resolve());
+  const work = Array.from({ length: count }, async (_, i) => {
+    const user = `client${i + 1}`;
+    let task = /** @type {any} */ (null);
+    for (let n = 0; n < most && !stopped; n++) {
+      const write = async () => {
+        if (n % 3 === 0) task = (await system.call("POST", "/v1/tasks", { title: `Written by a client ${n}` }, user)).json;
+        else if (n % 3 === 1) await system.call("PATCH", `/v1/tasks/${task.taskId}`, { title: `Changed by a client ${n}` }, user, { "If-Match": '"1"' });
+        else await system.call("POST", "/v1/notes", { title: `Noted by a client ${n}`, links: [{ targetType: "TASK", targetId: task.taskId }] }, user);
+        written++;
+      };
+      await (under[i] = write());
+      await between();
+    }
+  });
+  const all = Promise.all(work);
+  all.catch(() => {}); // stop tells
+  return {
+    /** Runs something while no client writes. @param {() => Promise<void>} run */
+    async quietly(run) {
+      resting = new Promise((done) => { rested = done; });
+      try { await Promise.allSettled(under); await run(); } finally { rested(); }
+    },
+    /** Ends them, and returns how many writes there were; a write that was refused fails. */
+    async stop() { stopped = true; rested(); await all; return written; },
+  };
+}
+
 /** A browser whose pages are watched: what they complain of is in problems. @param {string} program */
 export async function browsing(program) {
   const root = process.getuid?.() === 0;
@@ -69,4 +108,16 @@ export async function accessible(page) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => /** @type {any} */ (globalThis).axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.map((/** @type {any} */ v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => `${n.target}: ${n.failureSummary}`).join(" | ")}`);
+}
+
+/** Holds the page's first request for such an address, until it is freed. @param {import("playwright-core").Page} page @param {RegExp} address */
+export async function held(page, address) {
+  const told = new EventEmitter(), asked = once(told, "asked"), freed = once(told, "freed"), answered = once(told, "answered");
+  await page.route(address, async (route) => {
+    told.emit("asked");
+    await freed;
+    await route.fulfill({ response: await route.fetch() });
+    told.emit("answered");
+  }, { times: 1 });
+  return { asked, free: () => { told.emit("freed"); }, answered };
 }

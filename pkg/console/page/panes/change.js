@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useEffect, useMemo, Mark, Time, Empty, Field, Trouble, Copy, Diff, useAsked, durationText, shortID } from "../ui.js";
+import { html, useState, useMemo, Mark, Time, Empty, Field, Trouble, Copy, Diff, useAsked, durationText, shortID } from "../ui.js";
 import { api, route, go, refine, addressOf, users } from "../state.js";
 
 /**
@@ -126,14 +126,9 @@ export function Change() {
     if (!trace) return null;
     const [told, changes] = await Promise.all([api.trace(trace), api.changes({ trace, records: true, limit: 50 })]);
     return { ...told, records: changes.items.reverse() };
-  }, [trace]);
-  useEffect(() => {
-    if (!trace) return;
-    const timer = setInterval(asked.reload, 3000);
-    return () => clearInterval(timer);
-  }, [trace, asked.reload]);
+  }, [trace], { every: trace ? 3000 : 0 });
   if (!trace) return html`<${Empty}>Every write has a trace id, which its answer names in <code>X-Trace-Id</code>. It is made of the user, the item and the version, so it can be made again at any time.<//><${Ask} />`;
-  if (!asked.value) return html`<${Trouble} error=${asked.error} />${asked.error && html`<${Ask} />`}`;
+  if (!asked.value) return html`<${Trouble} error=${asked.error} />${asked.error ? html`<${Ask} />` : html`<p class="quiet">Reading…</p>`}`;
   const { spans, records, truncated } = asked.value, first = records.find((/** @type {any} */ r) => r.version);
   const chosen = spans.find((/** @type {any} */ s) => s.spanId === span) ?? spans[0];
   const neighbour = async (/** @type {number} */ by) => go("change", { trace: await api.traceOf(first.user, first.item, first.version + by) });

@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useEffect, Empty, Field, Trouble, useAsked } from "../ui.js";
+import { html, useState, Empty, Field, Trouble, useAsked } from "../ui.js";
 import { api, route, addressOf, consumers } from "../state.js";
 
 /** @typedef {{name: string, says: string, fault?: string, ports?: boolean, again?: boolean}} Story */
@@ -37,13 +37,9 @@ async function lookAt(user) {
 }
 
 export function Chaos() {
-  const asked = useAsked(() => api.faults(), []);
+  const asked = useAsked(() => api.faults(), [], { every: 2000 });
   const [of, set] = useState({ story: 0, part: "stats", operation: "", times: "1", writes: "20", user: route.value.query.user || "chaos" });
   const [log, setLog] = useState(/** @type {string[]} */ ([])), [proof, setProof] = useState(/** @type {any} */ (null)), [error, setError] = useState(/** @type {any} */ (null)), [busy, setBusy] = useState(false);
-  useEffect(() => {
-    const timer = setInterval(asked.reload, 2000);
-    return () => clearInterval(timer);
-  }, [asked.reload]);
   const story = stories[of.story], parts = (asked.value?.parts ?? []).filter((/** @type {string} */ p) => story.ports || !["api", "notify", "walk", "scheduler", "bus"].includes(p));
   const run = async () => {
     const said = /** @type {string[]} */ ([]), say = (/** @type {string} */ text) => { if (text.startsWith("Wrote") && said[said.length - 1].startsWith("Wrote")) said.pop(); said.push(text); setLog([...said]); };

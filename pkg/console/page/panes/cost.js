@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useEffect, Empty, Trouble, useAsked } from "../ui.js";
+import { html, useState, Empty, Trouble, useAsked } from "../ui.js";
 import { api } from "../state.js";
 
 /** @param {number} n @param {string} currency */
@@ -18,12 +18,8 @@ function between(now, before) {
 
 export function Cost() {
   const [since, setSince] = useState(/** @type {any} */ (null));
-  const asked = useAsked(() => api.cost(), []);
+  const asked = useAsked(() => api.cost(), [], { every: 3000 });
   const v = between(asked.value, since);
-  useEffect(() => {
-    const timer = setInterval(asked.reload, 3000);
-    return () => clearInterval(timer);
-  }, [asked.reload]);
   const start = async () => { setSince(await api.cost()); asked.reload(); };
   const others = ["verify", "erase", "transfer"], each = v ? v.lines.filter((/** @type {any} */ l) => !others.includes(l.part)).reduce((/** @type {number} */ n, /** @type {any} */ l) => n + l.price, 0) / Math.max(1, v.writes) : 0;
   const total = v ? v.lines.reduce((/** @type {number} */ n, /** @type {any} */ l) => n + l.price, 0) : 0;

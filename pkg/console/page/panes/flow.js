@@ -108,7 +108,7 @@ export function Flow() {
       <${Field} label="type" value=${type} options=${[{ value: "", label: "all" }, ...types]} onChange=${(/** @type {string} */ v) => refine({ type: v })} />
       <${Field} label="consumer" value=${consumer} options=${[{ value: "", label: "any" }, ...consumers]} onChange=${(/** @type {string} */ v) => refine({ consumer: v })} />
       <label class="check"><input type="checkbox" checked=${!!failures} onChange=${(/** @type {any} */ e) => refine({ failures: e.target.checked ? "1" : "" })} /> only failures</label>
-      <p class="quiet">${paused.value ? "The picture stands still; everything is counted all the same." : left.value ? `${left.value.toLocaleString("en")} records came too fast to be shown: this list samples, the numbers above do not.` : "The newest 300 are kept here."}</p></div>
+      <p class="quiet">${paused.value ? "The picture stands still; everything is counted all the same." : left.value ? `${left.value.toLocaleString("en")} records came too fast to be shown: this list samples, the numbers above do not.` : "The newest 300 are kept here. Times are UTC; the local one shows on hover."}</p></div>
     ${shown.length ? html`<${Rows} label="Newest records" items=${shown} row=${(/** @type {any} */ one) => html`<${ChangeRow} one=${one} consumers=${consumers} />`} />`
       : html`<${Empty}>${latest.value.length ? "None of the newest records is like that." : html`Nothing has been written since the start. Try <code>curl -H 'Authorization: Bearer ann' -H 'Content-Type: application/json' -d '{"title":"Call back"}' ${location.origin}/v1/tasks</code>`}<//>`}
     </section>`;

@@ -17,21 +17,24 @@ function Derived({ user, item }) {
   return html`<dl class="derived">${kinds.map(([kind, lines]) => html`<dt key=${kind}>${kind}</dt><dd><ul>${/** @type {string[]} */ (lines).map((line) => html`<li key=${line}><code>${line}</code></li>`)}</ul></dd>`)}</dl>`;
 }
 
-/** The list of what matches, page by page. @param {Record<string, string>} filter */
+/** The list of what matches, page by page; of several questions, the last one is answered. @param {Record<string, string>} filter */
 function useList(filter) {
-  const [list, setList] = useState(/** @type {any} */ ({ items: [], busy: true }));
-  const busy = useRef(false), key = JSON.stringify(filter);
+  const key = JSON.stringify(filter), asked = useRef({ last: 0, busy: false });
+  const [known, setKnown] = useState(/** @type {any} */ (null)), list = known?.key === key ? known : { items: [], busy: true };
   const load = useCallback(async (/** @type {string} */ after, /** @type {any[]} */ before) => {
-    if (busy.current) return;
-    busy.current = true;
+    const mine = ++asked.current.last;
+    let found = /** @type {any} */ (null);
+    asked.current.busy = true;
     try {
       const page = await api.changes({ ...JSON.parse(key), limit: 500, after });
-      setList({ items: [...before, ...page.items.map((/** @type {any} */ one) => ({ ...one, key: one.position }))], next: page.next, truncated: page.truncated });
-    } catch (error) { setList({ items: before, error }); }
-    busy.current = false;
+      found = { items: [...before, ...page.items.map((/** @type {any} */ one) => ({ ...one, key: one.position }))], next: page.next, truncated: page.truncated };
+    } catch (error) { found = { items: before, error }; }
+    if (mine !== asked.current.last) return;
+    asked.current.busy = false;
+    setKnown({ key, ...found });
   }, [key]);
   useEffect(() => { load("", []); }, [load]);
-  const more = useCallback(() => { if (list.next) load(list.next, list.items); }, [list, load]);
+  const more = useCallback(() => { if (list.next && !asked.current.busy) load(list.next, list.items); }, [list, load]);
   return { ...list, more, reload: () => load("", []) };
 }
 
@@ -39,7 +42,7 @@ export function Records() {
   const query = route.value.query, filter = Object.fromEntries(filters.filter((name) => query[name]).map((name) => [name, query[name]]));
   const list = useList(filter);
   const at = query.at ? list.items.find((/** @type {any} */ one) => String(one.position) === query.at) : query.item || query.sequence ? list.items[0] : null;
-  const full = useAsked(async () => (at ? (await api.changes({ sequence: at.sequence, user: at.user, records: true })).items.find((/** @type {any} */ one) => one.position === at.position) : null), [at?.position, JSON.stringify(at?.outcomes)]);
+  const full = useAsked(async () => (at ? (await api.changes({ sequence: at.sequence, user: at.user, records: true })).items.find((/** @type {any} */ one) => one.position === at.position) : null), [at?.position], { also: JSON.stringify(at?.outcomes) });
   const set = (/** @type {string} */ name) => (/** @type {string} */ v) => refine({ [name]: v, at: "" });
   const fixture = async () => (await api.changes({ ...filter, records: true, limit: 1000 })).items.reverse().map((/** @type {any} */ one) => JSON.stringify(one.record)).join("\n");
   const [copied, setCopied] = useState("");
