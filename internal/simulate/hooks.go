@@ -62,7 +62,7 @@ func (h *history) openHooks(p system.Ports) system.Ports {
 	for _, user := range h.users {
 		k.most[user] = luck.IntN(mostHooks + 1)
 	}
-	h.hooks = k
+	h.hooks, h.watch = k, newHookWatch(h, master)
 	p.Webhooks = &system.Webhooks{
 		Client: k, Master: master, CheckURL: func(string) error { return nil }, Draw: h.luck.Float64, Invoke: k.invoke,
 	}
@@ -259,6 +259,7 @@ func (k *hooks) work(payload []byte, again func()) *worker {
 	w.finished = func() {
 		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
 			h.note("%s: %v", w.name, err)
+			h.watch.struck(w)
 			again()
 			return
 		}

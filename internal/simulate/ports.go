@@ -40,6 +40,7 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 			h.violate("I10", "", w.name, "writes, and was to look alone")
 		}
 		if err := h.strike(w, op, writes); err != nil {
+			h.watch.struck(w)
 			return none, err
 		}
 	}
@@ -50,6 +51,9 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 		h.disturb(w, writes)
 	}
 	v, err := do()
+	if h.hooks != nil && len(writes) > 0 && areOfHooks(keys) {
+		h.absorb(h.current) // so that the judge sees one write at a time
+	}
 	h.after(f)
 	if f == failAfter {
 		return none, fmt.Errorf("%s: %w", op, table.ErrUnavailable)

@@ -138,6 +138,7 @@ func (h *history) run(w *worker, calls int) {
 	}
 	h.dismiss(w)
 	if w.dead {
+		h.watch.struck(w)
 		h.happened["crash"]++
 		h.note("%s crashes after %d calls", w.name, w.calls)
 		if w.lost != nil {
@@ -203,6 +204,7 @@ func (h *history) call(port, op string) fault {
 	}
 	if w.calls == w.deadline {
 		h.happened["deadline"]++
+		h.watch.struck(w)
 		h.note("the time of %s is over", w.name)
 		w.cancel()
 	}
@@ -213,6 +215,7 @@ func (h *history) call(port, op string) fault {
 	}
 	f := h.luck.fault(h, port, op)
 	if f != noFault {
+		h.watch.struck(w)
 		h.happened[port+" "+f.String()]++
 		h.note("%s %s of %s: %s", port, op, w.name, f)
 	}

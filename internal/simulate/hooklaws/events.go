@@ -1,6 +1,9 @@
 package hooklaws
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,13 +29,14 @@ func (m *message) parsed() (b body) {
 
 func (m *message) item() string { return text(m.parsed().Data, "id") }
 
+// idOf returns the id of an item by its row. The calendar's three types share the name of theirs.
 func idOf(row map[string]any, sk string) string {
-	parts := strings.Split(sk, "#")
-	typ := strings.ToLower(text(row, "entityType"))
-	if id := text(row, typ+"Id"); id != "" {
-		return id
+	for _, name := range []string{strings.ToLower(text(row, "entityType")) + "Id", "eventId"} {
+		if id := text(row, name); id != "" {
+			return id
+		}
 	}
-	return parts[len(parts)-1]
+	return sk[strings.LastIndexByte(sk, '#')+1:]
 }
 
 func (r *Record) image() map[string]any {
@@ -42,35 +46,38 @@ func (r *Record) image() map[string]any {
 	return r.Old
 }
 
-// version returns the version that the change made: a removal has the one that it removed.
-func (r *Record) version() int { return number(r.image()["version"]) }
+// version returns the version that the change made. A removal, too, is one more (docs/webhooks.md names no other).
+func (r *Record) version() int {
+	if r.New == nil {
+		return number(r.Old["version"]) + 1
+	}
+	return number(r.New["version"])
+}
 
 // isEvent reports whether the change is one that endpoints hear of: bookkeeping without a new version is none.
 func (r *Record) isEvent() bool {
 	return r.Old == nil || r.New == nil || number(r.Old["version"]) != number(r.New["version"])
 }
 
-// types returns the types of event that may name the change.
-func (r *Record) types() []string {
+// event returns the type of the event that the change is.
+func (r *Record) event() string {
 	name := strings.ToLower(text(r.image(), "entityType"))
-	var verbs []string
+	var verb string
 	switch {
+	case r.New != nil && text(r.New, "restoredAt") != text(r.Old, "restoredAt") && text(r.New, "restoredAt") != "":
+		verb = "restored"
 	case r.Old == nil:
-		verbs = []string{"created", "restored"}
+		verb = "created"
 	case r.New == nil && r.IsExpired:
-		verbs = []string{"expired"}
+		verb = "expired"
 	case r.New == nil:
-		verbs = []string{"deleted"}
+		verb = "deleted"
+	case text(r.New, "status") != text(r.Old, "status") && text(r.New, "status") != "":
+		verb = strings.ToLower(text(r.New, "status")) // in the place of updated (docs/webhooks.md)
 	default:
-		verbs = []string{"updated"}
-		if is := text(r.New, "status"); is != text(r.Old, "status") {
-			verbs = append(verbs, strings.ToLower(is))
-		}
+		verb = "updated"
 	}
-	for i, verb := range verbs {
-		verbs[i] = name + "." + verb
-	}
-	return verbs
+	return name + "." + verb
 }
 
 func (j *Judge) record(r Record) {
@@ -79,6 +86,7 @@ func (j *Judge) record(r Record) {
 		return
 	}
 	at := user + "#" + idOf(r.image(), r.SK)
+	r.order = j.seen
 	j.records[at] = append(j.records[at], &r)
 }
 
@@ -102,7 +110,7 @@ func (j *Judge) judgeBody(m *message, at time.Time) {
 		j.breach("body", key, m.id, "the body's version is %d, the key's %d", v, m.version)
 	}
 	for name := range b.Data {
-		if name == "PK" || name == "SK" || strings.HasPrefix(name, "GSI") || name == "ttl" {
+		if name == "PK" || name == "SK" || strings.HasPrefix(name, "GSI") {
 			j.breach("body", key, m.id, "the body has %s, which no client sees", name)
 		}
 	}
@@ -122,6 +130,9 @@ func (j *Judge) judgeBody(m *message, at time.Time) {
 		j.judgeDue(m, b)
 		return
 	}
+	if want := messageID(m, b.Type); m.id != want {
+		j.breach("keys", key, m.id, "the id of %s of %s, version %d, is %s", b.Type, m.item(), m.version, want)
+	}
 	r := j.recordOf(m)
 	if r == nil {
 		j.breach("W1", key, m.id, "no record of the user says %s of %s, version %d, at %s",
@@ -131,7 +142,14 @@ func (j *Judge) judgeBody(m *message, at time.Time) {
 	j.judgeContent(m, b, r, states)
 }
 
-func isTest(typ string) bool { return strings.Contains(typ, "test") }
+// isTest says of a type that its message comes at its user's wish, whatever the endpoint asks for (docs/webhooks.md).
+func isTest(typ string) bool { return typ == "webhook.test" }
+
+// messageID derives the id of a message of a record: 26 digits of base32 of SHA-256.
+func messageID(m *message, typ string) string {
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%s#%s#%d#%s", m.key.id, m.item(), m.version, typ)))
+	return "msg_" + base32.StdEncoding.EncodeToString(sum[:])[:26]
+}
 
 func (j *Judge) judgeDue(m *message, b body) {
 	item := text(b.Data, "id")
@@ -146,7 +164,7 @@ func (j *Judge) judgeDue(m *message, b body) {
 func (j *Judge) recordOf(m *message) *Record {
 	for _, r := range j.records[m.key.user+"#"+m.item()] {
 		if r.isEvent() && r.version() == m.version && r.Created.Truncate(time.Second).Equal(m.occurred) &&
-			slices.Contains(r.types(), m.typ) {
+			r.event() == m.typ {
 			return r
 		}
 	}
@@ -191,7 +209,7 @@ func (j *Judge) judgeContent(m *message, b body, r *Record, states []state) {
 		case isIn && isText && b.Data[name] != s:
 			j.breach("body", m.key.hookKey, m.id, "the body's %s is not that of version %d", name, m.version)
 		case !isIn && isThere && isText && !thin && size < maxBody/2 && name == "title":
-			j.breach("body", m.key.hookKey, m.id, "a full body has no %s", name)
+			j.breach("body", m.key.hookKey, m.id, "a full body of %d bytes has no %s: %s", size, name, m.body)
 		}
 	}
 	if id := idOf(r.image(), r.SK); text(b.Data, "id") != id {

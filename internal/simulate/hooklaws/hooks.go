@@ -17,13 +17,13 @@ type hook struct {
 	key     hookKey
 	states  []state
 	created time.Time // the second of its creation
-	lane    map[string]any
+	order   int       // of the observation of its creation
+	renewed int       // and of the last one by which it became active, or got another address
+	lane    laneState
 
 	answers  []*attempt // those that have ended, in the order of their ends
 	running  []*attempt
-	opened   int       // openings of the breaker since it was closed
 	closedAt time.Time // when the breaker was last closed
-	seenDone time.Time // the last outcome that was written as done
 }
 
 // during returns the states that the endpoint had at some time in [from, to].
@@ -66,7 +66,10 @@ func (j *Judge) changed(at time.Time, by Author, user, id string, c Change) {
 		j.hooks[key] = h
 	}
 	if h.now() == nil && c.New != nil {
-		h.created = instant(c.New["createdAt"])
+		h.created, h.order = instant(c.New["createdAt"]), j.seen
+	}
+	if was := h.now(); c.New != nil && (!isActive(was) || text(was, "url") != text(c.New, "url")) {
+		h.renewed = j.seen
 	}
 	h.states = append(h.states, state{at, c.New, by})
 	if by == Foreign {
@@ -109,17 +112,19 @@ func (j *Judge) disabled(h *hook, at time.Time, row map[string]any) {
 	if text(row, "reason") == "" {
 		j.breach("W5", h.key, "", "DISABLED without a reason")
 	}
-	gone := slices.ContainsFunc(h.answers, func(a *attempt) bool { return a.status == 410 })
+	gone := slices.ContainsFunc(h.answers, func(a *attempt) bool { return a.status == 410 && a.order > h.renewed })
 	if since := h.failingSince(); !gone && (since.IsZero() || at.Sub(since) < failingFor-j.tolerance.Clock) {
 		j.breach("W5", h.key, "", "DISABLED at %s, has failed since %s, and no answer was 410", stamp(at), stamp(since))
 	}
 }
 
-// failingSince returns the end of the first failure after the last success, or zero after a success.
+// failingSince returns the end of the first failure after the last success, or zero after a success. Another address
+// begins with none, and so does an endpoint that its user has made active again.
 func (h *hook) failingSince() time.Time {
 	var since time.Time
 	for _, a := range h.answers {
 		switch {
+		case a.order < h.renewed:
 		case a.isDone():
 			since = time.Time{}
 		case since.IsZero():
@@ -136,15 +141,17 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// breaker reads the state of a lane: until is zero unless it is open.
-func breaker(lane map[string]any) (name string, until time.Time) {
-	switch b := lane["breaker"].(type) {
-	case string:
-		return b, instant(lane["until"])
-	case map[string]any:
-		return text(b, "state"), instant(b["until"])
-	}
-	return "closed", time.Time{}
+// laneState is what a lane's row says. Its attributes are those of docs/webhooks.md, "Attempts".
+type laneState struct {
+	openUntil  time.Time
+	isBroken   bool // the breaker has opened, and no probe has succeeded since
+	leaseUntil time.Time
+	// activeSince is the endpoint's to which all but the lease belongs.
+	activeSince string
+}
+
+func laneOf(row map[string]any) laneState {
+	return laneState{instant(row["openUntil"]), number(row["opened"]) > 0, instant(row["leaseUntil"]), text(row, "activeSince")}
 }
 
 // laneChanged judges the breaker's moves.
@@ -153,37 +160,37 @@ func (j *Judge) laneChanged(at time.Time, by Author, user, id string, c Change) 
 	if h == nil {
 		return
 	}
-	h.lane = c.New
-	was, before := breaker(c.Old)
-	is, until := breaker(c.New)
+	h.lane = laneOf(c.New)
 	if by != Service {
 		return
 	}
-	switch {
-	case is == "open" && (was != "open" || !until.Equal(before)):
-		h.opened++
-		j.opens(h, at, until)
-	case is == "closed" && was != "closed":
-		h.opened, h.closedAt = 0, at
-		if a := h.lastDone(); a == nil || a.ended.Add(longestOpen).Before(at) {
+	was, is := laneOf(c.Old), h.lane
+	switch opened, before := number(c.New["opened"]), number(c.Old["opened"]); {
+	case opened == before+1:
+		j.opens(h, at, opened)
+	case opened != before && opened != 0:
+		j.breach("breaker", h.key, "", "opening %d follows %d", opened, before)
+	case is.openUntil.After(was.openUntil):
+		j.postponed(h, at)
+	case was.isBroken && !is.isBroken:
+		h.closedAt = at
+		if !h.hasSucceeded(at) && was.activeSince == is.activeSince {
 			j.breach("breaker", h.key, "", "it was closed, and no probe has succeeded")
 		}
 	}
 }
 
-func (h *hook) lastDone() *attempt {
-	for _, a := range slices.Backward(h.answers) {
-		if a.isDone() {
-			return a
-		}
-	}
-	return nil
+// hasSucceeded reports whether an attempt of the last hour, the life of no worker, was answered with 2xx.
+func (h *hook) hasSucceeded(at time.Time) bool {
+	return slices.ContainsFunc(h.answers, func(a *attempt) bool { return a.isDone() && a.ended.Add(longestOpen).After(at) })
 }
 
-func (j *Judge) opens(h *hook, at, until time.Time) {
-	long := min(time.Minute<<min(h.opened-1, 10), longestOpen)
-	if d := until.Sub(at); (d - long).Abs() > j.tolerance.Clock {
-		j.breach("breaker", h.key, "", "opening %d lasts %s, not %s", h.opened, d, long)
+// opens judges that the breaker opens: after five failures, for twice as long each time.
+func (j *Judge) opens(h *hook, at time.Time, opened int) {
+	long := min(time.Minute<<min(opened-1, 10), longestOpen)
+	slack := j.tolerance.Clock + time.Second
+	if d := h.lane.openUntil.Sub(at); d < long-j.tolerance.Stale || d > max(long, h.lastAsked(at))+slack {
+		j.breach("breaker", h.key, "", "opening %d lasts %s, not %s", opened, d, long)
 	}
 	failed := 0
 	for _, a := range h.answers {
@@ -194,4 +201,21 @@ func (j *Judge) opens(h *hook, at, until time.Time) {
 	if failed < opensAfter {
 		j.breach("breaker", h.key, "", "it opens after %d failures", failed)
 	}
+}
+
+// postponed judges that a lane waits although its breaker has not opened: only Retry-After asks for that.
+func (j *Judge) postponed(h *hook, at time.Time) {
+	if d, asked := h.lane.openUntil.Sub(at), h.lastAsked(at); d > asked+j.tolerance.Clock+time.Second {
+		j.breach("breaker", h.key, "", "it waits for %s, and its receiver asked for %s", d, asked)
+	}
+}
+
+// lastAsked returns the longest wait that receivers have asked for within the last hour.
+func (h *hook) lastAsked(at time.Time) (asked time.Duration) {
+	for _, a := range h.answers {
+		if a.ended.Add(longestOpen).After(at) {
+			asked = max(asked, a.asked)
+		}
+	}
+	return asked
 }

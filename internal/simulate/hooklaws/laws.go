@@ -72,6 +72,7 @@ type Record struct {
 	PK, SK    string
 	Old, New  map[string]any
 	IsExpired bool // the TTL service has removed the item
+	order     int
 }
 
 // Due is the event of a reminder: its only source that is no record.
@@ -81,7 +82,7 @@ type Due struct {
 	ItemID           string
 }
 
-// Request is one that arrived at a receiver. ID pairs it with its answer.
+// Request is one that was sent to a receiver, whether or not it arrived. ID pairs it with its answer.
 type Request struct {
 	At          time.Time
 	ID          int
@@ -98,8 +99,12 @@ type Answer struct {
 	RetryAfter string
 }
 
-// Crash says that a worker ended at some call, or that one of its calls failed: its last outcomes may be unwritten.
-type Crash struct{ At time.Time }
+// Crash says that a worker for a user ended at some call, or that one of its calls failed: its last outcomes may be
+// unwritten.
+type Crash struct {
+	At   time.Time
+	User string
+}
 
 // Secrets are those of one generation, as the user was told them.
 type Secrets struct {
@@ -129,7 +134,8 @@ type Judge struct {
 	secrets   map[hookKey][]Secrets
 	unsigned  []unsigned
 	gone      map[string]bool
-	lastCrash time.Time
+	crashes   map[string]time.Time // the last one, by user
+	seen      int                  // observations
 	found     []Violation
 }
 
@@ -151,11 +157,13 @@ func New(t Tolerance) *Judge {
 		open:      map[int]*attempt{},
 		secrets:   map[hookKey][]Secrets{},
 		gone:      map[string]bool{},
+		crashes:   map[string]time.Time{},
 	}
 }
 
 // See takes the next observation: a Write, Record, Due, Request, Answer, Crash, Secrets or Quiet.
 func (j *Judge) See(observation any) {
+	j.seen++
 	switch o := observation.(type) {
 	case Write:
 		j.write(o)
@@ -168,7 +176,7 @@ func (j *Judge) See(observation any) {
 	case Answer:
 		j.answer(o)
 	case Crash:
-		j.lastCrash = o.At
+		j.crashes[o.User] = o.At
 	case Secrets:
 		key := hookKey{o.User, o.Hook}
 		if !slices.Contains(j.secrets[key], o) {
@@ -224,7 +232,10 @@ func instant(v any) time.Time {
 	case nil:
 		return time.Time{}
 	}
-	if n := number(v); n > 0 {
+	switch n := number(v); {
+	case n > 1e11: // the lease is in milliseconds
+		return time.UnixMilli(int64(n)).UTC()
+	case n > 0:
 		return time.Unix(int64(n), 0).UTC()
 	}
 	return time.Time{}

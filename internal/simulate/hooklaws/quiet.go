@@ -37,8 +37,6 @@ func (j *Judge) quiet(q Quiet) {
 	for _, h := range j.hooks {
 		h.running = nil
 	}
-	clear(j.records)
-	j.dues = nil
 }
 
 // judgeMissing judges W1: each matching event of an endpoint's active time has a message.
@@ -46,23 +44,19 @@ func (j *Judge) judgeMissing(h *hook, now time.Time, made map[string][]*message)
 	for _, id := range slices.Sorted(maps.Keys(j.records)) {
 		for _, r := range j.records[id] {
 			user, _, _ := split(r.PK, r.SK)
-			if user != h.key.user || !r.isEvent() || r.Created.Truncate(time.Second).Before(h.created) {
+			if user != h.key.user || !r.isEvent() || !r.isAfter(h) {
 				continue
 			}
 			states := h.during(r.Created.Truncate(time.Second), now)
-			types := r.types()
-			wanted := !slices.ContainsFunc(states, func(s state) bool {
-				return !isActive(s.row) || slices.ContainsFunc(types, func(t string) bool { return !matches(s.row, t) })
-			})
-			if !wanted {
+			if slices.ContainsFunc(states, func(s state) bool { return !isActive(s.row) || !matches(s.row, r.event()) }) {
 				continue
 			}
 			isMade := slices.ContainsFunc(made[idOf(r.image(), r.SK)], func(m *message) bool {
-				return m.version == r.version() && slices.Contains(types, m.typ)
+				return m.version == r.version() && m.typ == r.event()
 			})
 			if !isMade {
-				j.breach("W1", h.key, "", "no message of %v of %s, version %d, at %s",
-					types, idOf(r.image(), r.SK), r.version(), stamp(r.Created))
+				j.breach("W1", h.key, "", "no message of %s of %s, version %d, at %s",
+					r.event(), idOf(r.image(), r.SK), r.version(), stamp(r.Created))
 			}
 		}
 	}
@@ -74,7 +68,7 @@ func (j *Judge) judgeDisabled(h *hook) {
 		return
 	}
 	last := h.answers[len(h.answers)-1]
-	if h.states[len(h.states)-1].from.After(last.ended) {
+	if last.order < h.renewed {
 		return
 	}
 	if last.status == 410 {
@@ -84,3 +78,7 @@ func (j *Judge) judgeDisabled(h *hook) {
 		j.breach("W5", h.key, last.message.id, "it has failed from %s to %s and is ACTIVE", stamp(since), stamp(last.ended))
 	}
 }
+
+// isAfter reports whether the change came after the endpoint. One of the same second that was handled before the
+// endpoint was there cannot be told.
+func (r *Record) isAfter(h *hook) bool { return r.order > h.order }

@@ -18,6 +18,7 @@ type attempt struct {
 	status  int
 	asked   time.Duration // what Retry-After asked for, at most an hour
 	isProbe bool
+	order   int // of the observation of its request
 }
 
 func (a *attempt) isDone() bool { return a.status >= 200 && a.status < 300 }
@@ -54,7 +55,7 @@ func (j *Judge) request(r Request) {
 			one(r.Header["webhook-timestamp"]), stamp(r.At))
 	}
 	j.unsigned = append(j.unsigned, unsigned{h, id, r})
-	a := &attempt{message: m, hook: h, began: r.At}
+	a := &attempt{message: m, hook: h, began: r.At, order: j.seen}
 	j.judgeBreaker(h, a)
 	m.attempts = append(m.attempts, a)
 	h.running = append(h.running, a)
@@ -119,17 +120,17 @@ func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 		}
 	}
 	for _, a := range m.attempts {
-		if a.asked > 0 && !a.ended.Before(m.pendingAt) && j.lastCrash.Before(a.ended) &&
+		if a.asked > 0 && a.order > m.pending && j.crashes[h.key.user].Before(a.ended) &&
 			r.At.Before(a.ended.Add(a.asked-slack)) {
 			j.breach("attempts", h.key, m.id, "the receiver asked for %s at %s, and was asked at %s",
 				a.asked, stamp(a.ended), stamp(r.At))
 		}
 	}
-	if j.lastCrash.Before(m.pendingAt) {
+	if j.crashes[h.key.user].Before(m.pendingAt) {
 		j.judgeRepeated(h, m)
 	}
-	if lease, _ := h.lane["lease"].(map[string]any); instant(lease["until"]).Before(r.At.Add(-slack)) {
-		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(instant(lease["until"])))
+	if until := h.lane.leaseUntil; until.Before(r.At.Add(-slack)) {
+		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(until))
 	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) }) {
 		j.judgeOrder(h, m, r)
@@ -140,7 +141,7 @@ func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 func (j *Judge) judgeRepeated(h *hook, m *message) {
 	made := 0
 	for _, a := range m.attempts {
-		if !a.began.Before(m.pendingAt) {
+		if a.order > m.pending {
 			made++
 		}
 	}
@@ -164,7 +165,7 @@ func (j *Judge) judgeOrder(h *hook, m *message, r Request) {
 		}
 	}
 	for _, a := range h.running {
-		if j.lastCrash.Before(a.began) {
+		if j.crashes[h.key.user].Before(a.began) {
 			j.breach("W3", h.key, m.id, "a request while that of %s is under way", a.message.id)
 		}
 	}
@@ -172,16 +173,19 @@ func (j *Judge) judgeOrder(h *hook, m *message, r Request) {
 
 // judgeBreaker judges a request by the breaker that its lane's row shows.
 func (j *Judge) judgeBreaker(h *hook, a *attempt) {
-	state, until := breaker(h.lane)
-	switch {
-	case state == "open" && a.began.Before(until.Add(-j.tolerance.Clock)):
-		j.breach("breaker", h.key, a.message.id, "a request at %s, and the breaker is open until %s", stamp(a.began), stamp(until))
-	case state == "half" || state == "open":
-		a.isProbe = true
-		for _, other := range h.running {
-			if other.isProbe && j.lastCrash.Before(other.began) {
-				j.breach("breaker", h.key, a.message.id, "a second probe beside that of %s", other.message.id)
-			}
+	if h.lane.activeSince != text(h.now(), "activeSince") {
+		return // what the lane says is of another address, or of a time before the endpoint was disabled
+	}
+	if a.began.Before(h.lane.openUntil.Add(-j.tolerance.Clock - time.Second)) {
+		j.breach("breaker", h.key, a.message.id, "a request at %s, and nothing is let through until %s",
+			stamp(a.began), stamp(h.lane.openUntil))
+	}
+	if a.isProbe = h.lane.isBroken; !a.isProbe {
+		return
+	}
+	for _, other := range h.running {
+		if other.isProbe && j.crashes[h.key.user].Before(other.began) {
+			j.breach("breaker", h.key, a.message.id, "a second probe beside that of %s", other.message.id)
 		}
 	}
 }

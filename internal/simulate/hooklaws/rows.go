@@ -15,6 +15,7 @@ type message struct {
 	typ       string
 	put       time.Time // when the row came
 	pendingAt time.Time // when it last became pending
+	pending   int       // and the number of that observation
 	outAt     time.Time // when its outbox row last changed
 	attempts  []*attempt
 	failedAt  time.Time // when the last failure was written
@@ -64,8 +65,7 @@ func (j *Judge) judgeKey(m *message, parts []string) {
 
 // write takes a write of the table, then judges each message that it touched as a whole.
 func (j *Judge) write(w Write) {
-	touched := map[*message]bool{}
-	was := map[*message]map[string]any{}
+	was := map[*message]string{} // the state of each message that is touched
 	for _, c := range w.Changes {
 		user, kind, rest := split(c.PK, c.SK)
 		switch kind {
@@ -75,7 +75,7 @@ func (j *Judge) write(w Write) {
 			j.laneChanged(w.At, w.By, user, rest, c)
 		case "MSG":
 			if m := j.message(user, rest); m != nil {
-				touched[m], was[m] = true, m.row
+				note(was, m)
 				m.row = c.New
 				if w.By != Foreign {
 					j.moved(m, w, c)
@@ -83,7 +83,7 @@ func (j *Judge) write(w Write) {
 			}
 		case "OUT":
 			if m := j.message(user, rest); m != nil {
-				touched[m] = true
+				note(was, m)
 				m.out = c.New
 				if w.By != Foreign {
 					j.waiting(m, w, c)
@@ -92,12 +92,9 @@ func (j *Judge) write(w Write) {
 			}
 		}
 	}
-	for m := range touched {
-		if m.isPending() && (was[m] == nil || text(was[m], "state") != "pending") {
-			m.pendingAt = w.At
-		}
-		if m.isPending() && was[m] != nil && text(was[m], "state") != "pending" {
-			m.failedAt = time.Time{}
+	for m, before := range was {
+		if m.isPending() && before != "pending" {
+			m.pendingAt, m.pending, m.failedAt = w.At, j.seen, time.Time{}
 		}
 		if w.By == Foreign || j.gone[m.key.user] {
 			continue
@@ -105,6 +102,12 @@ func (j *Judge) write(w Write) {
 		if m.isPending() != (m.out != nil) {
 			j.breach("outbox", m.key.hookKey, m.id, "state %q, and OUT is there: %v", m.state(), m.out != nil)
 		}
+	}
+}
+
+func note(was map[*message]string, m *message) {
+	if _, ok := was[m]; !ok {
+		was[m] = m.state()
 	}
 }
 
@@ -129,7 +132,7 @@ func (j *Judge) moved(m *message, w Write, c Change) {
 	switch {
 	case is == "pending" && !ttl.IsZero():
 		j.breach("ttl", key, m.id, "a pending message has a ttl")
-	case is != "pending" && was != is && (ttl.Sub(w.At)-keptFor).Abs() > j.tolerance.Clock+time.Second:
+	case is != "pending" && was != is && !j.isNow(ttl.Add(-keptFor), w.At):
 		j.breach("ttl", key, m.id, "ended at %s, ttl %s is not 30 days later", stamp(w.At), stamp(ttl))
 	}
 	switch was + ">" + is {
@@ -145,6 +148,11 @@ func (j *Judge) moved(m *message, w Write, c Change) {
 	default:
 		j.breach("states", key, m.id, "%q became %q", was, is)
 	}
+}
+
+// isNow reports whether a worker that writes now may have taken this time for the present.
+func (j *Judge) isNow(t, now time.Time) bool {
+	return t.After(now.Add(-j.tolerance.Stale-j.tolerance.Clock)) && t.Before(now.Add(j.tolerance.Clock+time.Second))
 }
 
 // born judges a message that was not there before: a late one is dead at once, all others wait.
@@ -164,10 +172,7 @@ func (j *Judge) born(m *message, w Write) {
 // done judges that a message was delivered: some attempt since it became pending has a 2xx.
 func (j *Judge) done(m *message, w Write) {
 	for _, a := range m.attempts {
-		if a.isDone() && !a.ended.Before(m.pendingAt) {
-			if h := j.hooks[m.key.hookKey]; h != nil {
-				h.seenDone = w.At
-			}
+		if a.isDone() && a.order > m.pending {
 			j.judgeKept(m)
 			return
 		}
@@ -184,7 +189,7 @@ func (j *Judge) dead(m *message, w Write) {
 	}
 	tried := 0
 	for _, a := range m.attempts {
-		if !a.ended.IsZero() && !a.isDone() && !a.ended.Before(m.pendingAt) {
+		if !a.ended.IsZero() && !a.isDone() && a.order > m.pending {
 			tried++
 		}
 	}
@@ -220,7 +225,7 @@ func (j *Judge) pendingOf(key hookKey) (n int) {
 
 // judgeKept compares the attempts that an ended message keeps with those that its receiver saw.
 func (j *Judge) judgeKept(m *message) {
-	kept, _ := m.row["attempts"].([]any)
+	kept, _ := m.row["log"].([]any)
 	if len(kept) > maxAttempts {
 		j.breach("attempts", m.key.hookKey, m.id, "it keeps %d attempts", len(kept))
 	}
@@ -269,16 +274,7 @@ func (j *Judge) waiting(m *message, w Write, c Change) {
 	}
 }
 
-func attemptsOf(out map[string]any) int {
-	switch a := out["attempts"].(type) {
-	case []any:
-		return len(a)
-	case map[string]any:
-		return number(a["count"])
-	default:
-		return number(a)
-	}
-}
+func attemptsOf(out map[string]any) int { return number(out["attempts"]) }
 
 // judgeWait judges nextAt after the failure with this number.
 func (j *Judge) judgeWait(m *message, w Write, failed int) {
@@ -303,9 +299,7 @@ func (j *Judge) judgeWait(m *message, w Write, failed int) {
 	d := next.Sub(w.At)
 	slack := j.tolerance.Clock + time.Second
 	if h := j.hooks[key]; h != nil {
-		if _, until := breaker(h.lane); until.After(w.At) {
-			latest = max(latest, until.Sub(w.At))
-		}
+		latest = max(latest, h.lane.openUntil.Sub(w.At))
 	}
 	if d < earliest-slack-w.At.Sub(last.ended) || d > latest+slack {
 		j.breach("attempts", key, m.id, "after failure %d the next attempt is in %s, not %s to %s", failed, d, earliest, latest)
@@ -316,7 +310,7 @@ func (j *Judge) judgeWait(m *message, w Write, failed int) {
 func (m *message) counted(failed int) bool {
 	seen := 0
 	for _, a := range m.attempts {
-		if !a.ended.IsZero() && !a.isDone() && !a.ended.Before(m.pendingAt) {
+		if !a.ended.IsZero() && !a.isDone() && a.order > m.pending {
 			seen++
 		}
 	}
