@@ -23,8 +23,9 @@ func (k *hooks) Do(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	begun := h.now
 	f := h.call("receiver", "request")
-	sent := h.watch.request(request, body)
+	sent := h.watch.request(request, body, begun)
 	e, m := k.checkRequest(request, string(body))
 	if h.violation != nil {
 		return nil, errNoAnswer

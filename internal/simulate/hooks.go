@@ -309,6 +309,7 @@ func (k *hooks) bring(e *hookEvent) *worker {
 			return
 		}
 		k.finish(e, began)
+		h.watch.handled("", e.delivery)
 		if !slices.Contains(k.handled, e) {
 			k.handled = append(k.handled, e)
 		}

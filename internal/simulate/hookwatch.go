@@ -25,7 +25,7 @@ type hookWatch struct {
 }
 
 func newHookWatch(h *history, master webhook.Master) *hookWatch {
-	return &hookWatch{h: h, master: master, judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: time.Minute})}
+	return &hookWatch{h: h, master: master, judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life()})}
 }
 
 // see shows one observation, and names what the judge has found by now.
@@ -57,7 +57,7 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 		default:
 			if t := w.h.registry.ByName(kind); t != nil && t.HasCollection() {
 				w.see(hooklaws.Record{
-					Created: r.Created, PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New), IsExpired: r.Expired,
+					Sequence: r.Sequence, Created: r.Created, PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New), IsExpired: r.Expired,
 				})
 			}
 		}
@@ -99,6 +99,12 @@ func (w *hookWatch) due(detail []byte) {
 	}
 }
 
+// handled shows that the consumer has finished a record, or deliver the event of a reminder.
+func (w *hookWatch) handled(sequence, delivery string) {
+	w.h.absorb(w.h.current)
+	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery})
+}
+
 // struck shows that a worker for webhooks met a fault, or ends.
 func (w *hookWatch) struck(by *worker) {
 	if w == nil || by == nil || by.kind != telling {
@@ -110,7 +116,7 @@ func (w *hookWatch) struck(by *worker) {
 }
 
 // request shows a request, and answer what its sender was answered.
-func (w *hookWatch) request(r *http.Request, body []byte) (id int) {
+func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id int) {
 	w.h.absorb(w.h.current)
 	w.sent++
 	w.h.note("  request %d to %s: %s", w.sent, r.URL, r.Header.Get("webhook-id"))
@@ -119,7 +125,8 @@ func (w *hookWatch) request(r *http.Request, body []byte) (id int) {
 		header[strings.ToLower(name)] = values
 	}
 	w.see(hooklaws.Request{
-		At: w.h.now, ID: w.sent, Method: r.Method, URL: r.URL.String(), Header: header, Body: body,
+		At: w.h.now, Begun: begun, ID: w.sent, Method: r.Method, URL: r.URL.String(), Header: header, Body: body,
+		HookRead: w.h.current.hookRead, OutRead: w.h.current.outRead,
 	})
 	return w.sent
 }
@@ -184,4 +191,18 @@ func areOfHooks(keys []item.Key) bool {
 		kind, _, _ := strings.Cut(key.SK, "#")
 		return kind == outbox.TypeWebhook || kind == outbox.RowMessage || kind == outbox.RowOut || kind == outbox.RowLane
 	})
+}
+
+// read notes that a worker has read an endpoint, or the outbox.
+func (w *hookWatch) read(sk string) {
+	if w == nil || w.h.current == nil {
+		return
+	}
+	w.h.absorb(w.h.current)
+	switch kind, _, _ := strings.Cut(sk, "#"); kind {
+	case outbox.TypeWebhook:
+		w.h.current.hookRead = w.judge.Moment()
+	case outbox.RowOut:
+		w.h.current.outRead = w.judge.Moment()
+	}
 }

@@ -84,7 +84,10 @@ func (h *history) trespass(op string, keys []item.Key) {
 
 func (p storePort) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	p.require(access.GetItem, table.Base, key)
-	return storeCall(p.h, "Get", nil, []item.Key{key}, func() (item.Item, error) { return p.h.store.Get(ctx, key) })
+	return storeCall(p.h, "Get", nil, []item.Key{key}, func() (item.Item, error) {
+		p.h.watch.read(key.SK)
+		return p.h.store.Get(ctx, key)
+	})
 }
 
 func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
@@ -119,6 +122,7 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) {
 		page, err := p.h.store.Query(ctx, q)
 		p.h.hooks.noteRead(q)
+		p.h.watch.read(q.Range.Prefix)
 		if q.Eventual {
 			page.Items = p.h.laggingPage(q, page)
 		}

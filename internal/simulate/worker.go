@@ -70,6 +70,8 @@ type worker struct {
 	readOnly  bool            // it must not write
 	hooksSeen int             // the position of the judge of webhooks when it began
 	outsSeen  int             // that of its last read of the outbox
+	hookRead  int             // the moment of its last read of an endpoint
+	outRead   int             // and that of the outbox
 	junk      []byte          // an unreadable record in it
 	order     *expectedWrite  // the expected write of a command; nil for other work
 	dated     string          // the day that the command gives to a completion; empty for none

@@ -87,6 +87,7 @@ func (j *Judge) record(r Record) {
 	}
 	at := user + "#" + idOf(r.image(), r.SK)
 	r.order = j.seen
+	j.sequences[r.Sequence] = &r
 	j.records[at] = append(j.records[at], &r)
 }
 

@@ -8,9 +8,9 @@ import (
 
 // state is an endpoint as it was from an instant on. A nil row means that it was not there.
 type state struct {
-	from time.Time
-	row  map[string]any
-	by   Author
+	from  time.Time
+	order int // of the observation
+	row   map[string]any
 }
 
 type hook struct {
@@ -44,6 +44,16 @@ func (h *hook) during(from, to time.Time) []state {
 	return is
 }
 
+// since returns the states that the endpoint had at some moment from this one on.
+func (h *hook) since(moment int) []state {
+	for i, s := range slices.Backward(h.states) {
+		if s.order <= moment {
+			return h.states[i:]
+		}
+	}
+	return h.states
+}
+
 func (h *hook) now() map[string]any {
 	if len(h.states) == 0 {
 		return nil
@@ -71,7 +81,7 @@ func (j *Judge) changed(at time.Time, by Author, user, id string, c Change) {
 	if was := h.now(); c.New != nil && (!isActive(was) || text(was, "url") != text(c.New, "url")) {
 		h.renewed = j.seen
 	}
-	h.states = append(h.states, state{at, c.New, by})
+	h.states = append(h.states, state{at, j.seen, c.New})
 	if by == Foreign {
 		return
 	}

@@ -68,6 +68,7 @@ type Write struct {
 
 // Record is a change of an item that has reached the stream. Created is the time of the record itself.
 type Record struct {
+	Sequence  string
 	Created   time.Time
 	PK, SK    string
 	Old, New  map[string]any
@@ -80,15 +81,26 @@ type Due struct {
 	At               time.Time
 	User, DeliveryID string
 	ItemID           string
+	order            int
+}
+
+// Handled says that the consumer has finished a record, or the event of a reminder: its messages are put by now.
+type Handled struct {
+	At         time.Time
+	Sequence   string // of the record, or empty
+	DeliveryID string
 }
 
 // Request is one that was sent to a receiver, whether or not it arrived. ID pairs it with its answer.
 type Request struct {
 	At          time.Time
+	Begun       time.Time // when its sender began it: a request may stand still before it arrives
 	ID          int
 	Method, URL string
 	Header      map[string][]string // names as the standard writes them, in small letters
 	Body        []byte
+	// HookRead and OutRead are the moments at which the sender last read the endpoint and the outbox ([Judge.Moment]).
+	HookRead, OutRead int
 }
 
 // Answer ends a request. Status 0 means that the sender got none.
@@ -129,6 +141,7 @@ type Judge struct {
 	messages  map[messageKey]*message
 	byID      map[string]*message
 	records   map[string][]*Record // by user and item
+	sequences map[string]*Record
 	dues      []Due
 	open      map[int]*attempt
 	secrets   map[hookKey][]Secrets
@@ -154,6 +167,7 @@ func New(t Tolerance) *Judge {
 		messages:  map[messageKey]*message{},
 		byID:      map[string]*message{},
 		records:   map[string][]*Record{},
+		sequences: map[string]*Record{},
 		open:      map[int]*attempt{},
 		secrets:   map[hookKey][]Secrets{},
 		gone:      map[string]bool{},
@@ -161,7 +175,7 @@ func New(t Tolerance) *Judge {
 	}
 }
 
-// See takes the next observation: a Write, Record, Due, Request, Answer, Crash, Secrets or Quiet.
+// See takes the next observation: a Write, Record, Due, Handled, Request, Answer, Crash, Secrets or Quiet.
 func (j *Judge) See(observation any) {
 	j.seen++
 	switch o := observation.(type) {
@@ -170,7 +184,12 @@ func (j *Judge) See(observation any) {
 	case Record:
 		j.record(o)
 	case Due:
-		j.dues = append(j.dues, o)
+		if !slices.ContainsFunc(j.dues, func(d Due) bool { return d.DeliveryID == o.DeliveryID }) { // it may come again
+			o.order = j.seen
+			j.dues = append(j.dues, o)
+		}
+	case Handled:
+		j.handled(o)
 	case Request:
 		j.request(o)
 	case Answer:
@@ -188,6 +207,9 @@ func (j *Judge) See(observation any) {
 		panic(fmt.Sprintf("hooklaws: no observation: %T", observation))
 	}
 }
+
+// Moment returns the number of observations until now.
+func (j *Judge) Moment() int { return j.seen }
 
 // Leave says that a user is being erased: what is missing of that user is no violation from now on.
 func (j *Judge) Leave(user string) { j.gone[user] = true }

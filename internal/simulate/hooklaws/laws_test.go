@@ -85,6 +85,7 @@ func TestJudge_findsNothingInGoodStories(t *testing.T) {
 		"a user who leaves is owed nothing": func(s *story) {
 			s.judge.Leave("ann")
 			s.task("task_1", 1)
+			s.judge.See(hooklaws.Handled{At: s.now, Sequence: "task_11"})
 		},
 		"TTL removes a message": func(s *story) {
 			m := s.made("task_1", 1)

@@ -3,18 +3,12 @@ package hooklaws
 import (
 	"maps"
 	"slices"
-	"time"
 )
 
 // quiet judges what must be so when all work has ended: nothing waits, and nothing was left out.
 func (j *Judge) quiet(q Quiet) {
 	j.judgeSignatures()
-	made := map[hookKey]map[string][]*message{} // by endpoint and item
 	for _, m := range j.messages {
-		if made[m.key.hookKey] == nil {
-			made[m.key.hookKey] = map[string][]*message{}
-		}
-		made[m.key.hookKey][m.item()] = append(made[m.key.hookKey][m.item()], m)
 		if j.gone[m.key.user] {
 			continue
 		}
@@ -30,7 +24,6 @@ func (j *Judge) quiet(q Quiet) {
 		if j.gone[key.user] {
 			continue
 		}
-		j.judgeMissing(h, q.At, made[key])
 		j.judgeDisabled(h)
 	}
 	clear(j.open)
@@ -39,25 +32,39 @@ func (j *Judge) quiet(q Quiet) {
 	}
 }
 
-// judgeMissing judges W1: each matching event of an endpoint's active time has a message.
-func (j *Judge) judgeMissing(h *hook, now time.Time, made map[string][]*message) {
-	for _, id := range slices.Sorted(maps.Keys(j.records)) {
-		for _, r := range j.records[id] {
-			user, _, _ := split(r.PK, r.SK)
-			if user != h.key.user || !r.isEvent() || !r.isAfter(h) {
-				continue
-			}
-			states := h.during(r.Created.Truncate(time.Second), now)
-			if slices.ContainsFunc(states, func(s state) bool { return !isActive(s.row) || !matches(s.row, r.event()) }) {
-				continue
-			}
-			isMade := slices.ContainsFunc(made[idOf(r.image(), r.SK)], func(m *message) bool {
-				return m.version == r.version() && m.typ == r.event()
+// handled judges W1 for an event: each endpoint that was active and asked for it all the time has its message. One of
+// the second of the endpoint's creation may have been handled before the endpoint was there.
+func (j *Judge) handled(o Handled) {
+	if r := j.sequences[o.Sequence]; r != nil && o.Sequence != "" {
+		user, _, _ := split(r.PK, r.SK)
+		if r.isEvent() {
+			j.judgeMissing(user, r.event(), r.order, func(m *message) bool {
+				return m.version == r.version() && m.typ == r.event() && m.item() == idOf(r.image(), r.SK)
 			})
-			if !isMade {
-				j.breach("W1", h.key, "", "no message of %s of %s, version %d, at %s",
-					r.event(), idOf(r.image(), r.SK), r.version(), stamp(r.Created))
-			}
+		}
+		return
+	}
+	for _, d := range j.dues {
+		if d.DeliveryID == o.DeliveryID {
+			j.judgeMissing(d.User, "reminder.due", d.order, func(m *message) bool {
+				return m.version == 0 && text(m.parsed().Data, "deliveryId") == d.DeliveryID
+			})
+		}
+	}
+}
+
+func (j *Judge) judgeMissing(user, typ string, order int, isOf func(*message) bool) {
+	if j.gone[user] {
+		return
+	}
+	for key, h := range j.hooks {
+		isOwed := key.user == user && h.order < order && !slices.ContainsFunc(h.since(order), func(s state) bool {
+			return !isActive(s.row) || !matches(s.row, typ)
+		})
+		if isOwed && !slices.ContainsFunc(slices.Collect(maps.Values(j.messages)), func(m *message) bool {
+			return m.key.hookKey == key && isOf(m)
+		}) {
+			j.breach("W1", key, "", "the event %s was handled, and has no message", typ)
 		}
 	}
 }
@@ -78,7 +85,3 @@ func (j *Judge) judgeDisabled(h *hook) {
 		j.breach("W5", h.key, last.message.id, "it has failed from %s to %s and is ACTIVE", stamp(since), stamp(last.ended))
 	}
 }
-
-// isAfter reports whether the change came after the endpoint. One of the same second that was handled before the
-// endpoint was there cannot be told.
-func (r *Record) isAfter(h *hook) bool { return r.order > h.order }

@@ -37,7 +37,7 @@ func (j *Judge) request(r Request) {
 		j.breach("fence", m.key.hookKey, id, "a request, and no endpoint was ever there")
 		return
 	}
-	recently := h.during(r.At.Add(-j.tolerance.Stale), r.At)
+	recently := h.since(r.HookRead)
 	j.judgeTarget(h, m, r, recently)
 	j.judgeMoment(h, m, r, recently)
 	if r.Method != "POST" {
@@ -50,7 +50,7 @@ func (j *Judge) request(r Request) {
 		j.breach("body", h.key, id, "the body has %d bytes", len(r.Body))
 	}
 	seconds, err := strconv.ParseInt(one(r.Header["webhook-timestamp"]), 10, 64)
-	if sent := time.Unix(seconds, 0); err != nil || r.At.Sub(sent).Abs() > j.tolerance.Clock+time.Second {
+	if sent := time.Unix(seconds, 0); err != nil || r.Begun.Sub(sent).Abs() > j.tolerance.Clock+time.Second {
 		j.breach("timestamp", h.key, id, "webhook-timestamp %q of an attempt at %s",
 			one(r.Header["webhook-timestamp"]), stamp(r.At))
 	}
@@ -105,16 +105,15 @@ func statusOf(row map[string]any) string {
 // judgeMoment judges whether this message may be sent now.
 func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 	slack := j.tolerance.Clock + time.Second
-	lately := r.At.Add(-j.tolerance.Stale)
 	switch {
 	case m.row == nil:
 		j.breach("fence", h.key, m.id, "a request, and the row of its message is not there")
-	case m.isEnded() && m.outAt.Before(lately):
+	case m.isEnded() && m.outOrder <= r.OutRead:
 		j.breach("W1", h.key, m.id, "a request of a message that is %s since %s", m.state(), stamp(m.outAt))
-	case m.out != nil && r.At.Before(instant(m.out["nextAt"]).Add(-slack)):
+	case m.out != nil && m.outOrder <= r.OutRead && r.At.Before(instant(m.out["nextAt"]).Add(-slack)):
 		j.breach("attempts", h.key, m.id, "a request at %s, before nextAt %v", stamp(r.At), m.out["nextAt"])
 	}
-	if failed := attemptsOf(m.out); m.out != nil && failed > 0 && failed < maxAttempts && !m.failedAt.IsZero() {
+	if failed := attemptsOf(m.out); m.out != nil && m.outOrder <= r.OutRead && failed > 0 && failed < maxAttempts && !m.failedAt.IsZero() {
 		if due := m.failedAt.Add(waits[failed] * 9 / 10); r.At.Before(due.Add(-slack)) {
 			j.breach("attempts", h.key, m.id, "attempt %d at %s, not before %s", failed+1, stamp(r.At), stamp(due))
 		}
@@ -129,7 +128,7 @@ func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 	if j.crashes[h.key.user].Before(m.pendingAt) {
 		j.judgeRepeated(h, m)
 	}
-	if until := h.lane.leaseUntil; until.Before(r.At.Add(-slack)) {
+	if until := h.lane.leaseUntil; until.Before(r.Begun.Add(-slack - j.tolerance.Stale)) {
 		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(until))
 	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) }) {
@@ -160,7 +159,7 @@ func (j *Judge) judgeOrder(h *hook, m *message, r Request) {
 		if other.key.hookKey != h.key || !other.isPending() || other.item() != item || other.version == 0 {
 			continue
 		}
-		if other.key.rest < m.key.rest && other.pendingAt.Before(r.At.Add(-j.tolerance.Stale)) {
+		if other.key.rest < m.key.rest && other.pending <= r.OutRead {
 			j.breach("W3", h.key, m.id, "version %d of %s is sent while version %d is pending", m.version, item, other.version)
 		}
 	}

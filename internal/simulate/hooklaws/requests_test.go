@@ -135,8 +135,15 @@ func TestJudge_namesWhatIsMissingWhenAllIsQuiet(t *testing.T) {
 		law, text string
 		tell      func(s *story)
 	}{
-		"a message": {"W1", "no message of task.created", func(s *story) { s.task("task_1", 1) }},
-		"an end":    {"W1", "it is pending", func(s *story) { s.made("task_1", 1) }},
+		"a message": {"W1", "task.created was handled, and has no message", func(s *story) {
+			s.task("task_1", 1)
+			s.judge.See(hooklaws.Handled{At: s.now, Sequence: "task_11"})
+		}},
+		"a message of a reminder": {"W1", "reminder.due was handled", func(s *story) {
+			s.judge.See(hooklaws.Due{At: s.now, User: "ann", DeliveryID: "d", ItemID: "rem_1"})
+			s.judge.See(hooklaws.Handled{At: s.now, DeliveryID: "d"})
+		}},
+		"an end": {"W1", "it is pending", func(s *story) { s.made("task_1", 1) }},
 		"an end by 410": {"W5", "answered 410", func(s *story) {
 			m := s.made("task_1", 1)
 			s.answer(s.send(m), 410)

@@ -17,6 +17,7 @@ type message struct {
 	pendingAt time.Time // when it last became pending
 	pending   int       // and the number of that observation
 	outAt     time.Time // when its outbox row last changed
+	outOrder  int       // and the number of that observation
 	attempts  []*attempt
 	failedAt  time.Time // when the last failure was written
 }
@@ -88,7 +89,7 @@ func (j *Judge) write(w Write) {
 				if w.By != Foreign {
 					j.waiting(m, w, c)
 				}
-				m.outAt = w.At
+				m.outAt, m.outOrder = w.At, j.seen
 			}
 		}
 	}

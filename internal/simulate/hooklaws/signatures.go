@@ -30,7 +30,7 @@ func (j *Judge) judgeSignatures() {
 // judgeSigned judges one request. Where a worker may have read the endpoint before a change, both its states do.
 func (j *Judge) judgeSigned(u unsigned, known map[int]Secrets) {
 	var first string
-	for _, s := range u.hook.during(u.At.Add(-j.tolerance.Stale), u.At) {
+	for _, s := range u.hook.since(u.HookRead) {
 		if s.row == nil {
 			continue
 		}
@@ -48,7 +48,7 @@ func (j *Judge) judgeSigned(u unsigned, known map[int]Secrets) {
 // signedFor returns what is wrong with the signatures for this state of the endpoint.
 func (j *Judge) signedFor(u unsigned, row map[string]any, known map[int]Secrets) string {
 	now := generation(row)
-	since := u.At.Sub(instant(row["rotatedAt"]))
+	since := u.Begun.Sub(instant(row["rotatedAt"]))
 	isRotated := !instant(row["rotatedAt"]).IsZero()
 	for g, s := range known {
 		v1, v1a := u.isSigned(s)
