@@ -117,6 +117,7 @@ func (h *history) published(e bus.Event) {
 		return
 	}
 	h.phones.published(e)
+	h.watch.due(e.Detail)
 	h.hooks.published(e.Detail)
 	if s.told[sk]++; s.told[sk] > 1 {
 		h.happened["reminder published again"]++

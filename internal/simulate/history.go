@@ -58,6 +58,7 @@ type history struct {
 	fleet     *fleet
 	phones    *phones // nil where none are played
 	hooks     *hooks  // nil where no webhooks are played
+	watch     *hookWatch
 	readers   []*reader
 	alone     map[string]*consume.Loop // by consumer: for parked records, and for redeliveries
 	stream    *stream

@@ -23,7 +23,9 @@ func (k *hooks) Do(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	begun := h.now
 	f := h.call("receiver", "request")
+	sent := h.watch.request(request, body, begun)
 	e, m := k.checkRequest(request, string(body))
 	if h.violation != nil {
 		return nil, errNoAnswer
@@ -51,12 +53,13 @@ func (k *hooks) Do(request *http.Request) (*http.Response, error) {
 		from: e, at: h.now, position: k.count, status: status, successes: e.successes, isLast: m.tries >= attemptsOfMessage,
 		address: request.URL.String(),
 	})
-	if status == 0 {
-		return nil, errNoAnswer
-	}
 	header := http.Header{}
 	if status == http.StatusTooManyRequests && h.luck.one(2) {
 		header.Set("Retry-After", strconv.Itoa(1+h.luck.IntN(7200)))
+	}
+	h.watch.answer(sent, status, header.Get("Retry-After"))
+	if status == 0 {
+		return nil, errNoAnswer
 	}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(nil))}, nil
 }

@@ -241,6 +241,7 @@ func (k *hooks) applied(consumer, sequence string, began int) {
 	if k == nil || consumer != webhook.Name {
 		return
 	}
+	k.h.watch.handled(sequence, "")
 	if e := k.events[sequence]; e != nil {
 		k.finish(e, began)
 	}

@@ -67,7 +67,7 @@ func (h *history) openHooks(p system.Ports) system.Ports {
 	if k.room = webhook.MaxPending; luck.IntN(crowdedOneIn) == 0 {
 		k.room = 1 + luck.IntN(mostPending)
 	}
-	h.hooks = k
+	h.hooks, h.watch = k, newHookWatch(h, master)
 	p.Webhooks = &system.Webhooks{
 		Client: k, Master: master, CheckURL: func(string) error { return nil }, Draw: h.luck.Float64, Invoke: k.invoke,
 		Most: k.room,
@@ -265,6 +265,7 @@ func (k *hooks) work(payload []byte, again func()) *worker {
 	w.finished = func() {
 		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
 			h.note("%s: %v", w.name, err)
+			h.watch.struck(w)
 			again()
 			return
 		}
@@ -314,6 +315,7 @@ func (k *hooks) bring(e *hookEvent) *worker {
 			return
 		}
 		k.finish(e, began)
+		h.watch.handled("", e.delivery)
 		if !slices.Contains(k.handled, e) {
 			k.handled = append(k.handled, e)
 		}

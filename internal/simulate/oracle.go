@@ -126,7 +126,9 @@ func (h *history) absorb(w *worker) {
 		by = w.kind
 	}
 	h.writer = w
-	for _, r := range h.stream.read(by) {
+	records := h.stream.read(by)
+	h.watch.writes(records, w)
+	for _, r := range records {
 		h.take1(r)
 		h.noteUsage(r)
 		if r.Expired && !r.arrives.Expired {

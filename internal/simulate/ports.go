@@ -40,6 +40,7 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 			h.violate("I10", "", w.name, "writes, and was to look alone")
 		}
 		if err := h.strike(w, op, writes); err != nil {
+			h.watch.struck(w)
 			return none, err
 		}
 	}
@@ -50,6 +51,9 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 		h.disturb(w, writes)
 	}
 	v, err := do()
+	if h.hooks != nil && len(writes) > 0 && areOfHooks(keys) {
+		h.absorb(h.current) // so that the judge sees one write at a time
+	}
 	h.after(f)
 	if f == failAfter {
 		return none, fmt.Errorf("%s: %w", op, table.ErrUnavailable)
@@ -80,7 +84,10 @@ func (h *history) trespass(op string, keys []item.Key) {
 
 func (p storePort) Get(ctx context.Context, key item.Key) (item.Item, error) {
 	p.require(access.GetItem, table.Base, key)
-	return storeCall(p.h, "Get", nil, []item.Key{key}, func() (item.Item, error) { return p.h.store.Get(ctx, key) })
+	return storeCall(p.h, "Get", nil, []item.Key{key}, func() (item.Item, error) {
+		p.h.watch.read(key.SK)
+		return p.h.store.Get(ctx, key)
+	})
 }
 
 func (p storePort) BatchGet(ctx context.Context, keys []item.Key) ([]item.Item, error) {
@@ -115,6 +122,7 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) {
 		page, err := p.h.store.Query(ctx, q)
 		p.h.hooks.noteRead(q)
+		p.h.watch.read(q.Range.Prefix)
 		if q.Eventual {
 			page.Items = p.h.laggingPage(q, page)
 		}

@@ -88,6 +88,7 @@ func (h *history) rest() {
 	}
 	h.checkDevices()
 	h.phones.checkTold()
+	h.watch.quiet()
 	h.hooks.checkTold()
 	h.checkSchedules()
 	h.checkCopies()

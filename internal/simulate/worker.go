@@ -70,6 +70,8 @@ type worker struct {
 	readOnly  bool            // it must not write
 	hooksSeen int             // the position of the judge of webhooks when it began
 	outsSeen  int             // that of its last read of the outbox
+	hookRead  int             // the moment of its last read of an endpoint
+	outRead   int             // and that of the outbox
 	junk      []byte          // an unreadable record in it
 	order     *expectedWrite  // the expected write of a command; nil for other work
 	dated     string          // the day that the command gives to a completion; empty for none
@@ -138,6 +140,7 @@ func (h *history) run(w *worker, calls int) {
 	}
 	h.dismiss(w)
 	if w.dead {
+		h.watch.struck(w)
 		h.happened["crash"]++
 		h.note("%s crashes after %d calls", w.name, w.calls)
 		if w.lost != nil {
@@ -203,6 +206,7 @@ func (h *history) call(port, op string) fault {
 	}
 	if w.calls == w.deadline {
 		h.happened["deadline"]++
+		h.watch.struck(w)
 		h.note("the time of %s is over", w.name)
 		w.cancel()
 	}
@@ -213,6 +217,7 @@ func (h *history) call(port, op string) fault {
 	}
 	f := h.luck.fault(h, port, op)
 	if f != noFault {
+		h.watch.struck(w)
 		h.happened[port+" "+f.String()]++
 		h.note("%s %s of %s: %s", port, op, w.name, f)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -85,8 +86,13 @@ func body(hook item.Item, ch change.Change, eventType string) []byte {
 	begin := appendBegin(nil, eventType, ch.Created)
 	named := append(begin, `"id":`...)
 	named = append(appendText(named, ch.Ref.ID), ',')
-	if ch.New != nil && hook.Str(outbox.AttrContent) == outbox.ContentFull {
-		full := append(ch.Type.AppendMembers(named[:len(named):len(named)], ch.New), `}}`...)
+	if hook.Str(outbox.AttrContent) == outbox.ContentFull {
+		it := ch.New
+		if it == nil { // it was removed: as it was, with the version of its removal
+			it = maps.Clone(ch.Old)
+			it[entity.AttrVersion] = item.Int(ch.Version)
+		}
+		full := append(ch.Type.AppendMembers(named[:len(named):len(named)], it), `}}`...)
 		if len(full) <= maxBody {
 			return full
 		}

@@ -1,0 +1,208 @@
+package simulate
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nexus/internal/simulate/hooklaws"
+	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/outbox"
+	"nexus/pkg/item"
+	"nexus/pkg/webhook"
+)
+
+// hookWatch shows a judge, which knows the document of webhooks alone, what can be seen of a history.
+type hookWatch struct {
+	h      *history
+	judge  *hooklaws.Judge
+	master webhook.Master
+	sent   int // requests
+}
+
+func newHookWatch(h *history, master webhook.Master) *hookWatch {
+	return &hookWatch{h: h, master: master, judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life()})}
+}
+
+// see shows one observation, and names what the judge has found by now.
+func (w *hookWatch) see(observation any) {
+	w.judge.See(observation)
+	if found := w.judge.Violations(); len(found) > 0 {
+		v := found[0]
+		w.h.violate(v.Law, v.User, strings.TrimSpace(v.Endpoint+" "+v.Message), "%s", v.Text)
+	}
+}
+
+// writes shows what a worker has written; nil for the TTL service and for what comes from outside.
+func (w *hookWatch) writes(records []*record, by *worker) {
+	if w == nil {
+		return
+	}
+	all := map[hooklaws.Author][]hooklaws.Change{}
+	for _, r := range records {
+		if w.h.isGone(userOf(r.Key)) {
+			w.judge.Leave(userOf(r.Key))
+		}
+		switch kind, _, _ := strings.Cut(r.Key.SK, "#"); kind {
+		case outbox.TypeWebhook, outbox.RowMessage, outbox.RowOut, outbox.RowLane:
+			if kind == outbox.TypeWebhook && r.New != nil {
+				w.tell(userOf(r.Key), r.New)
+			}
+			author := authorOf(r, by)
+			all[author] = append(all[author], hooklaws.Change{PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New)})
+		default:
+			if t := w.h.registry.ByName(kind); t != nil && t.HasCollection() {
+				w.see(hooklaws.Record{
+					Sequence: r.Sequence, Created: r.Created, PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New), IsExpired: r.Expired,
+				})
+			}
+		}
+	}
+	for author, changes := range all {
+		w.see(hooklaws.Write{At: w.h.now, By: author, Changes: changes})
+	}
+}
+
+func authorOf(r *record, by *worker) hooklaws.Author {
+	switch {
+	case by == nil && r.Name == change.Remove && r.Old.Has(entity.AttrTTL):
+		return hooklaws.Expiry
+	case by == nil || by.kind == erasing || by.kind == repairing:
+		return hooklaws.Foreign
+	case by.kind == commanding:
+		return hooklaws.User
+	}
+	return hooklaws.Service
+}
+
+// tell tells a user's receivers the secrets of an endpoint.
+func (w *hookWatch) tell(user string, row item.Item) {
+	keys := w.master.KeysOf(user, row)
+	w.see(hooklaws.Secrets{
+		User: user, Hook: row.Str("webhookId"), Generation: int(row.Int(outbox.AttrGeneration)),
+		Symmetric: keys.Secret, Public: keys.PublicKey,
+	})
+}
+
+// due shows that a reminder was published.
+func (w *hookWatch) due(detail []byte) {
+	if w == nil {
+		return
+	}
+	var d struct{ DeliveryID, UserID, ItemID string }
+	if err := json.Unmarshal(detail, &d); err == nil {
+		w.see(hooklaws.Due{At: w.h.now, User: d.UserID, DeliveryID: d.DeliveryID, ItemID: d.ItemID})
+	}
+}
+
+// handled shows that the consumer has finished a record, or deliver the event of a reminder.
+func (w *hookWatch) handled(sequence, delivery string) {
+	w.h.absorb(w.h.current)
+	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery})
+}
+
+// struck shows that a worker for webhooks met a fault, or ends.
+func (w *hookWatch) struck(by *worker) {
+	if w == nil || by == nil || by.kind != telling {
+		return
+	}
+	for user := range by.users {
+		w.see(hooklaws.Crash{At: w.h.now, User: user})
+	}
+}
+
+// request shows a request, and answer what its sender was answered.
+func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id int) {
+	w.h.absorb(w.h.current)
+	w.sent++
+	w.h.note("  request %d to %s: %s", w.sent, r.URL, r.Header.Get("webhook-id"))
+	header := map[string][]string{}
+	for name, values := range r.Header {
+		header[strings.ToLower(name)] = values
+	}
+	w.see(hooklaws.Request{
+		At: w.h.now, Begun: begun, ID: w.sent, Method: r.Method, URL: r.URL.String(), Header: header, Body: body,
+		HookRead: w.h.current.hookRead, OutRead: w.h.current.outRead,
+	})
+	return w.sent
+}
+
+func (w *hookWatch) answer(id, status int, retryAfter string) {
+	w.h.note("  request %d was answered %d %s", id, status, retryAfter)
+	w.see(hooklaws.Answer{At: w.h.now, ID: id, Status: status, RetryAfter: retryAfter})
+}
+
+// quiet shows that all is settled.
+func (w *hookWatch) quiet() {
+	if w != nil {
+		w.see(hooklaws.Quiet{At: w.h.now})
+	}
+}
+
+// plain returns a row as the judge takes it.
+func plain(row item.Item) map[string]any {
+	if row == nil {
+		return nil
+	}
+	m := make(map[string]any, len(row))
+	for name, v := range row {
+		m[name] = plainValue(v)
+	}
+	return m
+}
+
+func plainValue(v item.Value) any {
+	switch v := v.(type) {
+	case item.String:
+		return string(v)
+	case item.Bool:
+		return bool(v)
+	case item.Number:
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		if err != nil {
+			return string(v)
+		}
+		return n
+	case item.StringSet:
+		all := make([]any, len(v))
+		for i, s := range v {
+			all[i] = s
+		}
+		return all
+	case item.List:
+		all := make([]any, len(v))
+		for i, one := range v {
+			all[i] = plainValue(one)
+		}
+		return all
+	case item.Map:
+		return plain(item.Item(v))
+	}
+	return nil
+}
+
+// areOfHooks reports whether one of the rows is of webhooks.
+func areOfHooks(keys []item.Key) bool {
+	return slices.ContainsFunc(keys, func(key item.Key) bool {
+		kind, _, _ := strings.Cut(key.SK, "#")
+		return kind == outbox.TypeWebhook || kind == outbox.RowMessage || kind == outbox.RowOut || kind == outbox.RowLane
+	})
+}
+
+// read notes that a worker has read an endpoint, or the outbox.
+func (w *hookWatch) read(sk string) {
+	if w == nil || w.h.current == nil {
+		return
+	}
+	w.h.absorb(w.h.current)
+	switch kind, _, _ := strings.Cut(sk, "#"); kind {
+	case outbox.TypeWebhook:
+		w.h.current.hookRead = w.judge.Moment()
+	case outbox.RowOut:
+		w.h.current.outRead = w.judge.Moment()
+	}
+}
