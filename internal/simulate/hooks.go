@@ -67,7 +67,7 @@ func (h *history) openHooks(p system.Ports) system.Ports {
 	if k.room = webhook.MaxPending; luck.IntN(crowdedOneIn) == 0 {
 		k.room = 1 + luck.IntN(mostPending)
 	}
-	h.hooks, h.watch = k, newHookWatch(h, master)
+	h.hooks, h.watch = k, newHookWatch(h, master, k.room)
 	p.Webhooks = &system.Webhooks{
 		Client: k, Master: master, CheckURL: func(string) error { return nil }, Draw: h.luck.Float64, Invoke: k.invoke,
 		Most: k.room,

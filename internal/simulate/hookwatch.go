@@ -24,8 +24,11 @@ type hookWatch struct {
 	sent   int // requests
 }
 
-func newHookWatch(h *history, master webhook.Master) *hookWatch {
-	return &hookWatch{h: h, master: master, judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life()})}
+func newHookWatch(h *history, master webhook.Master, room int) *hookWatch {
+	return &hookWatch{
+		h: h, master: master,
+		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room}),
+	}
 }
 
 // see shows one observation, and names what the judge has found by now.

@@ -128,10 +128,11 @@ type Secrets struct {
 // Quiet says that all work has come to its end.
 type Quiet struct{ At time.Time }
 
-// Tolerance is what the rules concede to a system of several clocks.
+// Tolerance is what the rules concede to a system of several clocks, and to one with less room.
 type Tolerance struct {
 	Clock time.Duration // by how much two clocks differ
 	Stale time.Duration // how old that may be what a worker has read when it sends
+	Room  int           // pending messages of an endpoint; 10,000 if it is 0
 }
 
 // Judge keeps what it has seen. The zero value is not ready: see New.
@@ -161,6 +162,9 @@ type messageKey struct {
 
 // New returns a judge that has seen nothing.
 func New(t Tolerance) *Judge {
+	if t.Room == 0 {
+		t.Room = maxPending
+	}
 	return &Judge{
 		tolerance: t,
 		hooks:     map[hookKey]*hook{},

@@ -207,7 +207,7 @@ func (j *Judge) dead(m *message, w Write) {
 		}
 	}
 	if reason == "full" {
-		if n := j.pendingOf(m.key.hookKey); n < maxPending {
+		if n := j.pendingOf(m.key.hookKey); n < j.tolerance.Room {
 			j.breach("full", m.key.hookKey, m.id, "given up as full while %d were pending", n)
 		}
 		return
