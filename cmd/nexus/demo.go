@@ -16,6 +16,7 @@ import (
 type demoCommand struct {
 	Store string `enum:"dynamodb,memory" default:"dynamodb" help:"${store_place} (${enum})."`
 	JSON  bool   `help:"Print the checks as JSON instead of the story."`
+	Keep  bool   `help:"Leave the system running with what the story has made, and open its console in the browser."`
 
 	machine func() time.Time // the machine's clock; nil: this one's
 }
@@ -39,8 +40,17 @@ func (c *demoCommand) Run(ctx context.Context, out outputs) error {
 	}
 	s := newStory(ctx, newClient(platform.URL()), prose)
 	errStory := s.play()
-	stopped := errors.Join(platform.Err(), platform.Stop(context.WithoutCancel(ctx)))
 	elapsed := time.Since(began)
+	if errStory == nil && c.Keep {
+		fmt.Fprintf(out.messages, "nexus: the system runs on until Ctrl-C; its console is at %s/console, its user is %s\n",
+			platform.URL(), s.client.user)
+		openConsole(out.messages, platform.URL())
+		select {
+		case <-ctx.Done():
+		case <-platform.Done():
+		}
+	}
+	stopped := errors.Join(platform.Err(), platform.Stop(context.WithoutCancel(ctx)))
 	if c.JSON {
 		text, err := json.MarshalIndent(struct {
 			Store     string  `json:"store"`

@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/cli/browser"
+
 	"nexus/internal/cost"
 	"nexus/pkg/limit"
 	"nexus/pkg/local"
@@ -44,6 +46,7 @@ type devCommand struct {
 	Show      bool           `name:"show-endpoint" help:"${dev_show}"`
 	Otlp      string         `placeholder:"URL" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"${dev_otlp}"`
 	Demo      bool           `help:"${dev_demo}"`
+	Open      bool           `help:"Open the console in the browser."`
 	NoConsole bool           `name:"no-console" help:"Leave out the page at /console, and the memory that it reads."`
 	Private   bool           `name:"allow-private-webhooks" help:"${dev_private}"`
 	Push      netip.AddrPort `name:"push-service" hidden:"" help:"Address of a push service on this machine."`
@@ -107,10 +110,21 @@ func playDemo(ctx context.Context, to io.Writer, url string) {
 	}
 }
 
+// openConsole opens the console of a system in the browser of this machine. If there is none, it says so.
+func openConsole(to io.Writer, url string) {
+	browser.Stdout, browser.Stderr = to, to
+	if err := browser.OpenURL(url + "/console"); err != nil {
+		fmt.Fprintf(to, "nexus: no browser can be opened (%v): open %s/console yourself\n", err, url)
+	}
+}
+
 // Run serves until a signal stops it, and prints one line when it is ready.
 func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	if c.Demo && c.Endpoint != "" {
 		return wrongUsage("--demo moves the clock, and with --endpoint time is real")
+	}
+	if c.Open && c.NoConsole {
+		return wrongUsage("--open opens the console, and --no-console leaves it out")
 	}
 	limits, err := limit.Default().With(c.Limit)
 	if err != nil {
@@ -139,6 +153,9 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	fmt.Fprintf(out.results, "ready %s\n", platform.URL())
 	if c.Demo {
 		playDemo(ctx, out.messages, platform.URL())
+	}
+	if c.Open {
+		openConsole(out.messages, platform.URL())
 	}
 	select {
 	case <-ctx.Done():

@@ -13,9 +13,9 @@ import (
 
 const head = `Nexus
 
-The programs of Nexus contain code of others: the modules below, and the standard library of Go. Each text is a file of
-its module, which may name more than the programs contain. The names above it are the modules and files that have this
-text. "make notice" writes this file.
+The programs of Nexus contain code of others: the modules below, packages of npm in the page of the console, and the
+standard library of Go. Each text is a file of its module or page, which may name more than the programs contain. The
+names above it are the modules and files that have this text. "make notice" writes this file.
 `
 
 // about finds the files that say under which terms code may be used, by their names: LICENSE.txt, SQLITE-LICENSE,
@@ -51,7 +51,7 @@ func collect(p code, files map[string]string) error {
 	case !p.Standard && p.Module == nil:
 		return fmt.Errorf("package %s has no module", p.ImportPath)
 	case !p.Standard && p.Module.Main:
-		return nil // ours: LICENSE
+		return vendored(p, files) // the rest is ours: LICENSE
 	case !p.Standard:
 		name, top, folder = p.Module.Path, p.Module.Dir, p.Dir
 	}
@@ -72,6 +72,20 @@ func collect(p code, files map[string]string) error {
 		}
 	}
 	return fmt.Errorf("%s says nowhere in %s under which licence it is", name, top)
+}
+
+// vendored adds the files of the folders named vendored below a package of ours: what it embeds from elsewhere.
+func vendored(p code, files map[string]string) error {
+	folders, err := filepath.Glob(filepath.Join(p.Dir, "*", "vendored"))
+	if err != nil {
+		return fmt.Errorf("vendored files of %s: %w", p.ImportPath, err)
+	}
+	for _, folder := range folders {
+		if err := read(p.ImportPath, p.Dir, folder, files); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read adds the files of one folder.

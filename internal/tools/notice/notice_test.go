@@ -56,6 +56,16 @@ func TestNotice_hasEachTextOnceWithTheFilesOfItsName(t *testing.T) {
 		"\n"+rule+"example.com/b/NOTICE\n"+rule+"\nBy b.\n", text)
 }
 
+func TestNotice_hasWhatAPackageOfOursEmbeds(t *testing.T) {
+	t.Parallel()
+	ours := module(t, "nexus", "page/vendored", map[string]string{"page/vendored/chart.LICENSE": "MIT"})
+	ours.ImportPath, ours.Dir, ours.Module.Main = "nexus", ours.Module.Dir, true
+	text, err := notice([]code{ours})
+	require.NoError(t, err)
+	require.Contains(t, text, "nexus/page/vendored/chart.LICENSE\n")
+	require.Contains(t, text, "\nMIT\n")
+}
+
 func TestNotice_refusesAModuleWithoutALicence(t *testing.T) {
 	t.Parallel()
 	// A licence of one folder does not speak for the module.
