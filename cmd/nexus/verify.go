@@ -149,7 +149,8 @@ func (c *verifyCommand) inTable(
 	ports := system.Ports{
 		Store: func(string) table.Store { return store }, Walker: dynamo.NewWalker(client, dynamo.WithTable(c.Table)),
 		Now: time.Now, NewID: uuid.NewString, NewRevisionID: uuid.NewString,
-		Random: rand.Reader, Grace: c.Grace, Lead: time.Minute, Wait: port.Sleep, Log: func(string) *slog.Logger { return log },
+		Random: rand.Reader, Grace: c.Grace, Lead: time.Minute, Wait: port.Sleep,
+		Log: func(string) *slog.Logger { return log },
 	}
 	if deployed.Copies != nil {
 		ports.Copies = deployed.Copies

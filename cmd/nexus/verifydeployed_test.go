@@ -64,7 +64,7 @@ func (s *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const deliverARN = "arn:aws:lambda:us-east-1:123456789012:function:deliver:live"
 
-// A message whose worker nobody called, as after a crash, is named and sent by the function that sends messages.
+// A message whose worker was not called, as after a crash, is named, and a repair has deliver called.
 func TestVerifyCommand_readsTheOutboxOfADeployment(t *testing.T) {
 	services := &regional{schedules: map[string]map[string]any{}}
 	server := httptest.NewServer(services)

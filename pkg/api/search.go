@@ -39,7 +39,8 @@ func searchOperation(r *entity.Registry) *operation {
 			{Name: paramText, Kind: entity.Text, Min: 1, Max: 200,
 				Doc: "The words; everything that fits the rest unless given."},
 			wordsParam("types", "Entity types; all unless given. EVENT includes series.", query.SearchTypes(r)),
-			tags("tags", "Only what has all of these tags."), tags("anyTag", "Only what has at least one of these tags."),
+			tagParam(), tags("tags", "Only what has all of these tags."),
+			tags("anyTag", "Only what has at least one of these tags."),
 			wordsParam("status", "Only what has one of these statuses.", query.SearchStatuses(r)),
 			wordsParam("is", "Only what is all of these. today: in the agenda of this day in the user's zone.",
 				query.SearchMarks()),
@@ -57,7 +58,7 @@ func searchOperation(r *entity.Registry) *operation {
 				return answer{}, p
 			}
 			q := query.SearchQuery{
-				Text: c.query.Str(paramText), Types: c.query.Strings("types"), Tags: c.query.Strings("tags"),
+				Text: c.query.Str(paramText), Types: c.query.Strings("types"), Tags: allTags(c.query),
 				AnyTag: c.query.Strings("anyTag"), Statuses: c.query.Strings("status"), Is: c.query.Strings("is"),
 				Sort: c.query.Str("sort"), Limit: limit, Cursor: cursor,
 			}
@@ -179,6 +180,15 @@ func idOfSeries(r *entity.Registry) object {
 		s = append(s, member{"pattern", patternOfPrefixes(t.IDPrefix)})
 	}
 	return s
+}
+
+// allTags returns all tags that a hit must have. That of the parameter tag may have a comma.
+func allTags(q item.Item) []string {
+	tags := q.Strings("tags")
+	if tag := q.Str(paramTag); tag != "" {
+		tags = append(tags, tag)
+	}
+	return tags
 }
 
 func tagsOperation() *operation {

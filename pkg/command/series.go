@@ -67,7 +67,8 @@ func open(master item.Item, instances ...item.Item) (*series.Series, error) {
 	s, err := series.New(master, time.UTC, instances...)
 	if err != nil {
 		return nil, errors.Join(entity.Invalid([]entity.FieldError{{
-			Pointer: "/" + product.AttrRRule, Detail: "cannot be read as it is stored, in the zone of the series: give another one",
+			Pointer: "/" + product.AttrRRule,
+			Detail:  "cannot be read as it is stored, in the zone of the series: give another one",
 		}}), err)
 	}
 	return s, nil

@@ -28,16 +28,20 @@ func TestPlatform_findsWhatWasJustWritten(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s *system) {
 		require.Empty(t, s.foundBy("q=plover"))
-		note := s.must("POST", "/v1/notes", object{"title": "plover", "body": "a bird", "tags": []string{"birds"}})
+		note := s.must("POST", "/v1/notes", object{"title": "plover", "body": "a bird",
+			"tags": []string{"birds", "birds, small"}})
 		s.must("POST", "/v1/series", object{
 			"title": "watch birds", "startUtc": "2020-01-01T09:00:00Z", "startTzid": "UTC", "rrule": "FREQ=DAILY",
 		})
 		s.waitUntilIdle()
 		require.Equal(t, []string{"plover"}, s.foundBy("q=PLOVER&tags=birds"))
 		require.Equal(t, []string{"plover"}, s.foundBy("q=bird&types=NOTE"))
+		require.Equal(t, []string{"plover"}, s.foundBy("tag=birds%2C+small&tags=birds"))
+		require.Empty(t, s.foundBy("tag=birds%2C+small&tags=cats"))
 		require.Equal(t, []string{"watch birds"}, s.foundBy("is=today"))
 		require.Contains(t, s.snapshots(), "snap/"+s.user+"/search/")
-		require.Equal(t, []any{object{"tag": "birds", "count": 1.0}}, s.must("GET", "/v1/tags", nil)["items"])
+		require.Equal(t, []any{object{"tag": "birds", "count": 1.0}, object{"tag": "birds, small", "count": 1.0}},
+			s.must("GET", "/v1/tags", nil)["items"])
 		s.must("PATCH", "/v1/notes/"+note["noteId"].(string), object{"title": "dotterel"},
 			"If-Match", version(note))
 		s.waitUntilIdle()

@@ -44,8 +44,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// System is the consumers over a table in memory, in virtual time. It tells nobody: messages to webhooks are put, and
-// stay. It is for one goroutine.
+// System is the consumers over a table in memory, in virtual time. Messages to webhooks are put, and none is sent. It
+// is for one goroutine.
 type System struct {
 	// Store is the table, Copies the cold copies, Parking what was parked.
 	Store           *memory.Store

@@ -114,7 +114,7 @@ func (o *Outbox) wake(ctx context.Context, lane call) error {
 	return o.invoke(ctx, lane.payload())
 }
 
-// announce sees to it that the worker is called soon, before the rows are put: a command that ends behind them is not
+// announce has the worker called soon, and comes before the rows are put: a command that ends behind them is not
 // repeated. Without a scheduler here, the worker sets the schedule.
 func (o *Outbox) announce(ctx context.Context, lane call) error {
 	if o.Scheduler != nil {
