@@ -1,6 +1,6 @@
 // @ts-check
 // The page around the panes: what each of them shows at its head, and where one goes from there.
-import { html, render, useState, useEffect, useRef, Time, Trouble, durationText, parseOffset } from "./ui.js";
+import { html, render, useState, useEffect, useRef, Time, Trouble, durationText, parseOffset, counted } from "./ui.js";
 import { route, addressOf, follow, refine, capabilities, users, connected, paused, notice, now, theme, find, start, loadUsers, user } from "./state.js";
 import { Flow } from "./panes/flow.js";
 import { Change } from "./panes/change.js";
@@ -104,7 +104,7 @@ function Spoken() {
   useEffect(() => {
     const timer = setInterval(() => {
       const s = now.peek();
-      if (s) say(s.parked ? `${s.parked} records are parked` : s.settled ? "settled" : "records are in flight");
+      if (s) say(s.parked ? `${counted(s.parked, "object")} parked` : s.settled ? "settled" : "records are in flight");
     }, 5000);
     return () => clearInterval(timer);
   }, []);

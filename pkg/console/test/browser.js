@@ -314,7 +314,7 @@ test("a measurement says what a write costs", () => clients.quietly(async () => 
   await page.getByRole("button", { name: "Begin a measurement now" }).click();
   await page.getByText("Since the measurement began.").waitFor();
   await system.call("POST", "/v1/tasks", { title: "Priced" });
-  await page.getByText("1 writes over HTTP").waitFor();
+  await page.getByText("The mean of 1 write over HTTP").waitFor();
   await page.getByRole("cell", { name: "stats" }).first().waitFor();
   await page.context().close();
 }));
