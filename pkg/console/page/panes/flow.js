@@ -61,7 +61,7 @@ function Curves() {
     const make = () => new /** @type {any} */ (globalThis).uPlot({
       width: box.current.clientWidth, height: 150, legend: { show: false }, cursor: { show: false }, tzDate: (/** @type {number} */ at) => new Date(at * 1000 + new Date(at * 1000).getTimezoneOffset() * 60000),
       scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, Math.max(5, most * 1.1)] }, ms: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, Math.max(10, most * 1.1)] } },
-      axes: [{ ...axis, space: 90, size: 28, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => new Date(x * 1000).toISOString().slice(11, 19)) }, { ...axis, size: 46 }, { ...axis, scale: "ms", side: 1, size: 64, grid: { show: false }, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => durationText(x)) }],
+      axes: [{ ...axis, space: 90, size: 28, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => new Date(x * 1000).toISOString().slice(11, 19)) }, { ...axis, size: 46 }, { ...axis, scale: "ms", side: 1, size: 64, grid: { show: false }, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => (x ? durationText(x) : "0")) }],
       series: [{}, { label: "writes", stroke: color("--accent"), width: 2, points: { show: false } }, { label: "done", stroke: color("--good"), width: 2, dash: [6, 3], points: { show: false } },
         { label: "oldest", scale: "ms", stroke: color("--warn"), width: 2, dash: [2, 3], points: { show: false } }],
     }, [[], [], [], []], box.current);
