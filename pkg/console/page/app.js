@@ -65,8 +65,9 @@ function Header() {
 }
 
 function Nav() {
-  const at = route.value.pane;
-  return html`<nav aria-label="Panes">${panes.map((one) => html`<a key=${one.name} data-pane=${one.name} href=${addressOf(one.name)} aria-current=${one.name === at ? "page" : undefined}>
+  const at = route.value.pane, bar = useRef(/** @type {any} */ (null));
+  useEffect(() => { bar.current.scrollLeft = (bar.current.querySelector("[aria-current]")?.offsetLeft ?? 0) - bar.current.clientWidth / 2; }, [at]); // on a phone
+  return html`<nav aria-label="Panes" ref=${bar}>${panes.map((one) => html`<a key=${one.name} data-pane=${one.name} href=${addressOf(one.name)} aria-current=${one.name === at ? "page" : undefined}>
     ${one.title}${one.name === "parked" && now.value?.parked ? html` <span class="count">${now.value.parked}</span>` : ""}</a>`)}
     <a class="out" href="/docs">API docs</a></nav>`;
 }

@@ -86,7 +86,7 @@ export function ChangeRow({ one, consumers }) {
   const to = one.traceId ? addressOf("change", { trace: one.traceId }) : addressOf("records", { sequence: one.sequence });
   return html`<a class="record" href=${to}><span class="at"><${Time} at=${one.at} short /></span><span class="user">${one.user}</span>
     <span class="type">${one.type}</span><span class="item" title=${one.item}>${shortID(one.item ?? "")}</span><span class="version">${one.version ? `v${one.version}` : ""}</span>
-    <span class="what">${one.title || one.kind}${(one.title || one.status) && html`<small> ${one.status || one.kind}</small>`}</span>
+    <span class="what">${!one.title && html`<span class="narrow">${one.type} </span>`}${one.title || one.kind || "cannot be read"}${(one.title || one.status) && html`<small> ${one.status || one.kind}</small>`}</span>
     <span class="outcomes">${consumers.map((name) => html`<span key=${name} class="at-consumer"><span class="name">${name}</span><${Mark} verdict=${verdictOf(one.outcomes?.[name])} /></span>`)}</span></a>`;
 }
 
