@@ -14,6 +14,7 @@ import (
 	"nexus/pkg/change"
 	"nexus/pkg/consume"
 	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/local/recent"
 	"nexus/pkg/reminders"
 	"nexus/pkg/schedule"
@@ -128,13 +129,20 @@ func (s *seen) read(d *change.Decoded) recent.Change {
 		out.User, _ = d.Owner()
 		return out
 	}
+	out.Kind = strings.ToLower(c.Kind.String())
+	if row, err := repository.ParseRow(d.Key); err == nil {
+		out.Type, out.Title = "VALUES", row.Repository.Date
+		if row.Repository.Date != "" {
+			out.Type = "PLAN"
+		}
+		return out
+	}
 	if timer, err := entity.ParseTimer(d.Key.SK); err == nil {
 		out.Item = timer.TaskID
 	}
 	if c.Type != nil {
 		out.Type = c.Type.Name
 	}
-	out.Kind = strings.ToLower(c.Kind.String())
 	image := c.New
 	if image == nil {
 		image = c.Old

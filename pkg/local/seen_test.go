@@ -53,6 +53,24 @@ func TestGetChanges_showsWhatEachConsumerMadeOfARecord(t *testing.T) {
 	})
 }
 
+func TestGetChanges_namesTheRepositoryOfACommit(t *testing.T) {
+	t.Parallel()
+	s := startSystem(t, local.Options{Store: local.Memory})
+	s.must("POST", "/v1/values/revisions", object{
+		"message": "m", "source": "weekly_review", "edges": []any{},
+		"nodes": []any{object{
+			"nodeId": "drv_00000000-0000-4000-8000-000000000001", "nodeType": "DRIVER", "title": "Health",
+		}},
+	})
+	s.must("POST", "/v1/plans/2026-03-02/revisions", object{"reason": "morning_plan", "todos": []any{}, "blocks": []any{}})
+	s.waitUntilIdle()
+	require.Len(t, s.items("/dev/changes?type=VALUES"), 1)
+	plans := s.items("/dev/changes?type=PLAN")
+	require.Len(t, plans, 1)
+	require.Equal(t, "2026-03-02", plans[0]["title"])
+	require.Equal(t, "inserted", plans[0]["kind"])
+}
+
 func TestGetChanges_leadsFromPageToPage(t *testing.T) {
 	t.Parallel()
 	s := startSystem(t, local.Options{Store: local.Memory})

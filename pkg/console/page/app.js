@@ -1,6 +1,6 @@
 // @ts-check
 // The page around the panes: what each of them shows at its head, and where one goes from there.
-import { html, render, useState, useEffect, useRef, Time, Trouble, durationText, parseOffset } from "./ui.js";
+import { html, render, useState, useEffect, useRef, Time, Trouble, durationText, parseOffset, counted } from "./ui.js";
 import { route, addressOf, follow, refine, capabilities, users, connected, paused, notice, now, theme, find, start, loadUsers, user } from "./state.js";
 import { Flow } from "./panes/flow.js";
 import { Change } from "./panes/change.js";
@@ -65,8 +65,9 @@ function Header() {
 }
 
 function Nav() {
-  const at = route.value.pane;
-  return html`<nav aria-label="Panes">${panes.map((one) => html`<a key=${one.name} data-pane=${one.name} href=${addressOf(one.name)} aria-current=${one.name === at ? "page" : undefined}>
+  const at = route.value.pane, bar = useRef(/** @type {any} */ (null));
+  useEffect(() => { bar.current.scrollLeft = (bar.current.querySelector("[aria-current]")?.offsetLeft ?? 0) - bar.current.clientWidth / 2; }, [at]); // on a phone
+  return html`<nav aria-label="Panes" ref=${bar}>${panes.map((one) => html`<a key=${one.name} data-pane=${one.name} href=${addressOf(one.name)} aria-current=${one.name === at ? "page" : undefined}>
     ${one.title}${one.name === "parked" && now.value?.parked ? html` <span class="count">${now.value.parked}</span>` : ""}</a>`)}
     <a class="out" href="/docs">API docs</a></nav>`;
 }
@@ -104,7 +105,7 @@ function Spoken() {
   useEffect(() => {
     const timer = setInterval(() => {
       const s = now.peek();
-      if (s) say(s.parked ? `${s.parked} records are parked` : s.settled ? "settled" : "records are in flight");
+      if (s) say(s.parked ? `${counted(s.parked, "object")} parked` : s.settled ? "settled" : "records are in flight");
     }, 5000);
     return () => clearInterval(timer);
   }, []);

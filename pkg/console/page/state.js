@@ -110,15 +110,15 @@ export async function start() {
   consumers.value = can.consumers;
   capabilities.value = new Map(can.items.map((one) => [one.name, one]));
   if (capabilities.value.get("flow")?.available) {
-    api.listen(["outcome", "rates", "parked", "clock", "schedule", "event"], {
+    await new Promise((/** @type {(v?: any) => void} */ opened) => { api.listen(["outcome", "rates", "parked", "clock", "schedule", "event"], {
       outcome: take,
       rates: (data) => { if (!paused.value) seconds.value = [...seconds.value, JSON.parse(data)].slice(-mostSeconds); },
       gap: () => { notice.value = "The page was away: some records are not shown here. Records has them all."; },
       ...Object.fromEntries(["parked", "clock", "schedule", "event"].map((kind) => [kind, (/** @type {string} */ data) => {
         for (const each of watchers) each(kind, JSON.parse(data));
       }])),
-    }, (open) => { connected.value = open; });
-    const [rates, changes] = await Promise.all([api.rates(), api.changes({ limit: 100 })]); // after listening: nothing is missed
+    }, (open) => { connected.value = open; opened(); }); });
+    const [rates, changes] = await Promise.all([api.rates(), api.changes({ limit: 100 })]); // after the stream is open: nothing is missed
     batch(() => {
       seconds.value = [...rates, ...seconds.value.filter((/** @type {any} */ one) => one.at > (rates.at(-1)?.at ?? ""))];
       latest.value = changes.items.map((/** @type {any} */ one) => ({ ...one, key: one.position }));

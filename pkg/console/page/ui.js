@@ -26,7 +26,7 @@ export const marks = {
   parked: { mark: "●", word: "parked" },
   unfinished: { mark: "…", word: "not finished, delivered again" },
   failed: { mark: "✕", word: "failed" },
-  none: { mark: "–", word: "not for it" },
+  none: { mark: "–", word: "not for it, or not yet there" },
 };
 
 /** @param {any} outcome */
@@ -54,6 +54,9 @@ export function Time({ at, short }) {
   if (!at) return null;
   return html`<time datetime=${at} title=${`${instantText(at)}, here ${new Date(at).toLocaleString()} (${zone})`}>${short ? html`${clockText(at).slice(0, 8)}<span class="fine">${clockText(at).slice(8)}</span>` : instantText(at)}</time>`;
 }
+
+/** A number of things. @param {number} n @param {string} thing */
+export const counted = (n, thing) => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
 
 /** @param {number} ms */
 export function durationText(ms) {

@@ -64,17 +64,16 @@ const panes = [["flow", ""], ["change", `?trace=${ring}`], ["change", ""], ["rec
 
 test("flow shows what has come, a title as a text, and a write as it happens", async () => {
   const page = await open();
-  await page.goto(`${system.url}/console/flow?type=NOTE`);
-  await page.locator(".record").first().waitFor();
+  await page.goto(`${system.url}/console/flow?type=NOTE&user=ann`);
   await system.call("POST", "/v1/notes", { title: hostile, body: "b" });
   await page.getByText(hostile).first().waitFor();
-  await page.goto(`${system.url}/console`);
+  await page.goto(`${system.url}/console?user=ann`);
   const { readers } = (await system.call("GET", "/dev/lag")).json;
   for (const { consumer } of readers.flatMap((/** @type {any} */ r) => r.consumers)) await page.locator(".consumers").getByText(consumer, { exact: true }).waitFor();
   await system.call("POST", "/v1/tasks", { title: "Live" });
   await page.locator(".record", { hasText: "Live" }).waitFor();
   const other = await open();
-  await other.goto(`${system.url}/console`);
+  await other.goto(`${system.url}/console?user=ann`);
   await page.getByRole("button", { name: "pause" }).click();
   for (const title of ["Unseen", "After it"]) {
     await system.call("POST", "/v1/tasks", { title });
@@ -314,7 +313,7 @@ test("a measurement says what a write costs", () => clients.quietly(async () => 
   await page.getByRole("button", { name: "Begin a measurement now" }).click();
   await page.getByText("Since the measurement began.").waitFor();
   await system.call("POST", "/v1/tasks", { title: "Priced" });
-  await page.getByText("1 writes over HTTP").waitFor();
+  await page.getByText("The mean of 1 write over HTTP").waitFor();
   await page.getByRole("cell", { name: "stats" }).first().waitFor();
   await page.context().close();
 }));

@@ -28,12 +28,12 @@ const (
 type Change struct {
 	Position uint64    `json:"position"` // in the order in which the consumers were done with them first
 	User     string    `json:"user"`
-	Type     string    `json:"type,omitempty"` // of the item; of a row its prefix; empty if the record cannot be read
+	Type     string    `json:"type,omitempty"` // of the item, or VALUES or PLAN; of a row its prefix; empty if unreadable
 	Item     string    `json:"item,omitempty"`
 	Kind     string    `json:"kind,omitempty"` // inserted, modified, removed or expired
 	Version  int64     `json:"version,omitempty"`
 	Status   string    `json:"status,omitempty"` // of the newer image
-	Title    string    `json:"title,omitempty"`
+	Title    string    `json:"title,omitempty"`  // of the newer image; of a plan its day
 	Sequence string    `json:"sequence"`
 	Trace    string    `json:"traceId,omitempty"`
 	Created  time.Time `json:"created"` // the stream's time of the write

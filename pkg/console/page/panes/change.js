@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useMemo, Mark, Time, Empty, Field, Trouble, Copy, Diff, useAsked, durationText, shortID } from "../ui.js";
+import { html, useState, useMemo, Mark, Time, Empty, Field, Trouble, Copy, Diff, useAsked, durationText, shortID, counted } from "../ui.js";
 import { api, route, go, refine, addressOf, users } from "../state.js";
 
 /**
@@ -135,8 +135,8 @@ export function Change() {
   const end = Math.max(...spans.map((/** @type {any} */ s) => Date.parse(s.start) + s.milliseconds)) - Date.parse(spans[0].start);
   return html`<div class="summary">
       ${first && html`<h2>${first.title || first.type}</h2><p><a href=${addressOf("records", { user: first.user, item: first.item })}>${first.type} ${shortID(first.item)}</a> of <strong>${first.user}</strong>, version ${first.version}</p>`}
-      <p><code>${trace}</code> · ${spans.length} spans in ${durationText(end)}${truncated ? " · older ones have left" : ""}</p>
-      ${first && html`<p class="actions"><button type="button" disabled=${first.version < 2} onClick=${() => neighbour(-1)}>← version ${first.version - 1}</button>
+      <p><code>${trace}</code> · ${counted(spans.length, "span")} in ${durationText(end)}${truncated ? " · older ones have left" : ""}</p>
+      ${first && html`<p class="actions">${first.version > 1 && html`<button type="button" onClick=${() => neighbour(-1)}>← version ${first.version - 1}</button>`}
         <button type="button" onClick=${() => neighbour(1)}>version ${first.version + 1} →</button></p>`}</div>
     <div class="split"><section aria-label="Waterfall"><${Waterfall} spans=${spans} chosen=${chosen?.spanId} choose=${(/** @type {string} */ id) => refine({ span: id })} /></section>
       <section class="side" aria-label="Chosen span"><${Details} one=${chosen} /></section></div>

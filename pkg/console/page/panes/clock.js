@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useEffect, Empty, Field, Trouble, Time, Rows, useAsked, shortID, durationText, parseOffset } from "../ui.js";
+import { html, useState, useEffect, Empty, Field, Trouble, Time, Rows, useAsked, shortID, durationText, parseOffset, counted } from "../ui.js";
 import { api, addressOf, watch, route } from "../state.js";
 
 const jumps = [["1 hour", "1h"], ["1 day", "24h"], ["1 week", "168h"]];
@@ -32,7 +32,7 @@ export function Clock() {
         ${jumps.map(([word, by]) => html`<button type="button" key=${by} disabled=${busy} onClick=${() => move({ advance: by })}>By ${word}</button>`)}
         <form class="actions" onSubmit=${(/** @type {any} */ e) => { e.preventDefault(); move({ set: until }); }}><${Field} label="to an instant" value=${until} placeholder="2026-03-29T02:30:00Z" onInput=${(/** @type {any} */ e) => setUntil(e.target.value)} onChange=${setUntil} /><button type="submit" disabled=${busy || !until}>Move there</button></form></div>
       ${busy && html`<p role="status">Time moves: it stops at everything that is due, until that is done.</p>`}
-      ${moved && html`<p role="status">It is <${Time} at=${moved.now} />. Time stopped ${moved.steps} times; ${moved.fired} calls of schedules, ${moved.swept} rows expired.</p>`}
+      ${moved && html`<p role="status">It is <${Time} at=${moved.now} />. Time stopped ${counted(moved.steps, "time")}; ${counted(moved.fired, "call")} of schedules, ${counted(moved.swept, "row")} expired.</p>`}
       <${Trouble} error=${error ?? clock.error} /></section>
     ${way.length > 0 && html`<section class="list" aria-label="On the way"><h2>What happened on the way</h2><ol class="plainlist">${way.map((w) => html`<li key=${w.key}><${Time} at=${w.at} /> ${w.kind === "event" ? html`event <strong>${w.data.type}</strong> ${w.data.detail?.itemId && html`<a href=${addressOf("records", { item: w.data.detail.itemId })}>${shortID(w.data.detail.itemId)}</a>`}` : `schedule ${w.data.op} ${w.data.at ? `for ${w.data.at}` : ""}`}</li>`)}</ol></section>`}
     <section class="list" aria-label="Due next"><h2>What is due next</h2>

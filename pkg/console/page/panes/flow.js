@@ -61,7 +61,7 @@ function Curves() {
     const make = () => new /** @type {any} */ (globalThis).uPlot({
       width: box.current.clientWidth, height: 150, legend: { show: false }, cursor: { show: false }, tzDate: (/** @type {number} */ at) => new Date(at * 1000 + new Date(at * 1000).getTimezoneOffset() * 60000),
       scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, Math.max(5, most * 1.1)] }, ms: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, Math.max(10, most * 1.1)] } },
-      axes: [{ ...axis, space: 90, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => new Date(x * 1000).toISOString().slice(11, 19)) }, { ...axis, size: 46 }, { ...axis, scale: "ms", side: 1, size: 56, grid: { show: false }, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => `${x} ms`) }],
+      axes: [{ ...axis, space: 90, size: 28, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => new Date(x * 1000).toISOString().slice(11, 19)) }, { ...axis, size: 46 }, { ...axis, scale: "ms", side: 1, size: 64, grid: { show: false }, values: (/** @type {any} */ _, /** @type {number[]} */ v) => v.map((x) => (x ? durationText(x) : "0")) }],
       series: [{}, { label: "writes", stroke: color("--accent"), width: 2, points: { show: false } }, { label: "done", stroke: color("--good"), width: 2, dash: [6, 3], points: { show: false } },
         { label: "oldest", scale: "ms", stroke: color("--warn"), width: 2, dash: [2, 3], points: { show: false } }],
     }, [[], [], [], []], box.current);
@@ -77,7 +77,7 @@ function Curves() {
     ]);
   }, [data, shade]);
   const all = sum(data, 600);
-  return html`<figure class="curves"><figcaption>The last ten minutes: <span class="key writes">records written a second</span>, <span class="key done">done by all consumers a second</span>, <span class="key behind">age of the oldest in flight</span></figcaption>
+  return html`<figure class="curves"><figcaption>The last ten minutes${now.value && now.value.offset !== "0s" ? " by the machine's clock" : ""}: <span class="key writes">records written a second</span>, <span class="key done">done by all consumers a second</span>, <span class="key behind">age of the oldest in flight</span></figcaption>
     <div ref=${box} role="img" aria-label=${`Ten minutes: ${rate(all.records)} records a second on average, ${data.length} seconds known`}></div></figure>`;
 }
 
@@ -86,7 +86,7 @@ export function ChangeRow({ one, consumers }) {
   const to = one.traceId ? addressOf("change", { trace: one.traceId }) : addressOf("records", { sequence: one.sequence });
   return html`<a class="record" href=${to}><span class="at"><${Time} at=${one.at} short /></span><span class="user">${one.user}</span>
     <span class="type">${one.type}</span><span class="item" title=${one.item}>${shortID(one.item ?? "")}</span><span class="version">${one.version ? `v${one.version}` : ""}</span>
-    <span class="what">${one.title || one.kind}<small> ${one.status || one.kind}</small></span>
+    <span class="what">${!one.title && html`<span class="narrow">${one.type} </span>`}${one.title || one.kind || "cannot be read"}${(one.title || one.status) && html`<small> ${one.status || one.kind}</small>`}</span>
     <span class="outcomes">${consumers.map((name) => html`<span key=${name} class="at-consumer"><span class="name">${name}</span><${Mark} verdict=${verdictOf(one.outcomes?.[name])} /></span>`)}</span></a>`;
 }
 

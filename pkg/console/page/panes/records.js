@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useEffect, useRef, useCallback, Rows, Empty, Field, Trouble, Copy, useAsked, shortID, Time } from "../ui.js";
+import { html, useState, useEffect, useRef, useCallback, Rows, Empty, Field, Trouble, Copy, useAsked, shortID, counted } from "../ui.js";
 import { api, consumers, route, refine, addressOf, users } from "../state.js";
 import { ChangeRow } from "./flow.js";
 import { RecordCard } from "./change.js";
@@ -49,7 +49,7 @@ export function Records() {
   return html`<form class="filters" onSubmit=${(/** @type {any} */ e) => e.preventDefault()}>
       <${Field} label="user" value=${query.user} list="known-users" onChange=${set("user")} /><datalist id="known-users">${users.value.map((u) => html`<option key=${u} value=${u} />`)}</datalist>
       <${Field} label="item" value=${query.item} onChange=${set("item")} />
-      <${Field} label="type" value=${query.type} options=${[{ value: "", label: "any" }, "EVENT", "MASTER", "INSTANCE", "TASK", "REMINDER", "NOTE", "USER_META", "TIMER"]} onChange=${set("type")} />
+      <${Field} label="type" value=${query.type} options=${[{ value: "", label: "any" }, "EVENT", "MASTER", "INSTANCE", "TASK", "REMINDER", "NOTE", "USER_META", "TIMER", "VALUES", "PLAN"]} onChange=${set("type")} />
       <${Field} label="consumer" value=${query.consumer} options=${[{ value: "", label: "any" }, ...consumers.value]} onChange=${set("consumer")} />
       <${Field} label="outcome" value=${query.outcome} options=${outcomes} onChange=${set("outcome")} />
       <${Field} label="from" value=${query.from} placeholder="2026-03-02T09:00:00Z" onChange=${set("from")} />
@@ -60,7 +60,7 @@ export function Records() {
     <div class=${at ? "split" : ""}>
       <section class="list" aria-label="Records">
         ${list.items.length ? html`<${Rows} label="Records" items=${list.items} onEnd=${list.more} row=${(/** @type {any} */ one) => html`<div class=${`line ${at?.position === one.position ? "chosen" : ""}`}><button type="button" class="open" aria-expanded=${at?.position === one.position} aria-label=${`Show ${one.type} ${one.item} version ${one.version}`} onClick=${() => refine({ at: at?.position === one.position ? "" : one.position })}>${at?.position === one.position ? "▾" : "▸"}</button><${ChangeRow} one=${one} consumers=${consumers.value} /></div>`} />
-          <p class="quiet">${list.items.length.toLocaleString("en")} records${list.next ? ", and more below" : list.truncated ? "; older ones have left the memory of this process" : ""}</p>`
+          <p class="quiet">${counted(list.items.length, "record")}${list.next ? ", and more below" : list.truncated ? "; older ones have left the memory of this process" : ""}</p>`
           : !list.busy && html`<${Empty}>${Object.keys(filter).length ? "No record since the start is like that." : "No record has come since the start."} <code>nexus record</code> reads the whole stream.<//>`}
       </section>
       ${at && html`<section class="side" aria-label="Chosen record"><p class="actions"><a class="button" href=${addressOf("change", { trace: at.traceId })}>Follow this change</a>

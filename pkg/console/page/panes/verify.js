@@ -1,5 +1,5 @@
 // @ts-check
-import { html, useState, useRef, useEffect, Empty, Field, Trouble, useAsked } from "../ui.js";
+import { html, useState, useRef, useEffect, Empty, Field, Trouble, counted } from "../ui.js";
 import { api, route, refine, addressOf, users } from "../state.js";
 
 /** Why a kind matters, in the words of the documents. */
@@ -36,7 +36,7 @@ export function Verify() {
       <button type="button" disabled=${run?.busy} onClick=${() => start(true)}>Recount and repair</button>
       ${run?.busy && html`<button type="button" onClick=${() => { stop.current?.abort(); setRun({ ...run, busy: false, error: "It was stopped." }); }}>Stop</button>`}
       <p class="quiet">It runs beside everything else: what is in progress is no difference.</p></form>
-    ${run && html`<section role="status"><p class=${`verdict ${s ? (s.remaining ? "bad" : "good") : ""}`}>${s ? `${s.users} users, ${s.items} items, ${s.rows} rows: ${s.found} differences found, ${s.remaining} remain` : run.busy ? `Reading… ${run.rows} rows` : ""}</p>
+    ${run && html`<section role="status"><p class=${`verdict ${s ? (s.remaining ? "bad" : "good") : ""}`}>${s ? `${counted(s.users, "user")}, ${counted(s.items, "item")}, ${counted(s.rows, "row")}: ${counted(s.found, "difference")} found, ${s.remaining} remain` : run.busy ? `Reading… ${run.rows} rows` : ""}</p>
       ${s?.unsettled ? html`<p class="quiet">${s.unsettled} kept changing: recount in ten minutes.</p>` : ""}</section>`}
     <${Trouble} error=${run?.error} />
     <ul class="tiles">${Object.entries(kinds).map(([name, why]) => html`<li key=${name} class=${`tile ${!s ? "" : by[name] ? "bad" : "good"}`}>
