@@ -96,9 +96,12 @@ func (w *hookWatch) due(detail []byte) {
 	if w == nil {
 		return
 	}
-	var d struct{ DeliveryID, UserID, ItemID string }
+	var d struct {
+		DeliveryID, UserID, ItemID string
+		OccurredAt                 time.Time
+	}
 	if err := json.Unmarshal(detail, &d); err == nil {
-		w.see(hooklaws.Due{At: w.h.now, User: d.UserID, DeliveryID: d.DeliveryID, ItemID: d.ItemID})
+		w.see(hooklaws.Due{At: d.OccurredAt, User: d.UserID, DeliveryID: d.DeliveryID, ItemID: d.ItemID})
 	}
 }
 

@@ -51,6 +51,17 @@ func TestConsumer_putsAMessageOfEachEventOnce(t *testing.T) {
 	f.Len(f.got, 2, "a record that comes again sends nothing")
 }
 
+func TestConsumer_tellsOfARemovalWithTheItemAsItWas(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.hook(hook1, "content", "full")
+	ch := f.task("task_a", 4)
+	ch.Kind, ch.Old, ch.New = change.Removed, f.task("task_a", 3).New, nil
+	f.apply(ch)
+	f.JSONEq(`{"type":"task.deleted","timestamp":"2030-03-01T12:00:00Z","data":{"id":"task_a","entityType":"TASK",
+		"taskId":"task_a","title":"Water the plants","status":"TODO","version":4}}`, f.message().Str("body"))
+}
+
 func TestConsumer_namesEventsByWhatHappened(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

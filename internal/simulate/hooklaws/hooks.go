@@ -78,7 +78,8 @@ func (j *Judge) changed(at time.Time, by Author, user, id string, c Change) {
 	if h.now() == nil && c.New != nil {
 		h.created, h.order = instant(c.New["createdAt"]), j.seen
 	}
-	if was := h.now(); c.New != nil && (!isActive(was) || text(was, "url") != text(c.New, "url")) {
+	if was := h.now(); c.New != nil && text(was, "activeSince") != text(c.New, "activeSince") {
+		// Two addresses within a second count as one, as the lane counts them.
 		h.renewed = j.seen
 	}
 	h.states = append(h.states, state{at, j.seen, c.New})

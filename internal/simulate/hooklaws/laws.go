@@ -78,7 +78,7 @@ type Record struct {
 
 // Due is the event of a reminder: its only source that is no record.
 type Due struct {
-	At               time.Time
+	At               time.Time // of the event, according to itself
 	User, DeliveryID string
 	ItemID           string
 	order            int

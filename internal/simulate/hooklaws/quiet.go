@@ -3,6 +3,7 @@ package hooklaws
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 // quiet judges what must be so when all work has ended: nothing waits, and nothing was left out.
@@ -38,7 +39,7 @@ func (j *Judge) handled(o Handled) {
 	if r := j.sequences[o.Sequence]; r != nil && o.Sequence != "" {
 		user, _, _ := split(r.PK, r.SK)
 		if r.isEvent() {
-			j.judgeMissing(user, r.event(), r.order, func(m *message) bool {
+			j.judgeMissing(user, r.event(), r.Created, r.order, func(m *message) bool {
 				return m.version == r.version() && m.typ == r.event() && m.item() == idOf(r.image(), r.SK)
 			})
 		}
@@ -46,21 +47,22 @@ func (j *Judge) handled(o Handled) {
 	}
 	for _, d := range j.dues {
 		if d.DeliveryID == o.DeliveryID {
-			j.judgeMissing(d.User, "reminder.due", d.order, func(m *message) bool {
+			j.judgeMissing(d.User, "reminder.due", d.At, d.order, func(m *message) bool {
 				return m.version == 0 && text(m.parsed().Data, "deliveryId") == d.DeliveryID
 			})
 		}
 	}
 }
 
-func (j *Judge) judgeMissing(user, typ string, order int, isOf func(*message) bool) {
+func (j *Judge) judgeMissing(user, typ string, at time.Time, order int, isOf func(*message) bool) {
 	if j.gone[user] {
 		return
 	}
 	for key, h := range j.hooks {
-		isOwed := key.user == user && h.order < order && !slices.ContainsFunc(h.since(order), func(s state) bool {
-			return !isActive(s.row) || !matches(s.row, typ)
-		})
+		isOwed := key.user == user && h.order < order && !at.Truncate(time.Second).Before(h.created) &&
+			!slices.ContainsFunc(h.since(order), func(s state) bool {
+				return !isActive(s.row) || !matches(s.row, typ)
+			})
 		if isOwed && !slices.ContainsFunc(slices.Collect(maps.Values(j.messages)), func(m *message) bool {
 			return m.key.hookKey == key && isOf(m)
 		}) {

@@ -128,7 +128,8 @@ func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 	if j.crashes[h.key.user].Before(m.pendingAt) {
 		j.judgeRepeated(h, m)
 	}
-	if until := h.lane.leaseUntil; until.Before(r.Begun.Add(-slack - j.tolerance.Stale)) {
+	// The lane of an endpoint that was deleted is gone with its lease.
+	if until := h.lane.leaseUntil; h.now() != nil && until.Before(r.Begun.Add(-slack-j.tolerance.Stale)) {
 		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(until))
 	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) }) {
