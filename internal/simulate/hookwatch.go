@@ -53,14 +53,15 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 		switch kind, _, _ := strings.Cut(r.Key.SK, "#"); kind {
 		case outbox.TypeWebhook, outbox.RowMessage, outbox.RowOut, outbox.RowLane:
 			if kind == outbox.TypeWebhook && r.New != nil {
-				w.tell(userOf(r.Key), r.New)
+				w.hand(userOf(r.Key), r.New)
 			}
 			author := authorOf(r, by)
 			all[author] = append(all[author], hooklaws.Change{PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New)})
 		default:
 			if t := w.h.registry.ByName(kind); t != nil && t.HasCollection() {
 				w.see(hooklaws.Record{
-					Sequence: r.Sequence, Created: r.Created, PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New), IsExpired: r.Expired,
+					Sequence: r.Sequence, Created: r.Created, PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New),
+					IsExpired: r.Expired,
 				})
 			}
 		}
@@ -82,8 +83,8 @@ func authorOf(r *record, by *worker) hooklaws.Author {
 	return hooklaws.Service
 }
 
-// tell tells a user's receivers the secrets of an endpoint.
-func (w *hookWatch) tell(user string, row item.Item) {
+// hand hands a user's receivers the secrets of an endpoint.
+func (w *hookWatch) hand(user string, row item.Item) {
 	keys := w.master.KeysOf(user, row)
 	w.see(hooklaws.Secrets{
 		User: user, Hook: row.Str("webhookId"), Generation: int(row.Int(outbox.AttrGeneration)),

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// content is what is the user's own in an item: a thin body has none of it.
+// content names the members of an item that are the user's own: a thin body has none of them.
 var content = []string{"title", "description", "notes", "body", "location", "tags", "links"}
 
 type body struct {
@@ -91,8 +91,8 @@ func (j *Judge) record(r Record) {
 	j.records[at] = append(j.records[at], &r)
 }
 
-// judgeBody judges a new message by what its event was.
-func (j *Judge) judgeBody(m *message, at time.Time) {
+// checkBody judges a new message by what its event was.
+func (j *Judge) checkBody(m *message, at time.Time) {
 	key, b := m.key.hookKey, m.parsed()
 	if b.Type == "" || b.Timestamp == "" || b.Data == nil {
 		j.breach("body", key, m.id, "the body is not {type, timestamp, data}: %s", cut([]byte(m.body)))
@@ -121,14 +121,15 @@ func (j *Judge) judgeBody(m *message, at time.Time) {
 		return
 	}
 	if m.occurred.Before(h.created.Truncate(time.Second)) {
-		j.breach("W1", key, m.id, "the event of %s is before the endpoint's creation at %s", stamp(m.occurred), stamp(h.created))
+		j.breach("W1", key, m.id, "the event of %s is before the endpoint's creation at %s", stamp(m.occurred),
+			stamp(h.created))
 	}
 	states := h.during(m.occurred, at)
 	if !slices.ContainsFunc(states, func(s state) bool { return isActive(s.row) && matches(s.row, m.typ) }) {
 		j.breach("W1", key, m.id, "a message of %s, which the endpoint did not ask for while it was active", m.typ)
 	}
 	if m.version == 0 {
-		j.judgeDue(m, b)
+		j.checkDue(m, b)
 		return
 	}
 	if want := messageID(m, b.Type); m.id != want {
@@ -140,7 +141,7 @@ func (j *Judge) judgeBody(m *message, at time.Time) {
 			m.typ, m.item(), m.version, stamp(m.occurred))
 		return
 	}
-	j.judgeContent(m, b, r, states)
+	j.checkContent(m, b, r, states)
 }
 
 // isTest says of a type that its message comes at its user's wish, whatever the endpoint asks for (docs/webhooks.md).
@@ -152,7 +153,7 @@ func messageID(m *message, typ string) string {
 	return "msg_" + base32.StdEncoding.EncodeToString(sum[:])[:26]
 }
 
-func (j *Judge) judgeDue(m *message, b body) {
+func (j *Judge) checkDue(m *message, b body) {
 	item := text(b.Data, "id")
 	for _, due := range j.dues {
 		if due.User == m.key.user && (due.ItemID == item || item == "") {
@@ -192,8 +193,8 @@ func matches(row map[string]any, typ string) bool {
 
 func isFull(row map[string]any) bool { return text(row, "content") == "full" }
 
-// judgeContent judges what of the item is in the body: all for an endpoint that wants it, else only names.
-func (j *Judge) judgeContent(m *message, b body, r *Record, states []state) {
+// checkContent judges what of the item is in the body: all for an endpoint that wants it, else only names.
+func (j *Judge) checkContent(m *message, b body, r *Record, states []state) {
 	full := slices.ContainsFunc(states, func(s state) bool { return isFull(s.row) })
 	thin := slices.ContainsFunc(states, func(s state) bool { return s.row != nil && !isFull(s.row) })
 	size := len(m.body)
@@ -220,6 +221,7 @@ func (j *Judge) judgeContent(m *message, b body, r *Record, states []state) {
 		j.breach("body", m.key.hookKey, m.id, "the body's entityType is %s", text(b.Data, "entityType"))
 	}
 	if at := instant(b.Timestamp); !at.Truncate(time.Second).Equal(m.occurred) {
-		j.breach("body", m.key.hookKey, m.id, "the body's timestamp is %s, the event was at %s", b.Timestamp, stamp(m.occurred))
+		j.breach("body", m.key.hookKey, m.id, "the body's timestamp is %s, the event was at %s", b.Timestamp,
+			stamp(m.occurred))
 	}
 }

@@ -152,7 +152,7 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// laneState is what a lane's row says. Its attributes are those of docs/webhooks.md, "Attempts".
+// laneState has the content of a lane's row. Its attributes are those of docs/webhooks.md, "Attempts".
 type laneState struct {
 	openUntil  time.Time
 	isBroken   bool // the breaker has opened, and no probe has succeeded since
@@ -162,7 +162,9 @@ type laneState struct {
 }
 
 func laneOf(row map[string]any) laneState {
-	return laneState{instant(row["openUntil"]), number(row["opened"]) > 0, instant(row["leaseUntil"]), text(row, "activeSince")}
+	return laneState{
+		instant(row["openUntil"]), number(row["opened"]) > 0, instant(row["leaseUntil"]), text(row, "activeSince"),
+	}
 }
 
 // laneChanged judges the breaker's moves.
@@ -193,7 +195,9 @@ func (j *Judge) laneChanged(at time.Time, by Author, user, id string, c Change) 
 
 // hasSucceeded reports whether an attempt of the last hour, the life of no worker, was answered with 2xx.
 func (h *hook) hasSucceeded(at time.Time) bool {
-	return slices.ContainsFunc(h.answers, func(a *attempt) bool { return a.isDone() && a.ended.Add(longestOpen).After(at) })
+	return slices.ContainsFunc(h.answers, func(a *attempt) bool {
+		return a.isDone() && a.ended.Add(longestOpen).After(at)
+	})
 }
 
 // opens judges that the breaker opens: after five failures, for twice as long each time.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nexus/pkg/entity"
 )
 
 // The limits that the document states.
@@ -53,7 +55,7 @@ const (
 	Foreign               // an erasure, damage, a restored table: the rules of rows do not hold
 )
 
-// Change is what a write does to one row. Old or New is nil where there is none. Numbers are int64 or float64.
+// Change has the effect of a write on one row. Old or New is nil where there is none. Numbers are int64 or float64.
 type Change struct {
 	PK, SK   string
 	Old, New map[string]any
@@ -128,7 +130,7 @@ type Secrets struct {
 // Quiet says that all work has come to its end.
 type Quiet struct{ At time.Time }
 
-// Tolerance is what the rules concede to a system of several clocks, and to one with less room.
+// Tolerance says what the rules concede to a system of several clocks, and to one with less room.
 type Tolerance struct {
 	Clock time.Duration // by how much two clocks differ
 	Stale time.Duration // how old that may be what a worker has read when it sends
@@ -227,7 +229,10 @@ func (j *Judge) breach(law string, key hookKey, id, format string, args ...any) 
 
 // split returns the user of a partition key, the kind of the row and the rest of its sort key.
 func split(pk, sk string) (user, kind, rest string) {
-	user, _ = strings.CutPrefix(pk, "USER#")
+	user, err := entity.ParseUserPK(pk)
+	if err != nil {
+		return "", "", "" // no user's
+	}
 	kind, rest, _ = strings.Cut(sk, "#")
 	return user, kind, rest
 }

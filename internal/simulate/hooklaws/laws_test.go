@@ -221,7 +221,8 @@ func TestJudge_namesTheRuleThatARowBreaks(t *testing.T) {
 		"a message of no record": {"W1", "no record of the user", func(s *story) { s.putMessage(s.message("task_1", 1)) }},
 		"bookkeeping": {"W1", "no record of the user", func(s *story) {
 			s.judge.See(hooklaws.Record{
-				Created: s.now, PK: user, SK: "TASK#task_1", Old: row{"entityType": "TASK", "taskId": "task_1", "version": int64(2)},
+				Created: s.now, PK: user, SK: "TASK#task_1",
+				Old: row{"entityType": "TASK", "taskId": "task_1", "version": int64(2)},
 				New: row{"entityType": "TASK", "taskId": "task_1", "version": int64(2), "ttl": int64(5)},
 			})
 			s.putMessage(s.message("task_1", 2))

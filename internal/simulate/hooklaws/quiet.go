@@ -8,7 +8,7 @@ import (
 
 // quiet judges what must be so when all work has ended: nothing waits, and nothing was left out.
 func (j *Judge) quiet(q Quiet) {
-	j.judgeSignatures()
+	j.checkSignatures()
 	for _, m := range j.messages {
 		if j.gone[m.key.user] {
 			continue
@@ -25,7 +25,7 @@ func (j *Judge) quiet(q Quiet) {
 		if j.gone[key.user] {
 			continue
 		}
-		j.judgeDisabled(h)
+		j.checkDisabled(h)
 	}
 	clear(j.open)
 	for _, h := range j.hooks {
@@ -39,7 +39,7 @@ func (j *Judge) handled(o Handled) {
 	if r := j.sequences[o.Sequence]; r != nil && o.Sequence != "" {
 		user, _, _ := split(r.PK, r.SK)
 		if r.isEvent() {
-			j.judgeMissing(user, r.event(), r.Created, r.order, func(m *message) bool {
+			j.checkMissing(user, r.event(), r.Created, r.order, func(m *message) bool {
 				return m.version == r.version() && m.typ == r.event() && m.item() == idOf(r.image(), r.SK)
 			})
 		}
@@ -47,14 +47,14 @@ func (j *Judge) handled(o Handled) {
 	}
 	for _, d := range j.dues {
 		if d.DeliveryID == o.DeliveryID {
-			j.judgeMissing(d.User, "reminder.due", d.At, d.order, func(m *message) bool {
+			j.checkMissing(d.User, "reminder.due", d.At, d.order, func(m *message) bool {
 				return m.version == 0 && text(m.parsed().Data, "deliveryId") == d.DeliveryID
 			})
 		}
 	}
 }
 
-func (j *Judge) judgeMissing(user, typ string, at time.Time, order int, isOf func(*message) bool) {
+func (j *Judge) checkMissing(user, typ string, at time.Time, order int, isOf func(*message) bool) {
 	if j.gone[user] {
 		return
 	}
@@ -71,8 +71,8 @@ func (j *Judge) judgeMissing(user, typ string, at time.Time, order int, isOf fun
 	}
 }
 
-// judgeDisabled judges W5: an endpoint whose last answer was 410, or that has failed for 5 days, is DISABLED.
-func (j *Judge) judgeDisabled(h *hook) {
+// checkDisabled judges W5: an endpoint whose last answer was 410, or that has failed for 5 days, is DISABLED.
+func (j *Judge) checkDisabled(h *hook) {
 	if !isActive(h.now()) || len(h.answers) == 0 {
 		return
 	}

@@ -27,7 +27,7 @@ func (a *attempt) isDone() bool { return a.status >= 200 && a.status < 300 }
 func (j *Judge) request(r Request) {
 	id := one(r.Header["webhook-id"])
 	m := j.byID[id]
-	j.judgeAddress(r, id)
+	j.checkAddress(r, id)
 	if m == nil {
 		j.breach("fence", hookKey{}, id, "a request to %s, and no message ever had this id", r.URL)
 		return
@@ -38,8 +38,8 @@ func (j *Judge) request(r Request) {
 		return
 	}
 	recently := h.since(r.HookRead)
-	j.judgeTarget(h, m, r, recently)
-	j.judgeMoment(h, m, r, recently)
+	j.checkTarget(h, m, r, recently)
+	j.checkMoment(h, m, r, recently)
 	if r.Method != "POST" {
 		j.breach("W2", h.key, id, "the method is %s", r.Method)
 	}
@@ -56,7 +56,7 @@ func (j *Judge) request(r Request) {
 	}
 	j.unsigned = append(j.unsigned, unsigned{h, id, r})
 	a := &attempt{message: m, hook: h, began: r.At, order: j.seen}
-	j.judgeBreaker(h, a)
+	j.checkBreaker(h, a)
 	m.attempts = append(m.attempts, a)
 	h.running = append(h.running, a)
 	j.open[r.ID] = a
@@ -71,8 +71,8 @@ func one(values []string) string {
 
 func cut(b []byte) []byte { return b[:min(len(b), 120)] }
 
-// judgeAddress judges where a request went: no address that could not be an endpoint's (W4, as far as a URL shows it).
-func (j *Judge) judgeAddress(r Request, id string) {
+// checkAddress judges where a request went: no address that could not be an endpoint's (W4, as far as a URL shows it).
+func (j *Judge) checkAddress(r Request, id string) {
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Scheme != "https" || u.User != nil {
 		j.breach("W4", hookKey{}, id, "a request to %s", r.URL)
@@ -85,8 +85,8 @@ func (j *Judge) judgeAddress(r Request, id string) {
 	}
 }
 
-// judgeTarget judges that the request went to its endpoint, as its user has lately set it.
-func (j *Judge) judgeTarget(h *hook, m *message, r Request, recently []state) {
+// checkTarget judges that the request went to its endpoint, as its user has lately set it.
+func (j *Judge) checkTarget(h *hook, m *message, r Request, recently []state) {
 	if !slices.ContainsFunc(recently, func(s state) bool { return text(s.row, "url") == r.URL }) {
 		j.breach("target", h.key, m.id, "a request to %s, the endpoint's url is %q", r.URL, text(h.now(), "url"))
 	}
@@ -102,8 +102,8 @@ func statusOf(row map[string]any) string {
 	return text(row, "status")
 }
 
-// judgeMoment judges whether this message may be sent now.
-func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
+// checkMoment judges whether this message may be sent now.
+func (j *Judge) checkMoment(h *hook, m *message, r Request, recently []state) {
 	slack := j.tolerance.Clock + time.Second
 	switch {
 	case m.row == nil:
@@ -113,7 +113,8 @@ func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 	case m.out != nil && m.outOrder <= r.OutRead && r.At.Before(instant(m.out["nextAt"]).Add(-slack)):
 		j.breach("attempts", h.key, m.id, "a request at %s, before nextAt %v", stamp(r.At), m.out["nextAt"])
 	}
-	if failed := attemptsOf(m.out); m.out != nil && m.outOrder <= r.OutRead && failed > 0 && failed < maxAttempts && !m.failedAt.IsZero() {
+	failed := attemptsOf(m.out)
+	if m.out != nil && m.outOrder <= r.OutRead && failed > 0 && failed < maxAttempts && !m.failedAt.IsZero() {
 		if due := m.failedAt.Add(waits[failed] * 9 / 10); r.At.Before(due.Add(-slack)) {
 			j.breach("attempts", h.key, m.id, "attempt %d at %s, not before %s", failed+1, stamp(r.At), stamp(due))
 		}
@@ -126,19 +127,19 @@ func (j *Judge) judgeMoment(h *hook, m *message, r Request, recently []state) {
 		}
 	}
 	if j.crashes[h.key.user].Before(m.pendingAt) {
-		j.judgeRepeated(h, m)
+		j.checkRepeated(h, m)
 	}
 	// The lane of an endpoint that was deleted is gone with its lease.
 	if until := h.lane.leaseUntil; h.now() != nil && until.Before(r.Begun.Add(-slack-j.tolerance.Stale)) {
 		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(until))
 	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) }) {
-		j.judgeOrder(h, m, r)
+		j.checkOrder(h, m, r)
 	}
 }
 
-// judgeRepeated judges a request in a time without crashes: each attempt before it has failed and is counted.
-func (j *Judge) judgeRepeated(h *hook, m *message) {
+// checkRepeated judges a request in a time without crashes: each attempt before it has failed and is counted.
+func (j *Judge) checkRepeated(h *hook, m *message) {
 	made := 0
 	for _, a := range m.attempts {
 		if a.order > m.pending {
@@ -153,8 +154,8 @@ func (j *Judge) judgeRepeated(h *hook, m *message) {
 	}
 }
 
-// judgeOrder judges a request of an endpoint in fifo order (W3).
-func (j *Judge) judgeOrder(h *hook, m *message, r Request) {
+// checkOrder judges a request of an endpoint in fifo order (W3).
+func (j *Judge) checkOrder(h *hook, m *message, r Request) {
 	item := m.item()
 	for _, other := range j.messages {
 		if other.key.hookKey != h.key || !other.isPending() || other.item() != item || other.version == 0 {
@@ -171,8 +172,8 @@ func (j *Judge) judgeOrder(h *hook, m *message, r Request) {
 	}
 }
 
-// judgeBreaker judges a request by the breaker that its lane's row shows.
-func (j *Judge) judgeBreaker(h *hook, a *attempt) {
+// checkBreaker judges a request by the breaker that its lane's row shows.
+func (j *Judge) checkBreaker(h *hook, a *attempt) {
 	if h.lane.activeSince != text(h.now(), "activeSince") {
 		return // what the lane says is of another address, or of a time before the endpoint was disabled
 	}

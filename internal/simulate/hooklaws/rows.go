@@ -42,12 +42,12 @@ func (j *Judge) message(user, rest string) *message {
 	for _, digit := range parts[2] {
 		m.version = 10*m.version + int(digit-'0')
 	}
-	j.judgeKey(m, parts)
+	j.checkKey(m, parts)
 	j.messages[key] = m
 	return m
 }
 
-func (j *Judge) judgeKey(m *message, parts []string) {
+func (j *Judge) checkKey(m *message, parts []string) {
 	if m.occurred.IsZero() || len(parts[1]) != len("2006-01-02T15:04:05Z") {
 		j.breach("keys", m.key.hookKey, m.id, "occurredAt is %s", parts[1])
 	}
@@ -167,14 +167,14 @@ func (j *Judge) born(m *message, w Write) {
 	case !late && age > lateAfter+j.tolerance.Clock+time.Second:
 		j.breach("late", m.key.hookKey, m.id, "it is to be sent, and %s old", age)
 	}
-	j.judgeBody(m, w.At)
+	j.checkBody(m, w.At)
 }
 
 // done judges that a message was delivered: some attempt since it became pending has a 2xx.
 func (j *Judge) done(m *message, w Write) {
 	for _, a := range m.attempts {
 		if a.isDone() && a.order > m.pending {
-			j.judgeKept(m)
+			j.checkKept(m)
 			return
 		}
 	}
@@ -183,7 +183,7 @@ func (j *Judge) done(m *message, w Write) {
 
 // dead judges that a message may be given up.
 func (j *Judge) dead(m *message, w Write) {
-	j.judgeKept(m)
+	j.checkKept(m)
 	reason := text(m.row, "reason")
 	if reason == "" {
 		j.breach("states", m.key.hookKey, m.id, "dead without a reason")
@@ -224,8 +224,8 @@ func (j *Judge) pendingOf(key hookKey) (n int) {
 	return n
 }
 
-// judgeKept compares the attempts that an ended message keeps with those that its receiver saw.
-func (j *Judge) judgeKept(m *message) {
+// checkKept compares the attempts that an ended message keeps with those that its receiver saw.
+func (j *Judge) checkKept(m *message) {
 	kept, _ := m.row["log"].([]any)
 	if len(kept) > maxAttempts {
 		j.breach("attempts", m.key.hookKey, m.id, "it keeps %d attempts", len(kept))
@@ -271,14 +271,14 @@ func (j *Judge) waiting(m *message, w Write, c Change) {
 		j.breach("attempts", key, m.id, "%d attempts failed, and it is still in the outbox", is)
 	case c.Old != nil && is == was+1:
 		m.failedAt = w.At
-		j.judgeWait(m, w, is)
+		j.checkWait(m, w, is)
 	}
 }
 
 func attemptsOf(out map[string]any) int { return number(out["attempts"]) }
 
-// judgeWait judges nextAt after the failure with this number.
-func (j *Judge) judgeWait(m *message, w Write, failed int) {
+// checkWait judges nextAt after the failure with this number.
+func (j *Judge) checkWait(m *message, w Write, failed int) {
 	key, wait := m.key.hookKey, waits[failed]
 	next := instant(m.out["nextAt"])
 	if next.IsZero() {
@@ -303,7 +303,8 @@ func (j *Judge) judgeWait(m *message, w Write, failed int) {
 		latest = max(latest, h.lane.openUntil.Sub(w.At))
 	}
 	if d < earliest-slack-w.At.Sub(last.ended) || d > latest+slack {
-		j.breach("attempts", key, m.id, "after failure %d the next attempt is in %s, not %s to %s", failed, d, earliest, latest)
+		j.breach("attempts", key, m.id, "after failure %d the next attempt is in %s, not %s to %s", failed, d, earliest,
+			latest)
 	}
 }
 

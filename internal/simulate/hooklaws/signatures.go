@@ -15,20 +15,20 @@ type unsigned struct {
 	Request
 }
 
-// judgeSignatures judges all requests whose secrets are known by now, by the text of Standard Webhooks.
-func (j *Judge) judgeSignatures() {
+// checkSignatures judges all requests whose secrets are known by now, by the text of Standard Webhooks.
+func (j *Judge) checkSignatures() {
 	for _, u := range j.unsigned {
 		known := map[int]Secrets{}
 		for _, s := range j.secrets[u.hook.key] {
 			known[s.Generation] = s
 		}
-		j.judgeSigned(u, known)
+		j.checkSigned(u, known)
 	}
 	j.unsigned = nil
 }
 
-// judgeSigned judges one request. Where a worker may have read the endpoint before a change, both its states do.
-func (j *Judge) judgeSigned(u unsigned, known map[int]Secrets) {
+// checkSigned judges one request. Where a worker may have read the endpoint before a change, both its states do.
+func (j *Judge) checkSigned(u unsigned, known map[int]Secrets) {
 	var first string
 	for _, s := range u.hook.since(u.HookRead) {
 		if s.row == nil {

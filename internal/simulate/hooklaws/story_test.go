@@ -119,7 +119,9 @@ func (s *story) task(id string, version int) {
 		was = maps.Clone(is)
 		was["version"] = int64(version - 1)
 	}
-	s.judge.See(hooklaws.Record{Sequence: id + strconv.Itoa(version), Created: s.now, PK: user, SK: "TASK#" + id, Old: was, New: is})
+	s.judge.See(hooklaws.Record{
+		Sequence: id + strconv.Itoa(version), Created: s.now, PK: user, SK: "TASK#" + id, Old: was, New: is,
+	})
 }
 
 // message returns that of a version of a task which changes now. It is not put yet.
@@ -181,9 +183,11 @@ func (s *story) send(m *message) int {
 			signatures = append(signatures, "v1a,"+base64.StdEncoding.EncodeToString(signed))
 		}
 	}
-	s.judge.See(hooklaws.Request{At: s.now, Begun: s.now, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: "POST", URL: s.url, Body: []byte(m.body), Header: map[string][]string{
-		"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
-	}})
+	s.judge.See(hooklaws.Request{
+		At: s.now, Begun: s.now, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: "POST",
+		URL: s.url, Body: []byte(m.body), Header: map[string][]string{
+			"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
+		}})
 	return s.sent
 }
 
