@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"nexus/pkg/entity"
 )
 
 // The limits that the document states.
@@ -229,10 +227,7 @@ func (j *Judge) breach(law string, key hookKey, id, format string, args ...any) 
 
 // split returns the user of a partition key, the kind of the row and the rest of its sort key.
 func split(pk, sk string) (user, kind, rest string) {
-	user, err := entity.ParseUserPK(pk)
-	if err != nil {
-		return "", "", "" // no user's
-	}
+	_, user, _ = strings.Cut(pk, "#")
 	kind, rest, _ = strings.Cut(sk, "#")
 	return user, kind, rest
 }
