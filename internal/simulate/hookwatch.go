@@ -27,7 +27,7 @@ type hookWatch struct {
 func newHookWatch(h *history, master webhook.Master, room int) *hookWatch {
 	return &hookWatch{
 		h: h, master: master,
-		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room}),
+		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room, AreSlow: true}),
 	}
 }
 

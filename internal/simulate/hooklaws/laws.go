@@ -133,6 +133,10 @@ type Tolerance struct {
 	Clock time.Duration // by how much two clocks differ
 	Stale time.Duration // how old that may be what a worker has read when it sends
 	Room  int           // pending messages of an endpoint; 10,000 if it is 0
+	// AreSlow says that a worker may send when its lease is over. Its answer then counts for nothing. Which worker holds
+	// the lane is not visible from outside, so the rules of the lease, of the breaker, of counted attempts and of an
+	// end by answers do not apply.
+	AreSlow bool
 }
 
 // Judge keeps what it has seen. The zero value is not ready: see New.

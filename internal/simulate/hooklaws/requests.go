@@ -126,11 +126,12 @@ func (j *Judge) checkMoment(h *hook, m *message, r Request, recently []state) {
 				a.asked, stamp(a.ended), stamp(r.At))
 		}
 	}
-	if j.crashes[h.key.user].Before(m.pendingAt) {
+	if !j.tolerance.AreSlow && j.crashes[h.key.user].Before(m.pendingAt) {
 		j.checkRepeated(h, m)
 	}
 	// The lane of an endpoint that was deleted is gone with its lease.
-	if until := h.lane.leaseUntil; h.now() != nil && until.Before(r.Begun.Add(-slack-j.tolerance.Stale)) {
+	until := h.lane.leaseUntil
+	if !j.tolerance.AreSlow && h.now() != nil && until.Before(r.Begun.Add(-slack-j.tolerance.Stale)) {
 		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(until))
 	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) }) {
@@ -174,8 +175,8 @@ func (j *Judge) checkOrder(h *hook, m *message, r Request) {
 
 // checkBreaker judges a request by the breaker that its lane's row shows.
 func (j *Judge) checkBreaker(h *hook, a *attempt) {
-	if h.lane.activeSince != text(h.now(), "activeSince") {
-		return // what the lane says is of another address, or of a time before the endpoint was disabled
+	if j.tolerance.AreSlow || h.lane.activeSince != text(h.now(), "activeSince") {
+		return // what the lane says is of another worker or address, or of a time before the endpoint was disabled
 	}
 	if a.began.Before(h.lane.openUntil.Add(-j.tolerance.Clock - time.Second)) {
 		j.breach("breaker", h.key, a.message.id, "a request at %s, and nothing is let through until %s",
