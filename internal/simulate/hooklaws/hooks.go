@@ -124,7 +124,9 @@ func (j *Judge) disabled(h *hook, at time.Time, row map[string]any) {
 		j.breach("W5", h.key, "", "DISABLED without a reason")
 	}
 	gone := slices.ContainsFunc(h.answers, func(a *attempt) bool { return a.status == 410 && a.order > h.renewed })
-	if since := h.failingSince(); !j.tolerance.AreSlow && !gone && (since.IsZero() || at.Sub(since) < failingFor-j.tolerance.Clock) {
+	since := h.failingSince()
+	hasFailed := !since.IsZero() && at.Sub(since) >= failingFor-j.tolerance.Clock
+	if !j.tolerance.AreSlow && !gone && !hasFailed {
 		j.breach("W5", h.key, "", "DISABLED at %s, has failed since %s, and no answer was 410", stamp(at), stamp(since))
 	}
 }
