@@ -30,9 +30,13 @@ func headerParameters() object {
 			false, object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}}, "9f6c1b1e-0d5e-4a39-8f0b-5c7a4f1f2a10")},
 		{"If-Match",
 			param("If-Match", "The ETag that the client has seen, or its version in quotes; * for whatever version there is.",
-				true, version, `"3"`)},
+				true, version, `"1"`)},
+		{"If-Match-Settings", param("If-Match", "The ETag of the settings that the client has seen, or their version in "+
+			"quotes, which is 0 before the first change; * for whatever version there is.", true, version, `"0"`)},
+		{"If-Match-Event", param("If-Match", "Needed with fromEventId: the ETag of that event, or its version in quotes, "+
+			"or *. It has no meaning without fromEventId.", false, version, `"1"`)},
 		{"If-Match-Optional", param("If-Match", "The ETag that the client has seen, or its version in quotes, or *. The "+
-			"operation depends on the state by itself and does not need it.", false, version, `"3"`)},
+			"operation depends on the state by itself and does not need it.", false, version, `"1"`)},
 		{"If-Modified-Since", param("If-Modified-Since",
 			"Last-Modified of the text that the client has: 304 if nothing was changed since. If-None-Match counts before it.",
 			false, object{{"type", "string"}}, "Mon, 02 Mar 2026 12:00:00 GMT")},

@@ -166,10 +166,14 @@ func (o *operation) parameters(r *entity.Registry) []any {
 		if o.id != batchID {
 			headers = append(headers, headerKey)
 		}
-		switch o.precondition {
-		case needsVersion:
+		switch {
+		case o.path == "/v1/me" && o.precondition == needsVersion:
+			headers = append(headers, "If-Match-Settings")
+		case o.precondition == needsVersion:
 			headers = append(headers, "If-Match")
-		case mayHaveVersion, mayNeedVersion:
+		case o.precondition == mayNeedVersion:
+			headers = append(headers, "If-Match-Event")
+		case o.precondition == mayHaveVersion:
 			headers = append(headers, "If-Match-Optional")
 		}
 	} else if o.hasETag() {

@@ -60,14 +60,14 @@ func reminderOperations(t *entity.Type) []*operation {
 		action("complete", "Complete a reminder", "Of a recurring reminder the present occurrence alone, unless series "+
 			"asks for all or no trigger is left to come. One that is completed already stays as it is.",
 			"The reminder is dismissed, or its present occurrence is not the one that the user saw.",
-			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
+			&body{form: end, schema: formSchema(end), example: map[string]any{"series": false}},
 			func(id string, f item.Item) command.Command {
 				return command.CompleteReminder{ID: id, Series: f.Bool("series"), OccurrenceUtc: f.Str(saw.Name)}
 			}),
 		action("dismiss", "Dismiss a reminder", "Of a recurring reminder the present occurrence alone, unless series asks "+
 			"for all or no trigger is left to come. One that is dismissed already stays as it is.",
 			"The reminder is completed, or its present occurrence is not the one that the user saw.",
-			&body{form: end, schema: formSchema(end), example: map[string]any{"series": true}},
+			&body{form: end, schema: formSchema(end), example: map[string]any{"series": false}},
 			func(id string, f item.Item) command.Command {
 				return command.DismissReminder{ID: id, Series: f.Bool("series"), OccurrenceUtc: f.Str(saw.Name)}
 			}),

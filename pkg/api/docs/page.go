@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -33,8 +34,9 @@ type operation struct {
 }
 
 type parameter struct {
-	Name, In, Type, Description, Value string
-	Required                           bool
+	Name, In, Type, Description, Pattern, Value string
+	Required                                    bool
+	Values                                      []string // that there are; none for any
 }
 
 type property struct {
@@ -46,6 +48,7 @@ type property struct {
 type answer struct {
 	Status, Description, Media, Ref, Type string
 	Refused                               bool
+	Members                               []property // of an object that has no name
 }
 
 type schema struct {
@@ -100,9 +103,11 @@ func (r reader) operation(path, method string, n *node) operation {
 	}
 	for _, p := range n.get("parameters").all() {
 		p = r.resolve(p)
+		s := p.get("schema")
 		o.Parameters = append(o.Parameters, parameter{
-			Name: p.str("name"), In: p.str("in"), Type: typeOf(p.get("schema")), Description: p.str("description"),
-			Required: p.str("required") == "true", Value: valueOf(p),
+			Name: p.str("name"), In: p.str("in"), Type: typeOf(s), Pattern: s.str("pattern"),
+			Description: cmp.Or(p.str("description"), s.str("description")),
+			Required:    p.str("required") == "true", Value: valueOf(p), Values: valuesOf(s),
 		})
 	}
 	for i, media := range n.get("requestBody", "content").each() {
@@ -135,9 +140,18 @@ func (r reader) answer(status string, n *node) answer {
 			} else {
 				a.Type = typeOf(s)
 			}
+			a.Members = r.properties(s, 0)
 		}
 	}
 	return a
+}
+
+// valuesOf returns all values of a schema that has few; none for any other.
+func valuesOf(s *node) []string {
+	if s.str("type") == "boolean" {
+		return []string{"true", "false"}
+	}
+	return s.get("enum").elements()
 }
 
 // resolve follows a reference within the document.

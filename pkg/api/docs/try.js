@@ -2,6 +2,8 @@
 "use strict";
 
 const user = document.getElementById("user");
+user.value = sessionStorage.getItem("user") ?? user.value;
+user.addEventListener("input", () => sessionStorage.setItem("user", user.value));
 const etags = new Map(); // by path: what the next If-Match names
 let consoleThere;
 
@@ -14,15 +16,21 @@ const make = (name, properties = {}, ...children) => {
 /** The console, if this system has one. */
 const hasConsole = () => (consoleThere ??= fetch("/console", { method: "HEAD" }).then((answer) => answer.ok, () => false));
 
+/** A field for a value: a choice if there are few. */
+function inputOf(values, properties, placeholder) {
+  if (!values) return make("input", { ...properties, placeholder, autocomplete: "off", spellcheck: false });
+  const choice = make("select", {}, ...["", ...values.split(" ")].map((value) => make("option", { value, textContent: value })));
+  return Object.assign(choice, properties);
+}
+
 function fieldsOf(article) {
   return [...article.querySelectorAll("tr[data-name]")].map((row) => {
     const { name, value } = row.dataset, placed = row.dataset.in;
     const isHidden = placed === "header" && ["Authorization", "Content-Type"].includes(name);
     const known = value !== undefined && !/^[A-Z_]+$/.test(value) ? value : "";
-    return { name, placed, isHidden, required: value !== undefined, input: make("input", {
+    return { name, placed, isHidden, required: value !== undefined, input: inputOf(row.dataset.values, {
       value: placed === "header" && name === "If-Match" ? "" : known, required: placed === "path",
-      placeholder: value ?? "", autocomplete: "off", spellcheck: false,
-    }) };
+    }, value ?? "") };
   }).filter((field) => !field.isHidden);
 }
 
@@ -46,16 +54,30 @@ function formOf(article) {
     return at + (query.size ? `?${query}` : "");
   };
   const match = fields.find((f) => f.name === "If-Match");
-  const offer = () => { if (match && !match.input.value) match.input.value = etags.get(address()) ?? ""; };
+  const source = make("small", {}); // says that the tag is not the reader's own
+  match?.input.previousElementSibling.append(source);
+  let isOwn = false;
+  const offer = () => {
+    if (!match || isOwn) return;
+    match.input.value = etags.get(address()) ?? "";
+    source.textContent = match.input.value && ", from an earlier answer";
+  };
   form.addEventListener("input", (event) => {
     send.textContent = "Send";
-    if (event.target !== match?.input) offer();
+    if (match && event.target === match.input) {
+      isOwn = true;
+      source.textContent = "";
+    } else offer();
+    answer.replaceChildren();
   });
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (send.ariaDisabled) return; // the second of two clicks in a row
     if (!isRead && send.textContent === "Send") { // what writes asks
-      send.textContent = method === "DELETE" ? "Delete it for good" : "Send it: it writes";
+      send.textContent = method === "DELETE" ? `Send it: ${article.querySelector("h3").textContent}` : "Send it: it writes";
+      send.ariaDisabled = "true";
+      setTimeout(() => { send.ariaDisabled = null; }, 500);
       return;
     }
     const headers = new Headers(), to = address();
@@ -80,7 +102,7 @@ async function show(place, got, took, path) {
   if (tag && got.ok) etags.set(got.headers.get("Location") ?? path, tag);
   let shown = text;
   if (/json/.test(type)) try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* as it came */ }
-  const follow = trace && got.ok && await hasConsole() ? [make("p", {}, make("a", { href: `/console/change?trace=${trace}`, textContent: "Follow this change" }))] : [];
+  const follow = trace && got.ok && await hasConsole() ? [make("p", {}, make("a", { href: `/console/change?trace=${trace}`, target: "_blank", rel: "noopener", textContent: "Follow this change" }))] : [];
   place.replaceChildren(
     make("p", { className: got.ok || got.status === 304 ? "good" : "failed", textContent: `${got.status} ${got.statusText}, ${Math.round(took)} ms` }), ...follow,
     make("details", {}, make("summary", { textContent: "headers" }), make("pre", { textContent: [...got.headers].map(([name, value]) => `${name}: ${value}`).join("\n"), tabIndex: 0 })),

@@ -17,7 +17,7 @@ try {
     const create = article("createTask");
     await create.getByRole("button", { name: "Try it" }).click();
     await create.getByLabel("body, application/json").fill('{"title": "Tried from the page"}');
-    await create.getByRole("button", { name: "Send" }).click();
+    await create.getByRole("button", { name: "Send" }).dblclick();
     assert.deepEqual((await system.call("GET", "/v1/tasks", undefined, user)).json.items, [], "what writes asks first");
     await create.getByRole("button", { name: "Send it: it writes" }).click();
     await create.getByText(/^201 /).waitFor();
@@ -52,7 +52,7 @@ try {
     await drop.getByLabel("taskId (required)").fill(task.taskId);
     await drop.getByLabel("If-Match (required)").fill('"2"');
     await drop.getByRole("button", { name: "Send" }).click();
-    await drop.getByRole("button", { name: "Delete it for good" }).click();
+    await drop.getByRole("button", { name: /^Send it: Delete/ }).click();
     await drop.getByText(/^20\d /).waitFor();
 
     assert.deepEqual(await accessible(page), [], `axe, ${name}`);
@@ -62,8 +62,9 @@ try {
     await page.screenshot({ path: path.join(pictures, `docs-guides-${name}.png`) });
     await change.locator("h3").evaluate((title) => title.scrollIntoView({ behavior: "instant" }));
     await page.screenshot({ path: path.join(pictures, `docs-${name}.png`) });
+    const followed = page.context().waitForEvent("page");
     await create.getByRole("link", { name: "Follow this change" }).click();
-    await page.locator(".span", { hasText: "POST /v1/tasks" }).waitFor();
+    await (await followed).locator(".span", { hasText: "POST /v1/tasks" }).waitFor();
     await page.context().close();
   }
   assert.deepEqual(problems, []);
