@@ -88,8 +88,13 @@ func commitValuesBody() *body {
 		required: true, limit: maxCommit, schema: schemaRef(valuesCommit),
 		example: map[string]any{
 			memberMessage: "Begun", memberSource: values.SourceWeeklyReview,
-			memberNodes: []any{map[string]any{memberNodeID: driver, "nodeType": values.Driver, memberTitle: "Stay healthy"}},
-			memberEdges: []any{},
+			memberNodes: []any{
+				map[string]any{memberNodeID: driver, "nodeType": values.Driver, memberTitle: "Stay healthy"},
+				map[string]any{
+					memberNodeID: exampleAction, "nodeType": values.Action, memberTitle: "Run", "driverId": driver,
+				},
+			},
+			memberEdges: []any{map[string]any{"parentNodeId": driver, "order": 1, "childNodeId": exampleAction}},
 		},
 	}
 }
