@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,13 @@ type hookWatch struct {
 	sent   int // requests
 }
 
+// secondJudge is the environment variable that asks for the judge of webhooks that knows their document alone.
+const secondJudge = "NEXUS_SECOND_JUDGE"
+
 func newHookWatch(h *history, master webhook.Master, room int) *hookWatch {
+	if os.Getenv(secondJudge) == "" {
+		return nil
+	}
 	return &hookWatch{
 		h: h, master: master,
 		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room, AreSlow: true}),
@@ -108,6 +115,9 @@ func (w *hookWatch) due(detail []byte) {
 
 // handled shows that the consumer has finished a record, or deliver the event of a reminder.
 func (w *hookWatch) handled(sequence, delivery string) {
+	if w == nil {
+		return
+	}
 	w.h.absorb(w.h.current)
 	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery})
 }
@@ -124,6 +134,9 @@ func (w *hookWatch) struck(by *worker) {
 
 // request shows a request, and answer what its sender was answered.
 func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id int) {
+	if w == nil {
+		return 0
+	}
 	w.h.absorb(w.h.current)
 	w.sent++
 	w.h.note("  request %d to %s: %s", w.sent, r.URL, r.Header.Get("webhook-id"))
@@ -139,6 +152,9 @@ func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id i
 }
 
 func (w *hookWatch) answer(id, status int, retryAfter string) {
+	if w == nil {
+		return
+	}
 	w.h.note("  request %d was answered %d %s", id, status, retryAfter)
 	w.see(hooklaws.Answer{At: w.h.now, ID: id, Status: status, RetryAfter: retryAfter})
 }
