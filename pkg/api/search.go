@@ -39,7 +39,7 @@ func searchOperation(r *entity.Registry) *operation {
 			{Name: paramText, Kind: entity.Text, Min: 1, Max: 200,
 				Doc: "The words; everything that fits the rest unless given."},
 			wordsParam("types", "Entity types; all unless given. EVENT includes series.", query.SearchTypes(r)),
-			tagParam(), tags("tags", "Only what has all of these tags."),
+			tagParam(), tags(paramTags, "Only what has all of these tags."),
 			tags("anyTag", "Only what has at least one of these tags."),
 			wordsParam("status", "Only what has one of these statuses.", query.SearchStatuses(r)),
 			wordsParam("is", "Only what is all of these. today: in the agenda of this day in the user's zone.",
@@ -184,7 +184,7 @@ func idOfSeries(r *entity.Registry) object {
 
 // allTags returns all tags that a hit must have. That of the parameter tag may have a comma.
 func allTags(q item.Item) []string {
-	tags := q.Strings("tags")
+	tags := q.Strings(paramTags)
 	if tag := q.Str(paramTag); tag != "" {
 		tags = append(tags, tag)
 	}
