@@ -30,8 +30,9 @@ const (
 
 // Errors of a repair of sums. They are matched with errors.Is.
 var (
-	// ErrLeased says that another repair has the user's sum; try again later.
-	ErrLeased = errors.New("another repair has the lease of the sum")
+	// ErrLeased says that another repair has the user's sum, or that consumers wrote it before each try to take it; try
+	// again later.
+	ErrLeased = errors.New("the sum cannot be leased now")
 	// ErrLeaseLost says that another writer wrote rows under the lease; begin again.
 	ErrLeaseLost = errors.New("the lease was lost")
 )
@@ -70,7 +71,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return nil, fmt.Errorf("lease %s of %s: %w", c.name, entity.UserPK(user), err)
 		}
 		if spec.leased(l.row, e.now()) && l.row.Map(spec.LeaseAttr).Str(leaseOwner) != owner {
-			return nil, fmt.Errorf("%s of %s: %w", c.name, entity.UserPK(user), ErrLeased)
+			return nil, fmt.Errorf("%s of %s: %w: another repair has it", c.name, entity.UserPK(user), ErrLeased)
 		}
 		waiting, err := e.flushPending(ctx, map[string]item.Item{user: l.row})
 		if err != nil {
@@ -86,7 +87,7 @@ func (c *Consumer) AcquireLease(ctx context.Context, user, owner string) (*Lease
 			return l, err
 		}
 	}
-	return nil, fmt.Errorf("lease %s of %s: %w", c.name, entity.UserPK(user), errContended)
+	return nil, fmt.Errorf("%s of %s: %w: it kept changing", c.name, entity.UserPK(user), ErrLeased)
 }
 
 // Repair counts the correct state of an item's ledger row, and one of the next writes corrects the row. Each item that

@@ -230,6 +230,30 @@ func TestVerifier_repairsAUserOnceAtATime(t *testing.T) {
 	w.equalsARecount(ann)
 }
 
+// Consumers of a busy user write the sum before many tries to lease it: the repair waits and tries again.
+func TestVerifier_repairsASumThatConsumersKeepWriting(t *testing.T) {
+	t.Parallel()
+	const times = 20
+	w := newWorld(t)
+	w.many(ann, 3)
+	w.wipe(ann, item.Map{})
+	meta, writes, waits := entity.MetaKey(ann), 0, 0
+	w.waiting = func() { waits++ }
+	w.fault = func(c memory.Call) error {
+		if c.Op == "Transact" && c.Stage == memory.Before && writes < times {
+			writes++
+			w.set(meta, product.AttrStatsVersion, item.Int(w.get(meta).Int(product.AttrStatsVersion)+1))
+		}
+		return nil
+	}
+	_, sum := w.verify(verify.Options{User: ann, Repair: true})
+	require.Equal(t, times, writes)
+	require.Zero(t, sum.Remaining)
+	require.Zero(t, sum.Unsettled)
+	require.Less(t, waits, 10)
+	w.equalsARecount(ann)
+}
+
 func inserted(user string, it item.Item) change.Change {
 	t := registry.ByName(it.Str(entity.AttrType))
 	return change.Change{

@@ -20,8 +20,7 @@ const (
 	sumReads = 8
 	// rebuilds bounds how often the repair of one sum is started.
 	rebuilds = 4
-	// leasePatience bounds the wait for the lease of another repair, in pauses: a little longer than the lease of a dead
-	// owner lasts.
+	// leasePatience bounds the wait for a lease, in pauses: a little longer than the lease of a dead owner lasts.
 	leasePatience = 35
 	holdPause     = time.Second
 )
