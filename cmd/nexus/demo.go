@@ -28,8 +28,8 @@ func (c *demoCommand) Run(ctx context.Context, out outputs) error {
 	began := time.Now()
 	platform, err := local.Start(ctx, local.Options{
 		Store: local.Store(c.Store), Ephemeral: c.Store == string(local.DynamoDB), Addr: "127.0.0.1:0",
-		Machine: c.machine,
-		Log:     slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Machine: c.machine, PrivateWebhooks: true,
+		Log: slog.New(slog.NewTextHandler(out.messages, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err

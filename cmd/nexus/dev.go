@@ -126,6 +126,7 @@ func (c *devCommand) Run(ctx context.Context, out outputs) error {
 	if c.Open && c.NoConsole {
 		return wrongUsage("--open opens the console, and --no-console leaves it out")
 	}
+	c.Private = c.Private || c.Demo // the demo's webhook is a program on this machine
 	limits, err := limit.Default().With(c.Limit)
 	if err != nil {
 		return wrongUsage("--limit: %w", err)

@@ -16,7 +16,7 @@ var helpTexts = kong.Vars{
 	"dev_otlp": "An OpenTelemetry collector that gets every span as JSON over HTTP, such as http://127.0.0.1:4318. No " +
 		"span has a user, a title or a key.",
 	"dev_demo": "Play the story of nexus demo in the running system, as user demo, so that the console has something " +
-		"to show. It moves the clock by months.",
+		"to show. It moves the clock by months, and lets webhooks have addresses of this machine.",
 	"dev_memory":   "Memory keeps nothing and takes no --data, --endpoint or --show-endpoint.",
 	"dev_endpoint": "Another DynamoDB-compatible service in the engine's place. Time is real then.",
 	"dev_private":  "Let webhooks have addresses of this machine, at any port, also without TLS.",

@@ -47,7 +47,7 @@ func (s *story) play() error {
 	for _, chapter := range []func(){
 		s.settingUp, s.writingDown, s.whatFollowed, s.reminded, s.moved, s.completed, s.nextDay, s.weekLater, s.restored,
 		s.planned, s.changedClocks, s.splitUp, s.stretched, s.otherPrograms, s.ended, s.repeated, s.recounted,
-		s.weeklyReview, s.dayPlanned, s.rolledOver, s.registered,
+		s.weeklyReview, s.dayPlanned, s.rolledOver, s.streamed, s.registered,
 	} {
 		if chapter(); s.err != nil {
 			return fmt.Errorf("%s: %w", s.place, s.err)

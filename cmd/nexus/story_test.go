@@ -23,7 +23,7 @@ func TestStory_holdsWheneverItIsPlayed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := local.Start(t.Context(), local.Options{Store: local.Memory, Addr: "127.0.0.1:0"})
+			p, err := local.Start(t.Context(), local.Options{Store: local.Memory, Addr: "127.0.0.1:0", PrivateWebhooks: true})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, p.Stop(context.Background())) })
 			var out bytes.Buffer

@@ -38,7 +38,7 @@ func TestStory_leavesNoUserAndNoTextInTheLog(t *testing.T) {
 		t.Run(string(options.Store), func(t *testing.T) {
 			t.Parallel()
 			log := &synced{}
-			options.Addr = "127.0.0.1:0"
+			options.Addr, options.PrivateWebhooks = "127.0.0.1:0", true
 			options.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			p, err := local.Start(t.Context(), options)
 			require.NoError(t, err)

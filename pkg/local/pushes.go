@@ -240,10 +240,17 @@ func (p *Platform) postPushes(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// undated is a context without a deadline, which ends all the same: a deadline is of the machine's clock, and a call
+// compares it with the platform's.
+type undated struct{ context.Context }
+
+func (undated) Deadline() (time.Time, bool) { return time.Time{}, false }
+
 // targetOf makes the deliverer the target of its schedules, the worker of webhooks that of its own, and another one
 // that of all others.
 func (p *Platform) targetOf(others schedulelocal.Target) schedulelocal.Target {
 	return func(ctx context.Context, s schedule.Schedule) error {
+		ctx = undated{ctx}
 		var err error
 		switch {
 		case strings.HasPrefix(s.Name, deliver.SchedulePrefix):

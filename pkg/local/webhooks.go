@@ -11,7 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nexus/pkg/change"
 	"nexus/pkg/durable"
+	"nexus/pkg/entity"
 	"nexus/pkg/outbound"
 	"nexus/pkg/system"
 	"nexus/pkg/webhook"
@@ -76,8 +78,17 @@ func openMaster(path string) (webhook.Master, error) {
 func (d *hookDriver) ports() *system.Webhooks {
 	return &system.Webhooks{
 		Client: d.client, Master: d.master, CheckURL: d.may.Check, Draw: mathrand.Float64, Invoke: d.invoke,
-		AtOnce: webhook.AtOnce, Happened: d.p.clock.recorded, Stamp: time.Now,
+		AtOnce: webhook.AtOnce, Happened: d.happened, Stamp: time.Now,
 	}
+}
+
+// happened returns the platform's time of a record. A record has the second of the machine's clock, in which the
+// platform's may have moved: the time at which its item was written is exact. A removal has none.
+func (d *hookDriver) happened(of change.Change) time.Time {
+	if at, ok := of.New.Time(entity.AttrUpdatedAt); ok {
+		return at.Truncate(time.Second)
+	}
+	return d.p.clock.recorded(of.Created)
 }
 
 // invoke has a call made soon, unless the same one has not begun yet.

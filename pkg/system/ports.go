@@ -9,6 +9,7 @@ import (
 	"nexus/pkg/account"
 	"nexus/pkg/blob"
 	"nexus/pkg/bus"
+	"nexus/pkg/change"
 	"nexus/pkg/changes"
 	"nexus/pkg/deliver"
 	"nexus/pkg/limit"
@@ -150,7 +151,7 @@ type Webhooks struct {
 	// Most is the number of messages to an endpoint that may be pending; 0 means [webhook.MaxPending].
 	Most int
 	// Happened and Stamp are those of [webhook.Outbox] and [webhook.Config]; optional.
-	Happened func(time.Time) time.Time
+	Happened func(change.Change) time.Time
 	Stamp    func() time.Time
 	// Told, if set, observes what becomes of messages.
 	Told func(webhook.Outcome)

@@ -94,7 +94,7 @@ func (c *Consumer) applyTo(
 	for _, i := range indexes {
 		ch := &batch[i]
 		if c.Happened != nil {
-			ch.Created = c.Happened(ch.Created)
+			ch.Created = c.Happened(*ch)
 		}
 		ch.Kind, err = change.KindOf(ctx, *ch, func(ctx context.Context, key item.Key) (item.Item, error) {
 			return table.Find(ctx, c.Store, key)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"nexus/pkg/change"
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/schedule"
@@ -19,8 +20,8 @@ type Outbox struct {
 	// Scheduler is nil for the API of a deployment: there Invoke alone calls the worker.
 	Scheduler schedule.Scheduler
 	Now       func() time.Time
-	// Happened returns the time by Now of a record's time; nil if they are of one clock.
-	Happened func(time.Time) time.Time
+	// Happened returns the time of a record by Now, each time the same; nil if they are of one clock.
+	Happened func(change.Change) time.Time
 	// Lead is the least time between now and the instant of a schedule.
 	Lead time.Duration
 	// Invoke calls the worker with the payload, without waiting for it; nil for none. With a Scheduler, a schedule makes
