@@ -11,7 +11,9 @@ import (
 
 func TestDevCommand_saysWhereEverythingIs(t *testing.T) {
 	t.Parallel()
-	platform, err := local.Start(t.Context(), local.Options{Store: local.Memory, Addr: "127.0.0.1:0", PrivateWebhooks: true})
+	platform, err := local.Start(t.Context(), local.Options{
+		Store: local.Memory, Addr: "127.0.0.1:0", PrivateWebhooks: true,
+	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, platform.Stop(t.Context())) }()
 	c := &devCommand{Store: string(local.Memory)}

@@ -32,7 +32,8 @@ func (s *story) streamed() {
 	s.send(http.StatusOK, http.MethodPut, demoDevice, object{
 		"endpoint": subscription["endpoint"], "keys": subscription["keys"], "name": "Telephone",
 	}, -1)
-	hook := s.create("/v1/webhooks", object{"url": program.url, "types": []string{"task.created", "task.completed"}, "ordering": "fifo"})
+	told := []string{"task.created", "task.completed"}
+	hook := s.create("/v1/webhooks", object{"url": program.url, "types": told, "ordering": "fifo"})
 	program.expect(hook.Str("secret"))
 	s.waitUntilIdle()
 	token := s.snapshot()
@@ -49,7 +50,6 @@ func (s *story) streamed() {
 	s.say("It is done. A device with a copy of everything asks what has changed since:")
 	s.expect("changed", s.changedSince(token), []string{"Fetch the parcel", "Feed the cat"})
 	s.say("A webhook told another program, which checked the signatures:")
-	told := []string{"task.created", "task.completed"}
 	s.expect("messages", program.told(id), told)
 	s.expect("more tasks completed this week", s.completedTasks()-before, 1)
 
