@@ -229,19 +229,19 @@ func (k *hookLog) takeReminder(detail []byte) *hookEvent {
 }
 
 // begun returns the position at which a call of a consumer begins.
-func (k *hooks) begun(consumer string) int {
+func (k *hooks) begun(consumer string) (position, moment int) {
 	if k == nil || consumer != webhook.Name {
-		return 0
+		return 0, 0
 	}
-	return k.position()
+	return k.position(), k.h.watch.moment()
 }
 
 // applied takes in that the consumer has finished a record. began is the position at which the call began.
-func (k *hooks) applied(consumer, sequence string, began int) {
+func (k *hooks) applied(consumer, sequence string, began, moment int) {
 	if k == nil || consumer != webhook.Name {
 		return
 	}
-	k.h.watch.handled(sequence, "")
+	k.h.watch.handled(sequence, "", moment)
 	if e := k.events[sequence]; e != nil {
 		k.finish(e, began)
 	}

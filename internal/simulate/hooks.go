@@ -265,7 +265,6 @@ func (k *hooks) work(payload []byte, again func()) *worker {
 	w.finished = func() {
 		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
 			h.note("%s: %v", w.name, err)
-			h.watch.struck(w)
 			again()
 			return
 		}
@@ -307,7 +306,7 @@ func (k *hooks) bring(e *hookEvent) *worker {
 	w := &worker{kind: telling, name: "webhooks of reminder " + e.delivery}
 	again := func() { k.due = append(k.due, e) }
 	w.lost = again
-	began := k.position()
+	began, seen := k.position(), h.watch.moment()
 	w.finished = func() {
 		if err != nil {
 			h.note("%s: %v", w.name, err)
@@ -315,7 +314,7 @@ func (k *hooks) bring(e *hookEvent) *worker {
 			return
 		}
 		k.finish(e, began)
-		h.watch.handled("", e.delivery)
+		h.watch.handled("", e.delivery, seen)
 		if !slices.Contains(k.handled, e) {
 			k.handled = append(k.handled, e)
 		}

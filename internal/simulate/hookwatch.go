@@ -34,7 +34,7 @@ func newHookWatch(h *history, master webhook.Master, room int) *hookWatch {
 	}
 	return &hookWatch{
 		h: h, master: master,
-		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room, AreSlow: true}),
+		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room}),
 	}
 }
 
@@ -74,7 +74,11 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 		}
 	}
 	for author, changes := range all {
-		w.see(hooklaws.Write{At: w.h.now, By: author, Changes: changes})
+		write := hooklaws.Write{At: w.h.now, By: author, Changes: changes}
+		if by != nil {
+			write.Worker, write.OutRead = by.number, by.outRead
+		}
+		w.see(write)
 	}
 }
 
@@ -113,23 +117,22 @@ func (w *hookWatch) due(detail []byte) {
 	}
 }
 
+// moment returns the number of what was shown by now.
+func (w *hookWatch) moment() int {
+	if w == nil {
+		return 0
+	}
+	w.h.absorb(w.h.current)
+	return w.judge.Moment()
+}
+
 // handled shows that the consumer has finished a record, or deliver the event of a reminder.
-func (w *hookWatch) handled(sequence, delivery string) {
+func (w *hookWatch) handled(sequence, delivery string, began int) {
 	if w == nil {
 		return
 	}
 	w.h.absorb(w.h.current)
-	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery})
-}
-
-// struck shows that a worker for webhooks met a fault, or ends.
-func (w *hookWatch) struck(by *worker) {
-	if w == nil || by == nil || by.kind != telling {
-		return
-	}
-	for user := range by.users {
-		w.see(hooklaws.Crash{At: w.h.now, User: user})
-	}
+	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery, Began: began})
 }
 
 // request shows a request, and answer what its sender was answered.
@@ -146,7 +149,7 @@ func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id i
 	}
 	w.see(hooklaws.Request{
 		At: w.h.now, Begun: begun, ID: w.sent, Method: r.Method, URL: r.URL.String(), Header: header, Body: body,
-		HookRead: w.h.current.hookRead, OutRead: w.h.current.outRead,
+		Worker: w.h.current.number, HookRead: w.h.current.hookRead, OutRead: w.h.current.outRead,
 	})
 	return w.sent
 }

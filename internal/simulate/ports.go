@@ -40,7 +40,6 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 			h.violate("I10", "", w.name, "writes, and was to look alone")
 		}
 		if err := h.strike(w, op, writes); err != nil {
-			h.watch.struck(w)
 			return none, err
 		}
 	}
