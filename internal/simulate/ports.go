@@ -120,7 +120,6 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 	}
 	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) {
 		page, err := p.h.store.Query(ctx, q)
-		p.h.hooks.noteRead(q)
 		p.h.watch.read(q.Range.Prefix)
 		if q.Eventual {
 			page.Items = p.h.laggingPage(q, page)

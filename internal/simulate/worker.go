@@ -69,8 +69,6 @@ type worker struct {
 	trip      *trip           // the one call that fails; nil for a random fault at each call
 	unrest    *unrest         // the work of others at its calls of the store; nil for none
 	readOnly  bool            // it must not write
-	hooksSeen int             // the position of the judge of webhooks when it began
-	outsSeen  int             // that of its last read of the outbox
 	hookRead  int             // the moment of its last read of an endpoint
 	outRead   int             // and that of the outbox
 	junk      []byte          // an unreadable record in it

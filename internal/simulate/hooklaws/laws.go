@@ -5,6 +5,7 @@ package hooklaws
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ const (
 	maxAsked     = time.Hour
 	opensAfter   = 5
 	longestOpen  = time.Hour
+	strayFor     = 10 * time.Minute // that long a lane may outlive its endpoint before a verification removes it
 )
 
 // waits[k] is how long the attempt after k failed ones waits. Each may differ by a tenth.
@@ -94,7 +96,8 @@ type Handled struct {
 	Began      int // the moment at which the consumer began ([Judge.Moment])
 }
 
-// Request is one that was sent to a receiver, whether or not it arrived. ID pairs it with its answer.
+// Request is one that was sent to a receiver, whether or not it arrived. ID pairs it with its answer. To is the address
+// to which a connection was made; the zero one if to none.
 type Request struct {
 	At          time.Time
 	Begun       time.Time // when its sender began it: a request may stand still before it arrives
@@ -103,6 +106,7 @@ type Request struct {
 	Method, URL string
 	Header      map[string][]string // names as the standard writes them, in small letters
 	Body        []byte
+	To          netip.Addr
 	// HookRead and OutRead are the moments at which the sender last read the endpoint and the outbox ([Judge.Moment]).
 	HookRead, OutRead int
 }
@@ -121,6 +125,9 @@ type Secrets struct {
 	Generation        int
 	Symmetric, Public string // whsec_…, whpk_…
 }
+
+// Tried says that a user asked for a message by which to try an endpoint, and was answered its id.
+type Tried struct{ User, Hook, ID string }
 
 // Quiet says that all work has come to its end.
 type Quiet struct{ At time.Time }
@@ -144,6 +151,7 @@ type Judge struct {
 	open      map[int]*attempt
 	secrets   map[hookKey][]Secrets
 	unsigned  []unsigned
+	tried     []Tried
 	gone      map[string]bool
 	workers   map[workerKey]*worker
 	seen      int // observations
@@ -176,7 +184,7 @@ func New(t Tolerance) *Judge {
 	}
 }
 
-// See takes the next observation: a Write, Record, Due, Handled, Request, Answer, Secrets or Quiet.
+// See takes the next observation: a Write, Record, Due, Handled, Request, Answer, Secrets, Tried or Quiet.
 func (j *Judge) See(observation any) {
 	j.seen++
 	switch o := observation.(type) {
@@ -200,6 +208,8 @@ func (j *Judge) See(observation any) {
 		if !slices.Contains(j.secrets[key], o) {
 			j.secrets[key] = append(j.secrets[key], o)
 		}
+	case Tried:
+		j.tried = append(j.tried, o)
 	case Quiet:
 		j.quiet(o)
 	default:

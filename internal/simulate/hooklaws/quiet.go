@@ -21,10 +21,16 @@ func (j *Judge) quiet(q Quiet) {
 			j.breach("outbox", m.key.hookKey, m.id, "all is quiet, and OUT is there beside state %q", m.state())
 		}
 	}
+	for _, t := range j.tried {
+		if m := j.byID[t.ID]; m == nil || m.key.hookKey != (hookKey{t.User, t.Hook}) {
+			j.breach("W1", hookKey{t.User, t.Hook}, t.ID, "its user was answered this id, and it is no message")
+		}
+	}
 	clear(j.open)
 	for key, h := range j.hooks {
 		h.running = nil
-		if h.now() == nil && h.lane.isThere && !j.gone[key.user] {
+		isStray := h.now() == nil && h.lane.isThere && !j.gone[key.user]
+		if isStray && q.At.Sub(h.states[len(h.states)-1].from) > strayFor+j.tolerance.Clock {
 			j.breach("lane", key, "", "all is quiet, and there is a lane of an endpoint that was deleted")
 		}
 	}

@@ -1,8 +1,6 @@
 package hooklaws
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,20 +77,6 @@ func one(values []string) string {
 }
 
 func cut(b []byte) []byte { return b[:min(len(b), 120)] }
-
-// checkAddress judges where a request went: no address that could not be an endpoint's (W4, as far as a URL shows it).
-func (j *Judge) checkAddress(r Request, id string) {
-	u, err := url.Parse(r.URL)
-	if err != nil || u.Scheme != "https" || u.User != nil {
-		j.breach("W4", hookKey{}, id, "a request to %s", r.URL)
-		return
-	}
-	_, err = netip.ParseAddr(u.Hostname())
-	isBare := err == nil || u.Hostname() == "localhost"
-	if port := u.Port(); isBare || port != "" && port != "443" && port != "8443" {
-		j.breach("W4", hookKey{}, id, "a request to %s", r.URL)
-	}
-}
 
 // checkTarget judges that the request went to its endpoint, as its user has lately set it.
 func (j *Judge) checkTarget(h *hook, m *message, r Request, recently []state) {

@@ -1,6 +1,7 @@
 package hooklaws_test
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -47,10 +48,14 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 			s.skip = -5 * time.Second
 			s.send(m)
 		}},
-		"to http":           {"W4", "http://", func(s *story) { s.sentTo("http://a.example/") }},
-		"to a bare address": {"W4", "10.0.0.1", func(s *story) { s.sentTo("https://10.0.0.1/") }},
-		"to another port":   {"W4", ":22", func(s *story) { s.sentTo("https://a.example:22/") }},
-		"with a password":   {"W4", "ann:p@", func(s *story) { s.sentTo("https://ann:p@a.example/") }},
+		"to http":             {"W4", "http://", func(s *story) { s.sentTo("http://a.example/") }},
+		"to a bare address":   {"W4", "10.0.0.1", func(s *story) { s.sentTo("https://10.0.0.1/") }},
+		"to another port":     {"W4", ":22", func(s *story) { s.sentTo("https://a.example:22/") }},
+		"with a password":     {"W4", "ann:p@", func(s *story) { s.sentTo("https://ann:p@a.example/") }},
+		"to loopback":         {"W4", "a connection to 127.0.0.1", func(s *story) { s.connected("127.0.0.1") }},
+		"to a mapped address": {"W4", "a connection to ::ffff:8.8.8.8", func(s *story) { s.connected("::ffff:8.8.8.8") }},
+		"to link-local":       {"W4", "a connection to fe80::1", func(s *story) { s.connected("fe80::1") }},
+		"to NAT64":            {"W4", "a connection to 64:ff9b::a00:1", func(s *story) { s.connected("64:ff9b::a00:1") }},
 		"to where a redirect leads": {"target", "elsewhere", func(s *story) {
 			m := s.made("task_1", 1)
 			s.url = "https://elsewhere.example/"
@@ -135,6 +140,12 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 	}
 }
 
+// connected sends a message to an address.
+func (s *story) connected(to string) {
+	s.to = netip.MustParseAddr(to)
+	s.send(s.made("task_1", 1))
+}
+
 // sentTo gives the endpoint an address and sends a message to it.
 func (s *story) sentTo(url string) {
 	s.url = url
@@ -163,6 +174,10 @@ func TestJudge_namesWhatIsMissingWhenAllIsQuiet(t *testing.T) {
 		}},
 		"the end of a lane": {"lane", "of an endpoint that was deleted", func(s *story) {
 			s.put(hooklaws.User, "WEBHOOK#"+hook, s.hook, nil)
+			s.pass(time.Hour)
+		}},
+		"a message by which to try it": {"W1", "was answered this id", func(s *story) {
+			s.judge.See(hooklaws.Tried{User: "ann", Hook: hook, ID: "msg_A"})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,6 +36,7 @@ type story struct {
 	lane        row
 	sent        int
 	url, method string
+	to          netip.Addr
 	skip        time.Duration // added to webhook-timestamp
 	lost        string        // a kind of signature that is left out
 	by          int           // the generation that signs
@@ -51,7 +53,8 @@ type message struct {
 func newStory(t *testing.T) *story {
 	t.Helper()
 	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s := &story{t: t, now: begin, begin: begin, by: 1, url: "https://a.example/1", method: "POST"}
+	s := &story{t: t, now: begin, begin: begin, by: 1, url: "https://a.example/1", method: "POST",
+		to: netip.MustParseAddr("93.184.216.34")}
 	s.start(0)
 	return s
 }
@@ -215,7 +218,7 @@ func (s *story) send(m *message) int {
 		}
 	}
 	s.judge.See(hooklaws.Request{
-		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: s.method,
+		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: s.method, To: s.to,
 		URL: s.url, Body: []byte(m.body), Header: map[string][]string{
 			"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
 		}})
