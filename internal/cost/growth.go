@@ -2,6 +2,7 @@ package cost
 
 import (
 	"nexus/pkg/table"
+	"nexus/pkg/table/memory"
 )
 
 // rowOverhead is the number of bytes that DynamoDB bills for each row of the table and of an index in addition to its
@@ -16,6 +17,8 @@ type Growth struct {
 	// free of charge. Whole and Cost are the whole bill.
 	Storage  float64 `json:"storage"`
 	Recovery float64 `json:"recovery"`
+	// Insights is the part of both that the rows of completions are, which stay.
+	Insights float64 `json:"insights"`
 	Whole    float64 `json:"whole"`
 	Cost     float64 `json:"cost"`
 	// InfrequentWhole and InfrequentCost are the whole bill with the table class for infrequent access.
@@ -32,7 +35,7 @@ func (b biller) growth() []Growth {
 	for _, month := range grownMonths() {
 		later := biller{month: b.month, prices: b.prices, when: b.when}
 		later.when.Month, later.when.Infrequent = month, false
-		g := Growth{Month: month, GB: later.storedGB(true) + later.storedGB(false)}
+		g := Growth{Month: month, GB: later.storedGB(true) + later.storedGB(false), Insights: later.insights()}
 		bill := later.bill()
 		for _, part := range bill.Parts() {
 			for _, l := range part.Lines {
@@ -52,17 +55,32 @@ func (b biller) growth() []Growth {
 	return out
 }
 
+// insights returns what storage of the rows of completions costs, and their recovery: no month removes any.
+func (b biller) insights() (whole float64) {
+	for _, s := range b.month.Insights {
+		gb := b.gigabytes(s) * float64(max(b.when.Month, 1))
+		if whole += b.price(tableStorage).whole(gb); s.Index == table.Base {
+			whole += b.price(tableRecovery).whole(gb)
+		}
+	}
+	return whole
+}
+
+// gigabytes returns the size of rows, for all users.
+func (b biller) gigabytes(of memory.Stored) float64 {
+	return (float64(of.Bytes) + float64(of.Rows)*rowOverhead) * b.month.Times / gigabyte
+}
+
 // storedGB returns the size of the table, or of its indexes, at the end of the bill's month, which exceeds the average
 // over the month. Each month before has left what TTL has not removed since.
-func (b biller) storedGB(ofTable bool) float64 {
-	var bytes float64
+func (b biller) storedGB(ofTable bool) (gb float64) {
 	for age := range max(b.when.Month, 1) {
 		left := b.month.Stored[min(age, len(b.month.Stored)-1)]
 		for _, s := range left {
 			if (s.Index == table.Base) == ofTable {
-				bytes += float64(s.Bytes) + float64(s.Rows)*rowOverhead
+				gb += b.gigabytes(s)
 			}
 		}
 	}
-	return bytes * b.month.Times / gigabyte
+	return gb
 }

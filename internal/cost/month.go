@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"nexus/pkg/entity"
 	"nexus/pkg/eventsource"
+	"nexus/pkg/insights"
 	"nexus/pkg/table"
 	"nexus/pkg/table/memory"
 )
@@ -46,6 +48,8 @@ type Month struct {
 	// Stored is the content of the table and its indexes at the month's end; then the part of it that is left one month
 	// later, two months later, and so on, until TTL removes no more of it.
 	Stored [][]memory.Stored `json:"stored"`
+	// Insights is the part of it that a month's completions leave for good.
+	Insights []memory.Stored `json:"insights"`
 	// Removed is how many rows TTL removes of all that follows from the month's items, and how many entries of indexes.
 	Removed map[table.Index]int `json:"removed"`
 	// Readers are the functions that read the stream, with their input.
@@ -95,6 +99,7 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 		}
 		if n == load.Days {
 			month.Stored = w.stored(morning, time.Duration(load.Days)*day)
+			month.Insights = w.store.Stored(morning.AddDate(100, 0, 0), entity.LedgerPrefix(insights.Name))
 		}
 		if err := w.live(ctx, plan, morning.Add(day)); err != nil {
 			return nil, fmt.Errorf("day %d: %w", n+1, err)
@@ -109,7 +114,7 @@ func Replay(ctx context.Context, o Options) (*Month, error) {
 		})
 	}
 	month.Taken, month.Removed = w.tally.all(), w.removed
-	left, forever := w.store.Stored(w.now), w.store.Stored(w.now.AddDate(100, 0, 0))
+	left, forever := w.store.Stored(w.now, ""), w.store.Stored(w.now.AddDate(100, 0, 0), "")
 	for i, of := range left {
 		month.Removed[of.Index] += of.Rows - forever[i].Rows
 	}
@@ -138,9 +143,9 @@ func (w *world) live(ctx context.Context, plan *agenda, until time.Time) error {
 // stored returns what is left of the table's present content, month by month.
 func (w *world) stored(end time.Time, month time.Duration) [][]memory.Stored {
 	var out [][]memory.Stored
-	forever := w.store.Stored(end.AddDate(100, 0, 0))
+	forever := w.store.Stored(end.AddDate(100, 0, 0), "")
 	for at := end; ; at = at.Add(month) {
-		left := w.store.Stored(at)
+		left := w.store.Stored(at, "")
 		if out = append(out, left); slices.Equal(left, forever) {
 			return out
 		}

@@ -94,6 +94,7 @@ func (b Bill) printGrowth(out io.Writer) {
 		{"GB of table and indexes", func(g Growth) float64 { return g.GB }},
 		{"storage", func(g Growth) float64 { return g.Storage }},
 		{"recovery to a point in time", func(g Growth) float64 { return g.Recovery }},
+		{"  of both, rows of insights", func(g Growth) float64 { return g.Insights }},
 		{"all together", func(g Growth) float64 { return g.Whole }},
 		{"paid", func(g Growth) float64 { return g.Cost }},
 		{"all together, tableClass infrequent", func(g Growth) float64 { return g.InfrequentWhole }},

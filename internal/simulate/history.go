@@ -67,6 +67,7 @@ type history struct {
 	pool     *coroutinePool
 	width    int // how many records a consumer has under way at a time
 	workers  []*worker
+	started  int // workers
 	current  *worker
 	writer   *worker // the writer of the records that are being read; nil for the TTL service
 	settling bool    // the faults have stopped

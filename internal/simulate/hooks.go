@@ -11,25 +11,35 @@ import (
 	"strings"
 	"time"
 
+	"nexus/internal/simulate/hooklaws"
 	"nexus/pkg/command"
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
 	"nexus/pkg/system"
+	"nexus/pkg/table"
 	"nexus/pkg/webhook"
 )
 
-// hooks are the webhooks of users with their receivers, and the calls of the worker that are on their way. The judge of
-// hookjudge.go knows of them what the log in hooklog.go says.
+// hooks are the webhooks of users with their receivers, and the calls of the worker that are on their way.
 type hooks struct {
-	hookLog
-	typ      *entity.Type
-	most     map[string]int // of endpoints, by user
-	services *webhook.Endpoints
-	invoked  [][]byte     // calls without a schedule, which may get lost
-	due      []*hookEvent // reminders that deliver has to handle, once or again
-	handled  []*hookEvent // those that may come again
-	made     int          // addresses
+	h         *history
+	typ       *entity.Type
+	most      map[string]int // of endpoints, by user
+	room      int            // how many messages may wait for an endpoint
+	receivers map[string]*receiver
+	services  *webhook.Endpoints
+	invoked   [][]byte       // calls without a schedule, which may get lost
+	due       []hookReminder // those that deliver has to handle, once or again
+	handled   []hookReminder // those that may come again
+	made      int            // addresses
+}
+
+// hookReminder is the event of a reminder that is due.
+type hookReminder struct {
+	user, delivery string
+	at             time.Time
+	detail         []byte
 }
 
 const (
@@ -59,7 +69,9 @@ func (h *history) openHooks(p system.Ports) system.Ports {
 	if err != nil {
 		panic("simulate: " + err.Error()) // the source never ends
 	}
-	k := &hooks{hookLog: newHookLog(h), typ: h.registry.ByName(outbox.TypeWebhook), most: map[string]int{}}
+	k := &hooks{
+		h: h, typ: h.registry.ByName(outbox.TypeWebhook), most: map[string]int{}, receivers: map[string]*receiver{},
+	}
 	luck := rand.New(rand.NewPCG(h.spec.Seed, hookedSalt+1))
 	for _, user := range h.users {
 		k.most[user] = luck.IntN(mostHooks + 1)
@@ -128,24 +140,24 @@ func (k *hooks) order(user string) {
 	case len(living) == 0:
 		return
 	default:
-		e := living[h.luck.IntN(len(living))]
-		version := e.row.Int(entity.AttrVersion)
+		hook := living[h.luck.IntN(len(living))]
+		version := hook.Int(entity.AttrVersion)
 		r.ExpectedVersion = &version
-		r.Command, r.name = k.change(e)
-		r.name += " " + e.id
+		r.Command, r.name = k.change(hook)
+		r.name += " " + idOfHook(hook)
 	}
 	h.begin(h.send(r))
 }
 
 // change returns a user's next command on an endpoint.
-func (k *hooks) change(e *endpoint) (command.Command, string) {
-	text := ""
+func (k *hooks) change(hook item.Item) (command.Command, string) {
+	id, text := idOfHook(hook), ""
 	switch n := k.h.luck.IntN(12); {
 	case n == 0:
-		return command.Delete{Type: k.typ, ID: e.id}, "unhook"
+		return command.Delete{Type: k.typ, ID: id}, "unhook"
 	case n < 3:
 		return command.CustomCommand{
-			Name: "rotateWebhook", Type: k.typ, ID: e.id,
+			Name: "rotateWebhook", Type: k.typ, ID: id,
 			Apply: func(before item.Item, now time.Time) (item.Item, error) {
 				after := before.Clone()
 				after[outbox.AttrGeneration] = item.Int(before.Int(outbox.AttrGeneration) + 1)
@@ -153,7 +165,7 @@ func (k *hooks) change(e *endpoint) (command.Command, string) {
 				return after, nil
 			},
 		}, "rotate"
-	case n < 9 && !e.isActive():
+	case n < 9 && !isActiveHook(hook):
 		text = fmt.Sprintf(`{"status":"ACTIVE","url":%q}`, k.address())
 	case n < 4:
 		text = `{"status":"DISABLED"}`
@@ -164,7 +176,7 @@ func (k *hooks) change(e *endpoint) (command.Command, string) {
 	default:
 		text = `{"status":"ACTIVE"}`
 	}
-	return command.Update{Type: k.typ, ID: e.id, Patch: document(text)}, "rehook " + text
+	return command.Update{Type: k.typ, ID: id, Patch: document(text)}, "rehook " + text
 }
 
 // filter returns the types of events that an endpoint is to get.
@@ -173,63 +185,74 @@ func (k *hooks) filter() string {
 		`["reminder.*","master.updated","instance.*"]`)
 }
 
-// address returns that of a receiver of its own.
-func (k *hooks) address() string {
-	k.made++
-	address := fmt.Sprintf("https://hooks.example.com/%d", k.made)
-	k.receivers[address] = &receiver{answer: pick(k.h.luck, answersOfReceivers...)}
-	return address
+// living returns the endpoints that a user has, by their ids.
+func (k *hooks) living(user string) []item.Item {
+	return k.rows(user, entity.ItemPrefix(outbox.TypeWebhook))
 }
 
-// someActive draws a user and an endpoint; nil if there is none to whom messages may be sent.
-func (k *hooks) someActive() *endpoint {
+// rows returns rows of a user as they are in the table.
+func (k *hooks) rows(user, prefix string) []item.Item {
+	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: prefix}}
+	rows, err := table.All(noContext, k.h.store, q, 0)
+	if err != nil {
+		panic("simulate: " + err.Error()) // the store itself has no faults
+	}
+	return rows
+}
+
+func idOfHook(hook item.Item) string { return hook.Str("webhookId") }
+
+func isActiveHook(hook item.Item) bool { return hook.Str(entity.AttrStatus) == outbox.StatusActive }
+
+// someActive draws a user and the id of an endpoint to which messages may be sent; empty if there is none.
+func (k *hooks) someActive() (user, id string) {
 	h := k.h
-	living := k.living(h.users[h.luck.IntN(len(h.users))])
+	user = h.users[h.luck.IntN(len(h.users))]
+	living := k.living(user)
 	if len(living) == 0 {
-		return nil
+		return "", ""
 	}
-	if e := living[h.luck.IntN(len(living))]; e.isActive() && !h.isAway(e.user) {
-		return e
+	if hook := living[h.luck.IntN(len(living))]; isActiveHook(hook) && !h.isAway(user) {
+		return user, idOfHook(hook)
 	}
-	return nil
+	return "", ""
 }
 
 // try has a user send a message to an endpoint by which to try it.
 func (k *hooks) try() {
-	h, e := k.h, k.someActive()
-	if e == nil {
+	h := k.h
+	user, hook := k.someActive()
+	if hook == "" {
 		return
 	}
 	var id string
 	var err error
-	w := &worker{kind: commanding, name: e.user + " tries " + e.id}
+	w := &worker{kind: commanding, name: user + " tries " + hook}
 	w.finished = func() {
 		h.note("%s: %s, %v", w.name, id, err)
 		if err == nil {
 			h.happened["webhook tried"]++
-			k.tests[id] = e.user
+			h.watch.see(hooklaws.Tried{User: user, Hook: hook, ID: id})
 		}
 	}
-	h.begin(h.start(w, func(ctx context.Context) { id, err = k.services.Test(ctx, e.user, e.id) }, e.user))
+	h.begin(h.start(w, func(ctx context.Context) { id, err = k.services.Test(ctx, user, hook) }, user))
 }
 
 // sendAgain has a user ask for messages again.
 func (k *hooks) sendAgain() {
-	h, e := k.h, k.someActive()
-	if e == nil {
+	h := k.h
+	user, hook := k.someActive()
+	if hook == "" {
 		return
 	}
 	f := webhook.Filter{State: pick(h.luck, "", webhook.StateDead, webhook.StateDone)}
-	w := &worker{kind: commanding, name: sendingAgain + e.id}
+	w := &worker{kind: commanding, name: "redeliver " + hook}
 	h.happened["messages asked for again"]++
 	h.begin(h.start(w, func(ctx context.Context) {
-		n, _, err := k.services.Redeliver(ctx, e.user, e.id, f, "", false)
+		n, _, err := k.services.Redeliver(ctx, user, hook, f, "", false)
 		h.note("%s: %d, %v", w.name, n, err)
-	}, e.user))
+	}, user))
 }
-
-// sendingAgain begins the names of workers that may make messages pending that have ended.
-const sendingAgain = "redeliver "
 
 // invoke takes a call of the worker that nothing waits for.
 func (k *hooks) invoke(_ context.Context, payload []byte) error {
@@ -265,16 +288,10 @@ func (k *hooks) work(payload []byte, again func()) *worker {
 	w.finished = func() {
 		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
 			h.note("%s: %v", w.name, err)
-			h.watch.struck(w)
 			again()
-			return
 		}
-		k.countAnswers(w)
 	}
-	return h.start(w, func(ctx context.Context) {
-		w.hooksSeen = k.position()
-		err = h.system.Hooks.Work(ctx, payload)
-	}, userOfPayload(payload))
+	return h.start(w, func(ctx context.Context) { err = h.system.Hooks.Work(ctx, payload) }, userOfPayload(payload))
 }
 
 // isHook reports whether the payload of a schedule is that of webhooks.
@@ -288,9 +305,15 @@ func (k *hooks) published(detail []byte) {
 	if k == nil {
 		return
 	}
-	if e := k.takeReminder(detail); e != nil {
-		k.due = append(k.due, e)
+	var d struct {
+		DeliveryID, UserID string
+		OccurredAt         time.Time
 	}
+	if err := json.Unmarshal(detail, &d); err != nil {
+		k.h.violate("I5", "", string(detail), "%v", err)
+		return
+	}
+	k.due = append(k.due, hookReminder{d.UserID, d.DeliveryID, d.OccurredAt, detail})
 }
 
 // nextReminder begins the handling of the reminder that waits longest.
@@ -301,22 +324,21 @@ func (k *hooks) nextReminder() *worker {
 }
 
 // bring begins the handling of a reminder. One that fails is repeated.
-func (k *hooks) bring(e *hookEvent) *worker {
+func (k *hooks) bring(e hookReminder) *worker {
 	h := k.h
 	var err error
 	w := &worker{kind: telling, name: "webhooks of reminder " + e.delivery}
 	again := func() { k.due = append(k.due, e) }
 	w.lost = again
-	began := k.position()
+	began := h.watch.moment()
 	w.finished = func() {
 		if err != nil {
 			h.note("%s: %v", w.name, err)
 			again()
 			return
 		}
-		k.finish(e, began)
-		h.watch.handled("", e.delivery)
-		if !slices.Contains(k.handled, e) {
+		h.watch.handled("", e.delivery, began)
+		if !slices.ContainsFunc(k.handled, func(o hookReminder) bool { return o.delivery == e.delivery }) {
 			k.handled = append(k.handled, e)
 		}
 	}
@@ -347,13 +369,14 @@ func (k *hooks) wake() bool {
 	}
 	h := k.h
 	users := map[string]bool{}
-	for _, o := range k.outs {
-		users[o.user] = users[o.user] || !h.isGone(o.user)
-	}
-	for key, id := range k.lanes {
-		if e, user := k.endpoints[id], userOf(key); e == nil || e.row == nil {
-			users[user] = users[user] || !h.isGone(user)
+	for _, user := range h.users {
+		lanes := k.rows(user, outbox.Lanes())
+		for _, hook := range k.living(user) {
+			lanes = slices.DeleteFunc(lanes, func(row item.Item) bool {
+				return row.Key() == outbox.LaneKey(user, idOfHook(hook))
+			})
 		}
+		users[user] = !h.isGone(user) && (len(lanes) > 0 || len(k.rows(user, outbox.Outs())) > 0)
 	}
 	var at time.Time
 	for _, one := range h.schedules.Entries() {

@@ -3,7 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"net/http"
-	"os"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,26 +23,24 @@ type hookWatch struct {
 	judge  *hooklaws.Judge
 	master webhook.Master
 	sent   int // requests
+	named  int // violations
 }
 
-// secondJudge is the environment variable that asks for the judge of webhooks that knows their document alone.
-const secondJudge = "NEXUS_SECOND_JUDGE"
-
 func newHookWatch(h *history, master webhook.Master, room int) *hookWatch {
-	if os.Getenv(secondJudge) == "" {
-		return nil
-	}
 	return &hookWatch{
 		h: h, master: master,
-		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room, AreSlow: true}),
+		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * maxAhead, Stale: h.life(), Room: room}),
 	}
 }
 
 // see shows one observation, and names what the judge has found by now.
 func (w *hookWatch) see(observation any) {
+	if w == nil {
+		return
+	}
 	w.judge.See(observation)
-	if found := w.judge.Violations(); len(found) > 0 {
-		v := found[0]
+	for found := w.judge.Violations(); w.named < len(found); w.named++ {
+		v := found[w.named]
 		w.h.violate(v.Law, v.User, strings.TrimSpace(v.Endpoint+" "+v.Message), "%s", v.Text)
 	}
 }
@@ -62,6 +60,7 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 			if kind == outbox.TypeWebhook && r.New != nil {
 				w.hand(userOf(r.Key), r.New)
 			}
+			w.count(kind, r)
 			author := authorOf(r, by)
 			all[author] = append(all[author], hooklaws.Change{PK: r.Key.PK, SK: r.Key.SK, Old: plain(r.Old), New: plain(r.New)})
 		default:
@@ -74,7 +73,26 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 		}
 	}
 	for author, changes := range all {
-		w.see(hooklaws.Write{At: w.h.now, By: author, Changes: changes})
+		write := hooklaws.Write{At: w.h.now, By: author, Changes: changes}
+		if by != nil {
+			write.Worker, write.OutRead = by.number, by.outRead
+		}
+		w.see(write)
+	}
+}
+
+// count counts what happens to messages, and why endpoints are disabled.
+func (w *hookWatch) count(kind string, r *record) {
+	state, reason := r.New.Str("state"), r.New.Str(outbox.AttrReason)
+	switch {
+	case kind == outbox.TypeWebhook && reason != "" && r.Old.Str(outbox.AttrReason) == "":
+		w.h.happened["webhook disabled: "+reason]++
+	case kind != outbox.RowMessage || r.New == nil:
+	case r.Old == nil:
+		w.h.happened["message "+r.New.Str("type")]++
+		fallthrough
+	case state != r.Old.Str("state") && state != "pending":
+		w.h.happened["message "+state+" "+reason]++
 	}
 }
 
@@ -113,27 +131,41 @@ func (w *hookWatch) due(detail []byte) {
 	}
 }
 
+// moment returns the number of what was shown by now.
+func (w *hookWatch) moment() int {
+	if w == nil {
+		return 0
+	}
+	w.h.absorb(w.h.current)
+	return w.judge.Moment()
+}
+
+// begun returns the moment at which a call of a consumer begins.
+func (w *hookWatch) begun(consumer string) int {
+	if consumer != webhook.Name {
+		return 0
+	}
+	return w.moment()
+}
+
+// applied shows that a consumer has finished a record. began is the moment at which the call began.
+func (w *hookWatch) applied(consumer, sequence string, began int) {
+	if consumer == webhook.Name {
+		w.handled(sequence, "", began)
+	}
+}
+
 // handled shows that the consumer has finished a record, or deliver the event of a reminder.
-func (w *hookWatch) handled(sequence, delivery string) {
+func (w *hookWatch) handled(sequence, delivery string, began int) {
 	if w == nil {
 		return
 	}
 	w.h.absorb(w.h.current)
-	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery})
+	w.see(hooklaws.Handled{At: w.h.now, Sequence: sequence, DeliveryID: delivery, Began: began})
 }
 
-// struck shows that a worker for webhooks met a fault, or ends.
-func (w *hookWatch) struck(by *worker) {
-	if w == nil || by == nil || by.kind != telling {
-		return
-	}
-	for user := range by.users {
-		w.see(hooklaws.Crash{At: w.h.now, User: user})
-	}
-}
-
-// request shows a request, and answer what its sender was answered.
-func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id int) {
+// request shows a request that was sent to an address, or to none, and answer what its sender was answered.
+func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time, to netip.Addr) (id int) {
 	if w == nil {
 		return 0
 	}
@@ -145,9 +177,14 @@ func (w *hookWatch) request(r *http.Request, body []byte, begun time.Time) (id i
 		header[strings.ToLower(name)] = values
 	}
 	w.see(hooklaws.Request{
-		At: w.h.now, Begun: begun, ID: w.sent, Method: r.Method, URL: r.URL.String(), Header: header, Body: body,
-		HookRead: w.h.current.hookRead, OutRead: w.h.current.outRead,
+		At: w.h.now, Begun: begun, ID: w.sent, Method: r.Method, URL: r.URL.String(), Header: header, Body: body, To: to,
+		Worker: w.h.current.number, HookRead: w.h.current.hookRead, OutRead: w.h.current.outRead,
 	})
+	for user := range w.h.current.users {
+		if l := w.h.leaver; w.h.isGone(user) && w.h.now.Sub(l.begun) > settled && !l.isBack {
+			w.h.violate("E1", user, r.Header.Get("webhook-id"), "is sent, and the account is %s", l.state)
+		}
+	}
 	return w.sent
 }
 

@@ -169,9 +169,6 @@ func (h *history) take1(r *record) {
 		h.note("  %s %s %s", r.Name, s.user, r.Key.SK)
 	}
 	h.checkLater(s, r)
-	if h.hooks != nil {
-		h.hooks.take(s, r, sk)
-	}
 	switch sk.Prefix {
 	case entity.RowLedger:
 		h.checkLedger(s, r)

@@ -40,7 +40,6 @@ func storeCall[T any](h *history, op string, writes []table.Action, keys []item.
 			h.violate("I10", "", w.name, "writes, and was to look alone")
 		}
 		if err := h.strike(w, op, writes); err != nil {
-			h.watch.struck(w)
 			return none, err
 		}
 	}
@@ -121,7 +120,6 @@ func (p storePort) Query(ctx context.Context, q table.Query) (table.Page, error)
 	}
 	return storeCall(p.h, "Query", nil, []item.Key{{PK: q.Partition}}, func() (table.Page, error) {
 		page, err := p.h.store.Query(ctx, q)
-		p.h.hooks.noteRead(q)
 		p.h.watch.read(q.Range.Prefix)
 		if q.Eventual {
 			page.Items = p.h.laggingPage(q, page)

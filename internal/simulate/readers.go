@@ -175,7 +175,7 @@ func (h *history) watching(c change.Consumer) change.Consumer {
 		at.consumer = c.Name()
 		worker.cursed.begin(h, c.Name(), batch)
 		defer func() { *at = post{} }()
-		began := h.hooks.begun(c.Name())
+		began := h.watch.begun(c.Name())
 		outcomes = worker.cursed.outcomes(c.Name(), batch, c.Apply(ctx, batch))
 		if len(outcomes) != len(batch) {
 			return outcomes
@@ -183,7 +183,7 @@ func (h *history) watching(c change.Consumer) change.Consumer {
 		for i, o := range outcomes {
 			if o.Verdict == change.Done && !worker.dead {
 				h.oracle.applied(c.Name(), batch[i].Sequence)
-				h.hooks.applied(c.Name(), batch[i].Sequence, began)
+				h.watch.applied(c.Name(), batch[i].Sequence, began)
 				continue
 			}
 			worker.failed = true

@@ -89,7 +89,6 @@ func (h *history) rest() {
 	h.checkDevices()
 	h.phones.checkTold()
 	h.watch.quiet()
-	h.hooks.checkTold()
 	h.checkSchedules()
 	h.checkCopies()
 	h.checkAnnounced()

@@ -30,8 +30,9 @@ type crashed struct{}
 // worker is one piece of work: a command, a batch at the consumers of a reader, a call of the scheduler. It is a
 // coroutine that runs until it has made as many port calls as it may, and stops before the next.
 type worker struct {
-	kind kind
-	name string
+	kind   kind
+	name   string
+	number int // no other worker of the history has it
 	// isFormer says that the release before does the work.
 	isFormer bool
 	users    map[string]bool // the users whose rows it may touch
@@ -68,8 +69,6 @@ type worker struct {
 	trip      *trip           // the one call that fails; nil for a random fault at each call
 	unrest    *unrest         // the work of others at its calls of the store; nil for none
 	readOnly  bool            // it must not write
-	hooksSeen int             // the position of the judge of webhooks when it began
-	outsSeen  int             // that of its last read of the outbox
 	hookRead  int             // the moment of its last read of an endpoint
 	outRead   int             // and that of the outbox
 	junk      []byte          // an unreadable record in it
@@ -88,7 +87,8 @@ type worker struct {
 
 // start makes a worker of the work. It has done nothing yet.
 func (h *history) start(w *worker, work func(ctx context.Context), users ...string) *worker {
-	w.begun, w.since = h.now, len(h.stream.log)
+	h.started++
+	w.number, w.begun, w.since = h.started, h.now, len(h.stream.log)
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	if h.luck.misfortune(h) && h.luck.one(30) {
 		w.deadline = 1 + h.luck.IntN(40)
@@ -140,7 +140,6 @@ func (h *history) run(w *worker, calls int) {
 	}
 	h.dismiss(w)
 	if w.dead {
-		h.watch.struck(w)
 		h.happened["crash"]++
 		h.note("%s crashes after %d calls", w.name, w.calls)
 		if w.lost != nil {
@@ -206,7 +205,6 @@ func (h *history) call(port, op string) fault {
 	}
 	if w.calls == w.deadline {
 		h.happened["deadline"]++
-		h.watch.struck(w)
 		h.note("the time of %s is over", w.name)
 		w.cancel()
 	}
@@ -217,7 +215,6 @@ func (h *history) call(port, op string) fault {
 	}
 	f := h.luck.fault(h, port, op)
 	if f != noFault {
-		h.watch.struck(w)
 		h.happened[port+" "+f.String()]++
 		h.note("%s %s of %s: %s", port, op, w.name, f)
 	}

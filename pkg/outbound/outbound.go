@@ -68,7 +68,7 @@ func (c Config) ports() []uint16 {
 
 // New returns a client.
 func New(c Config) *Client {
-	dialer := &net.Dialer{Timeout: ConnectTime, Resolver: c.Resolver, Control: c.control()}
+	dialer := &net.Dialer{Timeout: ConnectTime, Resolver: c.Resolver, Control: c.Guard()}
 	return &Client{c, &http.Client{
 		Timeout: cmp.Or(c.Timeout, RequestTime),
 		CheckRedirect: func(*http.Request, []*http.Request) error {
@@ -106,8 +106,9 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 // Close closes the connections that are idle.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
-// control returns the function that the dialer asks about each address before it connects.
-func (c Config) control() func(network, address string, _ syscall.RawConn) error {
+// Guard returns the function that a dialer asks about each address before it connects ([net.Dialer]). Its error is an
+// [ErrRefused].
+func (c Config) Guard() func(network, address string, _ syscall.RawConn) error {
 	guardian := ssrf.New(ssrf.WithPorts(slices.Clone(c.ports())...))
 	return func(network, address string, raw syscall.RawConn) error {
 		if is, err := netip.ParseAddrPort(address); err == nil &&

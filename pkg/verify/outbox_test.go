@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nexus/pkg/deliver"
+	"nexus/pkg/entity"
 	"nexus/pkg/entity/device"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
@@ -108,6 +109,27 @@ func TestVerifier_hasAForgottenMessageToAWebhookSent(t *testing.T) {
 	require.Zero(t, sum.Remaining)
 	_, ok = w.schedules.Take(w.now.Add(4 * time.Minute))
 	require.True(t, ok, "its worker is called")
+}
+
+func TestVerifier_removesTheLaneOfADeletedWebhook(t *testing.T) {
+	t.Parallel()
+	const hook = "whk_3f0c1c5e-6a52-4c39-9a0e-0d1b6c2f7a11"
+	w := newWorld(t)
+	lane := outbox.LaneKey(ann, hook)
+	w.put(lane, item.Item{"leaseUntil": item.Int(0)})
+	w.put(entity.GoneKey(ann, hook), item.Item{"deletedAt": item.String(item.FormatInstant(w.now))})
+	found, _ := w.verify(verify.Options{})
+	require.Empty(t, found, "the consumer may not have come to it")
+	w.now = w.now.Add(11 * time.Minute)
+	found, _ = w.verify(verify.Options{})
+	require.Equal(t, []verify.Difference{{
+		Kind: verify.Outbox, User: ann, Key: lane.String(), Is: "there",
+		ShouldBe: "no row: its endpoint was deleted", Remains: true,
+	}}, found)
+	_, sum := w.verify(verify.Options{Repair: true})
+	require.Zero(t, sum.Remaining)
+	found, _ = w.verify(verify.Options{})
+	require.Empty(t, found)
 }
 
 func TestVerifier_saysThatItReadsNoOutbox(t *testing.T) {

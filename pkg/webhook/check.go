@@ -12,6 +12,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
+	"nexus/pkg/product"
 	"nexus/pkg/table"
 )
 
@@ -31,7 +32,8 @@ type Fault struct {
 }
 
 // Check calls found for each fault of a user's messages: a lane in which something was due 10 minutes ago and nothing
-// moves, a row OUT# whose message is not pending, and a pending message without a row OUT#.
+// moves, a row OUT# whose message is not pending, a pending message without a row OUT#, and the lane of an endpoint that
+// was deleted 10 minutes ago.
 func (o *Outbox) Check(ctx context.Context, user string, found func(Fault) error) error {
 	pendings, outs := map[outbox.ID]bool{}, map[outbox.ID]item.Item{}
 	err := o.each(ctx, user, outbox.Messages(), found, func(id outbox.ID, row item.Item) error {
@@ -79,6 +81,43 @@ func (o *Outbox) Check(ctx context.Context, user string, found func(Fault) error
 	}
 	for _, hook := range slices.Sorted(maps.Keys(byHook)) {
 		if err := o.checkLane(ctx, call{user, hook}, byHook[hook], found); err != nil {
+			return err
+		}
+	}
+	return o.checkStrayLanes(ctx, user, byHook, found)
+}
+
+// checkStrayLanes names the lanes of endpoints that were deleted 10 minutes ago. Those in which something waits are
+// passed over: the worker removes them after that.
+func (o *Outbox) checkStrayLanes(
+	ctx context.Context, user string, waiting map[string][]pending, found func(Fault) error,
+) error {
+	q := table.Query{Partition: entity.UserPK(user), Range: table.Range{Prefix: outbox.Lanes()}}
+	for row, err := range table.Rows(ctx, o.Store, q, 0) {
+		if err != nil {
+			return fmt.Errorf("read the lanes: %w", err)
+		}
+		of := call{user, strings.TrimPrefix(row.Key().SK, outbox.Lanes())}
+		if waiting[of.Hook] != nil {
+			continue
+		}
+		if hook, err := o.hook(ctx, of); hook != nil || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		gone, err := table.Find(ctx, o.Store, entity.GoneKey(user, of.Hook))
+		if err != nil {
+			return err
+		}
+		if at, ok := gone.Time(product.AttrDeletedAt); ok && o.Now().Sub(at) <= overdue {
+			continue // the consumer may be about to have it removed
+		}
+		err = found(Fault{row.Key(), "there", "no row: its endpoint was deleted", func(ctx context.Context) error {
+			return o.removeLane(ctx, of)
+		}})
+		if err != nil {
 			return err
 		}
 	}

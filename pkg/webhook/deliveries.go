@@ -184,8 +184,10 @@ func (e *Endpoints) Redeliver(
 	return n, rest, errors.Join(failed, e.wake(ctx, of))
 }
 
-// move makes messages pending, each in its state as it was read. It leaves out those that have changed since.
+// move makes messages pending, each in its state as it was read. It leaves out those that have changed since. No row
+// OUT# is as one before was, so that the outcome of an earlier attempt does not count.
 func (e *Endpoints) move(ctx context.Context, user string, rows []item.Item) (moved int, err error) {
+	again := e.NewID()
 	for len(rows) > 0 {
 		var actions []table.Action
 		for _, row := range rows {
@@ -194,6 +196,7 @@ func (e *Endpoints) move(ctx context.Context, user string, rows []item.Item) (mo
 				return 0, err
 			}
 			out := outRow(user, id, e.Now())
+			out[attrAgain] = item.String(again)
 			if log, ok := row[attrLog]; ok { // a user sees the attempts of before, too
 				out[attrLog] = log
 			}

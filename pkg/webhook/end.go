@@ -37,7 +37,12 @@ func (w *Worker) bury(ctx context.Context, of call, hook item.Item, reason strin
 	if hook != nil {
 		return nil
 	}
-	if err := w.Store.Delete(ctx, table.Delete{Key: outbox.LaneKey(of.UserID, of.Hook)}); err != nil {
+	return w.removeLane(ctx, of)
+}
+
+// removeLane removes the lane of an endpoint that was deleted. An id is never used again.
+func (o *Outbox) removeLane(ctx context.Context, of call) error {
+	if err := o.Store.Delete(ctx, table.Delete{Key: outbox.LaneKey(of.UserID, of.Hook)}); err != nil {
 		return fmt.Errorf("delete the lane: %w", err)
 	}
 	return nil

@@ -25,6 +25,7 @@ const (
 	attrAttempts = "attempts"
 	attrLog      = "log"
 	attrNextAt   = "nextAt"
+	attrAgain    = "again" // of a row OUT#: the id of the request by which its message is sent again
 )
 
 // States of a message.

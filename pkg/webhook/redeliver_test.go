@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"nexus/pkg/item"
+	"nexus/pkg/table"
 	"nexus/pkg/webhook"
 )
 
@@ -129,4 +131,27 @@ func TestEndpoints_haveAWorkerCalledBeforeTheyPutWhatItSends(t *testing.T) {
 		f.Len(f.got, sent+1, name)
 		f.Empty(f.rows("OUT"), name)
 	}
+}
+
+func TestEndpoints_sendAgainWhatALateWorkerWasAnsweredBefore(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.hook(hook1)
+	f.apply(f.task("task_a", 1))
+	f.answer = func(received) (*http.Response, error) {
+		if len(f.got) == 1 { // another worker ends the message while this one waits, and its user asks for it again
+			message := f.message()
+			f.NoError(f.store.Delete(t.Context(), table.Delete{Key: f.rows("OUT")[0].Key()}))
+			message["state"] = item.String(webhook.StateDone)
+			f.put(message)
+			n, _, err := f.endpoints.Redeliver(t.Context(), user, hook1, webhook.Filter{}, "", false)
+			f.NoError(err)
+			f.Equal(1, n)
+		}
+		return reply(200), nil
+	}
+	f.work()
+	f.Len(f.got, 2)
+	f.Equal(webhook.StateDone, f.message().Str("state"))
+	f.Empty(f.rows("OUT"))
 }

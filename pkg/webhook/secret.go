@@ -95,8 +95,8 @@ func (m Master) KeysOf(user string, hook item.Item) Keys {
 // Attributes returns those of the rows that a [Worker] writes, and of an endpoint those that disabling it writes.
 func Attributes() []string {
 	return []string{
-		attrType, attrBody, attrState, attrReason, attrAttempts, attrLog, attrNextAt, attrLeaseOwner, attrLeaseUntil,
-		attrFailures, attrOpened, attrOpenUntil, attrFailingSince, attrCountedAt, attrOfActive, attrCalledAt,
+		attrType, attrBody, attrState, attrReason, attrAttempts, attrLog, attrNextAt, attrAgain, attrLeaseOwner,
+		attrLeaseUntil, attrFailures, attrOpened, attrOpenUntil, attrFailingSince, attrCountedAt, attrOfActive, attrCalledAt,
 		entity.AttrTTL, entity.AttrStatus, entity.AttrVersion, entity.AttrUpdatedAt, entity.AttrEditVersion,
 		entity.AttrSystemVersion, entity.AttrRestoredAt,
 	}

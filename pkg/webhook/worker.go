@@ -209,9 +209,14 @@ func readPending(row item.Item) (pending, error) {
 	return p, nil
 }
 
-// asRead is the condition that the row is as it was read: it exists, and no attempt was counted since.
+// asRead is the condition that the row is as it was read: it exists, no attempt was counted since, and its message has
+// not ended and become pending again.
 func (p pending) asRead() table.Condition {
-	return table.Exists(table.Equal(attrAttempts, item.Int(p.attempts)))
+	again := table.Missing(attrAgain)
+	if id, ok := p.row[attrAgain]; ok {
+		again = table.Equal(attrAgain, id)
+	}
+	return table.Exists(table.Equal(attrAttempts, item.Int(p.attempts)), again)
 }
 
 // waiting holds the messages that a lane has to send.

@@ -214,9 +214,6 @@ func (j *Judge) checkContent(m *message, b body, r *Record, states []state) {
 			j.breach("body", m.key.hookKey, m.id, "a full body of %d bytes has no %s: %s", size, name, m.body)
 		}
 	}
-	if id := idOf(r.image(), r.SK); text(b.Data, "id") != id {
-		j.breach("body", m.key.hookKey, m.id, "the body's id is %s, the item's %s", text(b.Data, "id"), id)
-	}
 	if text(b.Data, "entityType") != text(r.image(), "entityType") {
 		j.breach("body", m.key.hookKey, m.id, "the body's entityType is %s", text(b.Data, "entityType"))
 	}

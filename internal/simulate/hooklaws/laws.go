@@ -5,6 +5,7 @@ package hooklaws
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ const (
 	maxAsked     = time.Hour
 	opensAfter   = 5
 	longestOpen  = time.Hour
+	strayFor     = 10 * time.Minute // that long a lane may outlive its endpoint before a verification removes it
 )
 
 // waits[k] is how long the attempt after k failed ones waits. Each may differ by a tenth.
@@ -63,6 +65,8 @@ type Change struct {
 type Write struct {
 	At      time.Time
 	By      Author
+	Worker  int // the number of the call that writes, if it is the worker's
+	OutRead int // as in a Request
 	Changes []Change
 }
 
@@ -89,16 +93,20 @@ type Handled struct {
 	At         time.Time
 	Sequence   string // of the record, or empty
 	DeliveryID string
+	Began      int // the moment at which the consumer began ([Judge.Moment])
 }
 
-// Request is one that was sent to a receiver, whether or not it arrived. ID pairs it with its answer.
+// Request is one that was sent to a receiver, whether or not it arrived. ID pairs it with its answer. To is the address
+// to which a connection was made; the zero one if to none.
 type Request struct {
 	At          time.Time
 	Begun       time.Time // when its sender began it: a request may stand still before it arrives
 	ID          int
+	Worker      int // the number of the call that sends: no two calls of the worker have the same
 	Method, URL string
 	Header      map[string][]string // names as the standard writes them, in small letters
 	Body        []byte
+	To          netip.Addr
 	// HookRead and OutRead are the moments at which the sender last read the endpoint and the outbox ([Judge.Moment]).
 	HookRead, OutRead int
 }
@@ -111,19 +119,15 @@ type Answer struct {
 	RetryAfter string
 }
 
-// Crash says that a worker for a user ended at some call, or that one of its calls failed: its last outcomes may be
-// unwritten.
-type Crash struct {
-	At   time.Time
-	User string
-}
-
 // Secrets are those of one generation, as the user was told them.
 type Secrets struct {
 	User, Hook        string
 	Generation        int
 	Symmetric, Public string // whsec_…, whpk_…
 }
+
+// Tried says that a user asked for a message by which to try an endpoint, and was answered its id.
+type Tried struct{ User, Hook, ID string }
 
 // Quiet says that all work has come to its end.
 type Quiet struct{ At time.Time }
@@ -133,10 +137,6 @@ type Tolerance struct {
 	Clock time.Duration // by how much two clocks differ
 	Stale time.Duration // how old that may be what a worker has read when it sends
 	Room  int           // pending messages of an endpoint; 10,000 if it is 0
-	// AreSlow says that a worker may send when its lease is over. Its answer then counts for nothing. Which worker holds
-	// the lane is not visible from outside, so the rules of the lease, of the breaker, of counted attempts and of an
-	// end by answers do not apply.
-	AreSlow bool
 }
 
 // Judge keeps what it has seen. The zero value is not ready: see New.
@@ -151,9 +151,10 @@ type Judge struct {
 	open      map[int]*attempt
 	secrets   map[hookKey][]Secrets
 	unsigned  []unsigned
+	tried     []Tried
 	gone      map[string]bool
-	crashes   map[string]time.Time // the last one, by user
-	seen      int                  // observations
+	workers   map[workerKey]*worker
+	seen      int // observations
 	found     []Violation
 }
 
@@ -179,11 +180,11 @@ func New(t Tolerance) *Judge {
 		open:      map[int]*attempt{},
 		secrets:   map[hookKey][]Secrets{},
 		gone:      map[string]bool{},
-		crashes:   map[string]time.Time{},
+		workers:   map[workerKey]*worker{},
 	}
 }
 
-// See takes the next observation: a Write, Record, Due, Handled, Request, Answer, Crash, Secrets or Quiet.
+// See takes the next observation: a Write, Record, Due, Handled, Request, Answer, Secrets, Tried or Quiet.
 func (j *Judge) See(observation any) {
 	j.seen++
 	switch o := observation.(type) {
@@ -202,13 +203,13 @@ func (j *Judge) See(observation any) {
 		j.request(o)
 	case Answer:
 		j.answer(o)
-	case Crash:
-		j.crashes[o.User] = o.At
 	case Secrets:
 		key := hookKey{o.User, o.Hook}
 		if !slices.Contains(j.secrets[key], o) {
 			j.secrets[key] = append(j.secrets[key], o)
 		}
+	case Tried:
+		j.tried = append(j.tried, o)
 	case Quiet:
 		j.quiet(o)
 	default:

@@ -2,6 +2,7 @@ package hooklaws_test
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +43,7 @@ func TestJudge_findsNothingInGoodStories(t *testing.T) {
 		"a worker dies before it writes the outcome": func(s *story) {
 			m := s.made("task_1", 1)
 			s.send(m)
-			s.judge.See(hooklaws.Crash{At: s.now, User: "ann"})
-			s.pass(time.Minute)
+			s.nextLease()
 			s.delivered(m)
 		},
 		"an endpoint that says 410 is disabled": func(s *story) {
@@ -64,7 +64,7 @@ func TestJudge_findsNothingInGoodStories(t *testing.T) {
 		},
 		"the breaker opens, and a probe closes it": func(s *story) {
 			m := s.breakerOpens(5)
-			s.pass(time.Minute)
+			s.pass(waits[4])
 			s.delivered(m)
 			s.setLane(row{"opened": int64(0), "openUntil": nil})
 		},
@@ -81,6 +81,22 @@ func TestJudge_findsNothingInGoodStories(t *testing.T) {
 			s.pass(30 * 24 * time.Hour)
 			m.row["state"], m.row["reason"], m.row["ttl"] = "dead", "late", s.now.Add(30*24*time.Hour).Unix()
 			s.write(hooklaws.Service, m, nil, nil, m.row, nil)
+		},
+		"a late worker's answer counts for nothing": func(s *story) {
+			m := s.made("task_1", 1)
+			request := s.send(m)
+			s.nextLease()
+			s.answer(request, 500)
+			s.delivered(m)
+			s.setLane(row{})
+		},
+		"the oldest are dead where too many wait": func(s *story) {
+			s.start(1)
+			m := s.made("task_1", 1)
+			s.pass(time.Second)
+			other := s.made("task_2", 1)
+			s.ended(m, "dead", "full")
+			s.delivered(other)
 		},
 		"a user who leaves is owed nothing": func(s *story) {
 			s.judge.Leave("ann")
@@ -108,13 +124,27 @@ var waits = []time.Duration{
 	20 * time.Hour, 24 * time.Hour,
 }
 
-// breakerOpens has so many messages fail, and the breaker open for a minute.
-func (s *story) breakerOpens(failures int) *message {
+// failsOften has so many attempts of a message fail.
+func (s *story) failsOften(failures int) *message {
 	m := s.made("task_1", 1)
 	for n := range failures {
-		s.fails(m, waits[n])
 		s.pass(waits[n])
+		s.fails(m, waits[n])
+		if n < failures-1 {
+			s.setLane(row{})
+		}
 	}
+	return m
+}
+
+// busy sends a message, which its receiver answers with the wish to wait.
+func (s *story) busy(m *message, retryAfter string) {
+	s.judge.See(hooklaws.Answer{At: s.now, ID: s.send(m), Status: 503, RetryAfter: retryAfter})
+}
+
+// breakerOpens has so many attempts of a message fail, and the breaker open for a minute.
+func (s *story) breakerOpens(failures int) *message {
+	m := s.failsOften(failures)
 	s.setLane(row{"opened": int64(1), "openUntil": stamp(s.now.Add(time.Minute))})
 	return m
 }
@@ -154,12 +184,12 @@ func TestJudge_namesTheRuleThatARowBreaks(t *testing.T) {
 			s.answer(s.send(m), 301)
 			s.ended(m, "done", "", 301)
 		}},
-		"given up too soon": {"W1", "after 1 attempts", func(s *story) {
+		"given up too soon": {"W1", "when 0 attempts were counted", func(s *story) {
 			m := s.made("task_1", 1)
 			s.answer(s.send(m), 500)
 			s.ended(m, "dead", "failed", 500)
 		}},
-		"full too soon": {"full", "while 0 were pending", func(s *story) { s.ended(s.made("task_1", 1), "dead", "full") }},
+		"full too soon": {"full", "while 1 were pending", func(s *story) { s.ended(s.made("task_1", 1), "dead", "full") }},
 		"an early end": {"ttl", "not 30 days later", func(s *story) {
 			m := s.made("task_1", 1)
 			s.answer(s.send(m), 200)
@@ -172,7 +202,7 @@ func TestJudge_namesTheRuleThatARowBreaks(t *testing.T) {
 			s.answer(s.send(m), 200)
 			s.ended(m, "done", "", 500, 200)
 		}},
-		"a failure that no receiver saw": {"attempts", "no receiver saw", func(s *story) {
+		"a failure that no receiver saw": {"attempts", "its worker did not see", func(s *story) {
 			s.postponed(s.made("task_1", 1), 5*time.Second)
 		}},
 		"a wait too short": {"attempts", "the next attempt is in 5s", func(s *story) {
@@ -180,6 +210,17 @@ func TestJudge_namesTheRuleThatARowBreaks(t *testing.T) {
 			s.fails(m, 5*time.Second)
 			s.pass(5 * time.Second)
 			s.fails(m, 5*time.Second)
+		}},
+		"a wait shorter than asked": {"attempts", "the next attempt is in 5s", func(s *story) {
+			m := s.made("task_1", 1)
+			s.busy(m, "86400")
+			s.postponed(m, 5*time.Second)
+		}},
+		"a failure that another worker saw": {"attempts", "its worker did not see", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 500)
+			s.nextLease()
+			s.postponed(m, 5*time.Second)
 		}},
 		"a wait too long": {"attempts", "the next attempt is in 5m0s", func(s *story) {
 			s.fails(s.made("task_1", 1), 5*time.Minute)
@@ -212,65 +253,143 @@ func TestJudge_namesTheRuleThatARowBreaks(t *testing.T) {
 			s.pass(30 * 24 * time.Hour)
 			s.putMessage(m)
 		}},
-		"an id of another event": {"keys", "is msg_", func(s *story) {
-			m, other := s.message("task_1", 1), s.message("task_2", 1)
-			m.rest = strings.Replace(m.rest, m.id, other.id, 1)
-			s.task("task_1", 1)
-			s.putMessage(m)
-		}},
-		"a message of no record": {"W1", "no record of the user", func(s *story) { s.putMessage(s.message("task_1", 1)) }},
-		"bookkeeping": {"W1", "no record of the user", func(s *story) {
-			s.judge.See(hooklaws.Record{
-				Created: s.now, PK: user, SK: "TASK#task_1",
-				Old: row{"entityType": "TASK", "taskId": "task_1", "version": int64(2)},
-				New: row{"entityType": "TASK", "taskId": "task_1", "version": int64(2), "ttl": int64(5)},
-			})
-			s.putMessage(s.message("task_1", 2))
-		}},
-		"an event of before": {"W1", "before the endpoint's creation", func(s *story) {
-			s.pass(-2 * time.Minute)
-			m := s.message("task_1", 1)
-			s.task("task_1", 1)
-			s.pass(2 * time.Minute)
-			s.putMessage(m)
-		}},
-		"a type not asked for": {"W1", "did not ask for", func(s *story) {
-			s.endpoint(row{"types": []any{"note.*"}})
-			s.pass(time.Second)
-			s.made("task_1", 1)
-		}},
-		"a thin body with a title": {"body", "a thin body has title", func(s *story) {
-			m := s.message("task_1", 1)
-			m.row["body"] = strings.Replace(m.body, `"id"`, `"title":"secret words","id"`, 1)
-			s.task("task_1", 1)
-			s.putMessage(m)
-		}},
-		"a full body without one": {"body", "has no title", func(s *story) {
-			s.endpoint(row{"content": "full"})
-			s.pass(time.Second)
-			s.made("task_1", 1)
-		}},
-		"a body above 20 KB": {"body", "bytes", func(s *story) {
-			m := s.message("task_1", 1)
-			m.row["body"] = strings.Replace(m.body, `"id"`, `"more":"`+strings.Repeat("x", 21_000)+`","id"`, 1)
-			s.task("task_1", 1)
-			s.putMessage(m)
-		}},
 		"a secret is stored": {"secrets", "stores a secret", func(s *story) { s.endpoint(row{"secret": "whsec_AA"}) }},
 		"a generation is left out": {"secrets", "generation 3 follows 1", func(s *story) {
 			s.endpoint(row{"generation": int64(3), "rotatedAt": stamp(s.now)})
 		}},
-		"disabled for nothing": {"W5", "no answer was 410", func(s *story) {
+		"disabled for nothing": {"W5", "failed since never", func(s *story) {
 			s.changeEndpoint(hooklaws.Service, row{"status": "DISABLED", "reason": "failing"})
 		}},
 		"disabled without a reason": {"W5", "without a reason", func(s *story) {
 			s.changeEndpoint(hooklaws.Service, row{"status": "DISABLED"})
 		}},
-		"a breaker that opens early": {"breaker", "opens after 3 failures", func(s *story) { s.breakerOpens(3) }},
-		"a breaker that opens for long": {"breaker", "opening 1 lasts", func(s *story) {
+		"a breaker that opens early": {"breaker", "not 0, after 3 failures", func(s *story) { s.breakerOpens(3) }},
+		"a breaker that opens for nothing": {"breaker", "not 0, after 0 failures", func(s *story) {
+			s.setLane(row{"opened": int64(1), "openUntil": stamp(s.now.Add(time.Minute))})
+		}},
+		"a breaker that stays closed": {"breaker", "not 1, after 5 failures", func(s *story) {
+			s.failsOften(5)
+			s.setLane(row{})
+		}},
+		"a breaker that opens for long": {"breaker", "nothing is let through until", func(s *story) {
+			s.failsOften(5)
 			s.setLane(row{"opened": int64(1), "openUntil": stamp(s.now.Add(time.Hour))})
 		}},
-		"a lane that waits for nothing": {"breaker", "it waits for", func(s *story) {
+		"a lane that does not wait": {"breaker", "until never", func(s *story) {
+			s.busy(s.made("task_1", 1), "60")
+			s.setLane(row{})
+		}},
+		"disabled as gone for nothing": {"W5", "no answer to its worker was 410", func(s *story) {
+			s.changeEndpoint(hooklaws.Service, row{"status": "DISABLED", "reason": "gone"})
+		}},
+		"disabled by who has not the lane": {"W5", "never took the lane", func(s *story) {
+			s.from = 9
+			s.changeEndpoint(hooklaws.Service, row{"status": "DISABLED", "reason": "gone"})
+		}},
+		"left active by 410": {"W5", "it answered 410", func(s *story) {
+			s.answer(s.send(s.made("task_1", 1)), 410)
+			s.setLane(row{})
+		}},
+		"left active after 5 days": {"W5", "has failed since", func(s *story) {
+			m := s.made("task_1", 1)
+			s.fails(m, waits[0])
+			s.setLane(row{})
+			s.pass(6 * 24 * time.Hour)
+			s.fails(m, waits[1])
+			s.setLane(row{})
+		}},
+		"a lane that is taken from its worker": {"lease", "another worker has it", func(s *story) { s.lease() }},
+		"a lane of another worker": {"lease", "has not taken it", func(s *story) {
+			s.from = 9
+			s.setLane(row{"leaseUntil": s.now.UnixMilli()})
+		}},
+		"a lane that is removed": {"lane", "its endpoint is there", func(s *story) {
+			s.put(hooklaws.Service, "LANE#"+hook, s.lane, nil)
+		}},
+		"done by an answer to another worker": {"W1", "answered with 2xx", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 200)
+			s.nextLease()
+			s.ended(m, "done", "", 200)
+		}},
+		"done by an answer of before": {"W1", "answered with 2xx", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 200)
+			late := s.from
+			s.nextLease()
+			s.delivered(m)
+			s.again(hooklaws.User, m)
+			s.from = late
+			s.ended(m, "done", "", 200)
+		}},
+		"disabled of one that is active": {"W1", "the endpoint is ACTIVE", func(s *story) {
+			s.ended(s.made("task_1", 1), "dead", "disabled")
+		}},
+		"deleted of one that is there": {"W1", "the endpoint is ACTIVE", func(s *story) {
+			s.ended(s.made("task_1", 1), "dead", "deleted")
+		}},
+		"dead for nothing": {"states", "is no reason", func(s *story) { s.ended(s.made("task_1", 1), "dead", "") }},
+		"full, and not the oldest": {"full", "which is older, is pending", func(s *story) {
+			s.start(1)
+			s.made("task_1", 1)
+			s.pass(time.Second)
+			s.ended(s.made("task_2", 1), "dead", "full")
+		}},
+		"a beginning as done": {"states", "it begins as", func(s *story) {
+			s.putWith(func(m *message) {
+				m.row["state"], m.row["ttl"], m.out = "done", s.now.Add(30*24*time.Hour).Unix(), nil
+			})
+		}},
+		"from dead to done": {"states", "became", func(s *story) {
+			s.endpoint(row{"status": "DISABLED"})
+			m := s.made("task_1", 1)
+			s.ended(m, "dead", "disabled")
+			s.ended(m, "done", "")
+		}},
+		"eleven attempts kept": {"attempts", "it keeps 11", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 200)
+			s.ended(m, "done", "", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 200)
+		}},
+		"no attempt kept": {"attempts", "keeps no attempt", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 200)
+			s.ended(m, "done", "")
+		}},
+		"a long answer kept": {"attempts", "keeps 300 bytes", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 200)
+			is := maps.Clone(m.row)
+			is["state"], is["ttl"] = "done", s.now.Add(30*24*time.Hour).Unix()
+			is["log"] = []any{row{"status": int64(200), "text": strings.Repeat("x", 300)}}
+			s.write(hooklaws.Service, m, m.row, m.out, is, nil)
+		}},
+		"OUT begins with an attempt": {"attempts", "a new OUT counts 1", func(s *story) {
+			s.putWith(func(m *message) { m.out["attempts"] = int64(1) })
+		}},
+		"OUT counts two at once": {"attempts", "counts 2 attempts after 0", func(s *story) {
+			m := s.made("task_1", 1)
+			s.put(hooklaws.Service, "OUT"+m.rest, m.out, row{"attempts": int64(2), "nextAt": stamp(s.now)})
+		}},
+		"OUT after ten attempts": {"attempts", "still in the outbox", func(s *story) {
+			m, nine := s.made("task_1", 1), row{"attempts": int64(9), "nextAt": stamp(s.now)}
+			s.put(hooklaws.Foreign, "OUT"+m.rest, m.out, nine)
+			s.put(hooklaws.Service, "OUT"+m.rest, nine, row{"attempts": int64(10), "nextAt": stamp(s.now)})
+		}},
+		"OUT without a next attempt": {"attempts", "without nextAt", func(s *story) {
+			m := s.made("task_1", 1)
+			s.answer(s.send(m), 500)
+			s.put(hooklaws.Service, "OUT"+m.rest, m.out, row{"attempts": int64(1)})
+		}},
+		"eleven endpoints": {"limits", "has 11 endpoints", func(s *story) {
+			for n := range 10 {
+				s.put(hooklaws.User, "WEBHOOK#whk_a"+strconv.Itoa(n), nil, s.hook)
+			}
+		}},
+		"a rotation without its time": {"secrets", "without rotatedAt", func(s *story) {
+			s.endpoint(row{"generation": int64(2)})
+		}},
+		"a lane that waits for nothing": {"breaker", "not never", func(s *story) {
 			s.setLane(row{"openUntil": stamp(s.now.Add(time.Hour))})
 		}},
 	} {

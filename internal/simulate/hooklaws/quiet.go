@@ -21,15 +21,18 @@ func (j *Judge) quiet(q Quiet) {
 			j.breach("outbox", m.key.hookKey, m.id, "all is quiet, and OUT is there beside state %q", m.state())
 		}
 	}
-	for key, h := range j.hooks {
-		if j.gone[key.user] {
-			continue
+	for _, t := range j.tried {
+		if m := j.byID[t.ID]; m == nil || m.key.hookKey != (hookKey{t.User, t.Hook}) {
+			j.breach("W1", hookKey{t.User, t.Hook}, t.ID, "its user was answered this id, and it is no message")
 		}
-		j.checkDisabled(h)
 	}
 	clear(j.open)
-	for _, h := range j.hooks {
+	for key, h := range j.hooks {
 		h.running = nil
+		isStray := h.now() == nil && h.lane.isThere && !j.gone[key.user]
+		if isStray && q.At.Sub(h.states[len(h.states)-1].from) > strayFor+j.tolerance.Clock {
+			j.breach("lane", key, "", "all is quiet, and there is a lane of an endpoint that was deleted")
+		}
 	}
 }
 
@@ -39,7 +42,7 @@ func (j *Judge) handled(o Handled) {
 	if r := j.sequences[o.Sequence]; r != nil && o.Sequence != "" {
 		user, _, _ := split(r.PK, r.SK)
 		if r.isEvent() {
-			j.checkMissing(user, r.event(), r.Created, r.order, func(m *message) bool {
+			j.checkMissing(user, r.event(), r.Created, r.order, o.Began, func(m *message) bool {
 				return m.version == r.version() && m.typ == r.event() && m.item() == idOf(r.image(), r.SK)
 			})
 		}
@@ -47,20 +50,20 @@ func (j *Judge) handled(o Handled) {
 	}
 	for _, d := range j.dues {
 		if d.DeliveryID == o.DeliveryID {
-			j.checkMissing(d.User, "reminder.due", d.At, d.order, func(m *message) bool {
+			j.checkMissing(d.User, "reminder.due", d.At, d.order, o.Began, func(m *message) bool {
 				return m.version == 0 && text(m.parsed().Data, "deliveryId") == d.DeliveryID
 			})
 		}
 	}
 }
 
-func (j *Judge) checkMissing(user, typ string, at time.Time, order int, isOf func(*message) bool) {
+func (j *Judge) checkMissing(user, typ string, at time.Time, order, began int, isOf func(*message) bool) {
 	if j.gone[user] {
 		return
 	}
 	for key, h := range j.hooks {
-		isOwed := key.user == user && h.order < order && !at.Truncate(time.Second).Before(h.created) &&
-			!slices.ContainsFunc(h.since(order), func(s state) bool {
+		isOwed := key.user == user && h.order <= max(order, began) && !at.Truncate(time.Second).Before(h.created) &&
+			!slices.ContainsFunc(h.since(max(order, h.order)), func(s state) bool {
 				return !isActive(s.row) || !matches(s.row, typ)
 			})
 		if isOwed && !slices.ContainsFunc(slices.Collect(maps.Values(j.messages)), func(m *message) bool {
@@ -68,22 +71,5 @@ func (j *Judge) checkMissing(user, typ string, at time.Time, order int, isOf fun
 		}) {
 			j.breach("W1", key, "", "the event %s was handled, and has no message", typ)
 		}
-	}
-}
-
-// checkDisabled judges W5: an endpoint whose last answer was 410, or that has failed for 5 days, is DISABLED.
-func (j *Judge) checkDisabled(h *hook) {
-	if j.tolerance.AreSlow || !isActive(h.now()) || len(h.answers) == 0 {
-		return
-	}
-	last := h.answers[len(h.answers)-1]
-	if last.order < h.renewed {
-		return
-	}
-	if last.status == 410 {
-		j.breach("W5", h.key, last.message.id, "it answered 410 at %s and is ACTIVE", stamp(last.ended))
-	}
-	if since := h.failingSince(); !since.IsZero() && last.ended.Sub(since) > failingFor+j.tolerance.Clock {
-		j.breach("W5", h.key, last.message.id, "it has failed from %s to %s and is ACTIVE", stamp(since), stamp(last.ended))
 	}
 }

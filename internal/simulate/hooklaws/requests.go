@@ -1,8 +1,6 @@
 package hooklaws
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +17,11 @@ type attempt struct {
 	asked   time.Duration // what Retry-After asked for, at most an hour
 	isProbe bool
 	order   int // of the observation of its request
+	worker  *worker
+	url     string
+	// hookRead and outRead are those of its request.
+	hookRead, outRead int
+	isWritten         bool // its outcome stands in the message's rows
 }
 
 func (a *attempt) isDone() bool { return a.status >= 200 && a.status < 300 }
@@ -46,17 +49,21 @@ func (j *Judge) request(r Request) {
 	if m.row != nil && string(r.Body) != m.body {
 		j.breach("W2", h.key, id, "the body is not the message's: %q, not %q", cut(r.Body), cut([]byte(m.body)))
 	}
-	if len(r.Body) > maxBody {
-		j.breach("body", h.key, id, "the body has %d bytes", len(r.Body))
-	}
 	seconds, err := strconv.ParseInt(one(r.Header["webhook-timestamp"]), 10, 64)
 	if sent := time.Unix(seconds, 0); err != nil || r.Begun.Sub(sent).Abs() > j.tolerance.Clock+time.Second {
 		j.breach("timestamp", h.key, id, "webhook-timestamp %q of an attempt at %s",
 			one(r.Header["webhook-timestamp"]), stamp(r.At))
 	}
 	j.unsigned = append(j.unsigned, unsigned{h, id, r})
-	a := &attempt{message: m, hook: h, began: r.At, order: j.seen}
-	j.checkBreaker(h, a)
+	a := &attempt{
+		message: m, hook: h, began: r.Begun, order: j.seen, url: r.URL, hookRead: r.HookRead, outRead: r.OutRead,
+		worker: j.workers[workerKey{h.key, r.Worker}],
+	}
+	if a.worker == nil {
+		j.breach("lease", h.key, id, "a request by a worker that never took the lane")
+		return
+	}
+	j.checkSender(a, r, recently)
 	m.attempts = append(m.attempts, a)
 	h.running = append(h.running, a)
 	j.open[r.ID] = a
@@ -70,20 +77,6 @@ func one(values []string) string {
 }
 
 func cut(b []byte) []byte { return b[:min(len(b), 120)] }
-
-// checkAddress judges where a request went: no address that could not be an endpoint's (W4, as far as a URL shows it).
-func (j *Judge) checkAddress(r Request, id string) {
-	u, err := url.Parse(r.URL)
-	if err != nil || u.Scheme != "https" || u.User != nil {
-		j.breach("W4", hookKey{}, id, "a request to %s", r.URL)
-		return
-	}
-	_, err = netip.ParseAddr(u.Hostname())
-	isBare := err == nil || u.Hostname() == "localhost"
-	if port := u.Port(); isBare || port != "" && port != "443" && port != "8443" {
-		j.breach("W4", hookKey{}, id, "a request to %s", r.URL)
-	}
-}
 
 // checkTarget judges that the request went to its endpoint, as its user has lately set it.
 func (j *Judge) checkTarget(h *hook, m *message, r Request, recently []state) {
@@ -113,45 +106,8 @@ func (j *Judge) checkMoment(h *hook, m *message, r Request, recently []state) {
 	case m.out != nil && m.outOrder <= r.OutRead && r.At.Before(instant(m.out["nextAt"]).Add(-slack)):
 		j.breach("attempts", h.key, m.id, "a request at %s, before nextAt %v", stamp(r.At), m.out["nextAt"])
 	}
-	failed := attemptsOf(m.out)
-	if m.out != nil && m.outOrder <= r.OutRead && failed > 0 && failed < maxAttempts && !m.failedAt.IsZero() {
-		if due := m.failedAt.Add(waits[failed] * 9 / 10); r.At.Before(due.Add(-slack)) {
-			j.breach("attempts", h.key, m.id, "attempt %d at %s, not before %s", failed+1, stamp(r.At), stamp(due))
-		}
-	}
-	for _, a := range m.attempts {
-		if a.asked > 0 && a.order > m.pending && j.crashes[h.key.user].Before(a.ended) &&
-			r.At.Before(a.ended.Add(a.asked-slack)) {
-			j.breach("attempts", h.key, m.id, "the receiver asked for %s at %s, and was asked at %s",
-				a.asked, stamp(a.ended), stamp(r.At))
-		}
-	}
-	if !j.tolerance.AreSlow && j.crashes[h.key.user].Before(m.pendingAt) {
-		j.checkRepeated(h, m)
-	}
-	// The lane of an endpoint that was deleted is gone with its lease.
-	until := h.lane.leaseUntil
-	if !j.tolerance.AreSlow && h.now() != nil && until.Before(r.Begun.Add(-slack-j.tolerance.Stale)) {
-		j.breach("lease", h.key, m.id, "a request at %s, and the lease is until %s", stamp(r.At), stamp(until))
-	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) }) {
 		j.checkOrder(h, m, r)
-	}
-}
-
-// checkRepeated judges a request in a time without crashes: each attempt before it has failed and is counted.
-func (j *Judge) checkRepeated(h *hook, m *message) {
-	made := 0
-	for _, a := range m.attempts {
-		if a.order > m.pending {
-			made++
-		}
-	}
-	if counted := attemptsOf(m.out); m.isPending() && made > counted {
-		j.breach("attempts", h.key, m.id, "attempt %d, while its row counts %d", made+1, counted)
-	}
-	if made >= maxAttempts {
-		j.breach("attempts", h.key, m.id, "attempt %d", made+1)
 	}
 }
 
@@ -166,30 +122,49 @@ func (j *Judge) checkOrder(h *hook, m *message, r Request) {
 			j.breach("W3", h.key, m.id, "version %d of %s is sent while version %d is pending", m.version, item, other.version)
 		}
 	}
-	for _, a := range h.running {
-		if j.crashes[h.key.user].Before(a.began) {
-			j.breach("W3", h.key, m.id, "a request while that of %s is under way", a.message.id)
+}
+
+// checkSender judges a request by what its worker knows of the lane. A late worker, whose lease has ended, may still
+// send: it knows nothing of what others have done since.
+func (j *Judge) checkSender(a *attempt, r Request, recently []state) {
+	m, key, w, slack := a.message, a.hook.key, a.worker, j.tolerance.Clock+time.Second
+	if until := w.lane.leaseUntil; until.Before(r.At.Add(-slack - j.tolerance.Stale)) {
+		j.breach("lease", key, m.id, "a request at %s, and its worker's lease was until %s", stamp(r.At), stamp(until))
+	}
+	isOrdered := !slices.ContainsFunc(recently, func(s state) bool { return !isFifo(s.row) })
+	for _, other := range a.hook.running {
+		if other.worker == w && isOrdered {
+			j.breach("W3", key, m.id, "a request while that of %s is under way", other.message.id)
+		}
+	}
+	if before := m.unwritten(w); before != nil && before.order > m.outOrder {
+		j.breach("attempts", key, m.id, "a request while the outcome of the one before is not written")
+	}
+	if !slices.ContainsFunc(recently, func(s state) bool { return text(s.row, "activeSince") == w.lane.activeSince }) {
+		return // the lane says what became of another address, or of a time before the endpoint was disabled
+	}
+	if until := w.lane.openUntil; r.Begun.Before(until.Add(-slack)) {
+		j.breach("breaker", key, m.id, "a request at %s, and nothing is let through until %s", stamp(r.Begun), stamp(until))
+	}
+	if a.isProbe = w.lane.opened > 0; !a.isProbe {
+		return
+	}
+	for _, other := range a.hook.running {
+		if other.worker == w && other.isProbe {
+			j.breach("breaker", key, m.id, "a second probe beside that of %s", other.message.id)
 		}
 	}
 }
 
-// checkBreaker judges a request by the breaker that its lane's row shows.
-func (j *Judge) checkBreaker(h *hook, a *attempt) {
-	if j.tolerance.AreSlow || h.lane.activeSince != text(h.now(), "activeSince") {
-		return // what the lane says is of another worker or address, or of a time before the endpoint was disabled
-	}
-	if a.began.Before(h.lane.openUntil.Add(-j.tolerance.Clock - time.Second)) {
-		j.breach("breaker", h.key, a.message.id, "a request at %s, and nothing is let through until %s",
-			stamp(a.began), stamp(h.lane.openUntil))
-	}
-	if a.isProbe = h.lane.isBroken; !a.isProbe {
-		return
-	}
-	for _, other := range h.running {
-		if other.isProbe && j.crashes[h.key.user].Before(other.began) {
-			j.breach("breaker", h.key, a.message.id, "a second probe beside that of %s", other.message.id)
+// unwritten returns the last attempt of a message by a worker, if it has ended and its outcome is not written; nil for
+// none.
+func (m *message) unwritten(w *worker) *attempt {
+	for _, a := range slices.Backward(m.attempts) {
+		if a.worker == w && !a.ended.IsZero() && !a.isWritten {
+			return a
 		}
 	}
+	return nil
 }
 
 // answer takes the end of a request.
@@ -204,7 +179,7 @@ func (j *Judge) answer(o Answer) {
 		a.asked = min(retryAfter(o.RetryAfter, o.At), maxAsked)
 	}
 	a.hook.running = slices.DeleteFunc(a.hook.running, func(other *attempt) bool { return other == a })
-	a.hook.answers = append(a.hook.answers, a)
+	a.worker.uncounted = append(a.worker.uncounted, a)
 }
 
 // retryAfter reads the header by RFC 9110: seconds or a date. 0 if it says neither.

@@ -1,6 +1,8 @@
 package hooklaws_test
 
 import (
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +20,22 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 			s.put(hooklaws.Foreign, "MSG"+m.rest, m.row, nil)
 			s.send(m)
 		}},
+		"of no endpoint": {"fence", "no endpoint was ever there", func(s *story) {
+			m := s.message("task_1", 1)
+			m.rest = strings.Replace(m.rest, hook, "whk_2", 1)
+			s.put(hooklaws.Foreign, "OUT"+m.rest, nil, m.out)
+			s.send(m)
+		}},
+		"with another method": {"W2", "the method is GET", func(s *story) {
+			s.method = "GET"
+			s.send(s.made("task_1", 1))
+		}},
+		"to what is no address": {"W4", "a request to :", func(s *story) { s.sentTo(":") }},
+		"to an endpoint that is deleted": {"target", `the endpoint's url is ""`, func(s *story) {
+			m := s.made("task_1", 1)
+			s.put(hooklaws.User, "WEBHOOK#"+hook, s.hook, nil)
+			s.send(m)
+		}},
 		"with another body": {"W2", "the body is not the message's", func(s *story) {
 			m := s.made("task_1", 1)
 			m.body += " "
@@ -30,10 +48,14 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 			s.skip = -5 * time.Second
 			s.send(m)
 		}},
-		"to http":           {"W4", "http://", func(s *story) { s.sentTo("http://a.example/") }},
-		"to a bare address": {"W4", "10.0.0.1", func(s *story) { s.sentTo("https://10.0.0.1/") }},
-		"to another port":   {"W4", ":22", func(s *story) { s.sentTo("https://a.example:22/") }},
-		"with a password":   {"W4", "ann:p@", func(s *story) { s.sentTo("https://ann:p@a.example/") }},
+		"to http":             {"W4", "http://", func(s *story) { s.sentTo("http://a.example/") }},
+		"to a bare address":   {"W4", "10.0.0.1", func(s *story) { s.sentTo("https://10.0.0.1/") }},
+		"to another port":     {"W4", ":22", func(s *story) { s.sentTo("https://a.example:22/") }},
+		"with a password":     {"W4", "ann:p@", func(s *story) { s.sentTo("https://ann:p@a.example/") }},
+		"to loopback":         {"W4", "a connection to 127.0.0.1", func(s *story) { s.connected("127.0.0.1") }},
+		"to a mapped address": {"W4", "a connection to ::ffff:8.8.8.8", func(s *story) { s.connected("::ffff:8.8.8.8") }},
+		"to link-local":       {"W4", "a connection to fe80::1", func(s *story) { s.connected("fe80::1") }},
+		"to NAT64":            {"W4", "a connection to 64:ff9b::a00:1", func(s *story) { s.connected("64:ff9b::a00:1") }},
 		"to where a redirect leads": {"target", "elsewhere", func(s *story) {
 			m := s.made("task_1", 1)
 			s.url = "https://elsewhere.example/"
@@ -56,22 +78,18 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 			s.fails(m, 5*time.Second)
 			s.send(m)
 		}},
-		"before the receiver wishes": {"attempts", "asked for 1h0m0s", func(s *story) {
-			m := s.made("task_1", 1)
-			s.judge.See(hooklaws.Answer{At: s.now, ID: s.send(m), Status: 503, RetryAfter: "86400"})
-			s.postponed(m, time.Hour)
-			s.put(hooklaws.Foreign, "OUT"+m.rest, m.out, row{"attempts": int64(1), "nextAt": stamp(s.now)})
-			s.pass(10 * time.Minute)
-			s.send(m)
-		}},
-		"while the first is not counted": {"attempts", "while its row counts 0", func(s *story) {
+		"while the first is not counted": {"attempts", "is not written", func(s *story) {
 			m := s.made("task_1", 1)
 			s.answer(s.send(m), 500)
 			s.pass(time.Hour)
 			s.send(m)
 		}},
-		"without the lease": {"lease", "the lease is until", func(s *story) {
+		"without the lease": {"lease", "its worker's lease was until", func(s *story) {
 			s.setLane(row{"leaseUntil": int64(0)})
+			s.send(s.made("task_1", 1))
+		}},
+		"by who never had it": {"lease", "never took the lane", func(s *story) {
+			s.from = 9
 			s.send(s.made("task_1", 1))
 		}},
 		"while the breaker is open": {"breaker", "nothing is let through", func(s *story) {
@@ -80,7 +98,7 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 		}},
 		"beside a probe": {"breaker", "a second probe", func(s *story) {
 			m := s.breakerOpens(5)
-			s.pass(time.Minute)
+			s.pass(waits[4])
 			s.send(m)
 			s.send(s.made("task_9", 1))
 		}},
@@ -122,6 +140,12 @@ func TestJudge_namesTheRuleThatARequestBreaks(t *testing.T) {
 	}
 }
 
+// connected sends a message to an address.
+func (s *story) connected(to string) {
+	s.to = netip.MustParseAddr(to)
+	s.send(s.made("task_1", 1))
+}
+
 // sentTo gives the endpoint an address and sends a message to it.
 func (s *story) sentTo(url string) {
 	s.url = url
@@ -144,22 +168,16 @@ func TestJudge_namesWhatIsMissingWhenAllIsQuiet(t *testing.T) {
 			s.judge.See(hooklaws.Handled{At: s.now, DeliveryID: "d"})
 		}},
 		"an end": {"W1", "it is pending", func(s *story) { s.made("task_1", 1) }},
-		"an end by 410": {"W5", "answered 410", func(s *story) {
+		"the end of OUT": {"outbox", "OUT is there beside", func(s *story) {
 			m := s.made("task_1", 1)
-			s.answer(s.send(m), 410)
-			s.postponed(m, 5*time.Second)
-			s.pass(5 * time.Second)
-			s.put(hooklaws.Foreign, "OUT"+m.rest, m.out, nil)
 			s.put(hooklaws.Foreign, "MSG"+m.rest, m.row, nil)
 		}},
-		"an end after 5 days": {"W5", "has failed from", func(s *story) {
-			for n := range 7 {
-				m := s.made("task_1", n+1)
-				s.fails(m, 5*time.Second)
-				s.put(hooklaws.Foreign, "OUT"+m.rest, m.out, nil)
-				s.put(hooklaws.Foreign, "MSG"+m.rest, m.row, nil)
-				s.pass(24 * time.Hour)
-			}
+		"the end of a lane": {"lane", "of an endpoint that was deleted", func(s *story) {
+			s.put(hooklaws.User, "WEBHOOK#"+hook, s.hook, nil)
+			s.pass(time.Hour)
+		}},
+		"a message by which to try it": {"W1", "was answered this id", func(s *story) {
+			s.judge.See(hooklaws.Tried{User: "ann", Hook: hook, ID: "msg_A"})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

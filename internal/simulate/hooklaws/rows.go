@@ -19,7 +19,6 @@ type message struct {
 	outAt     time.Time // when its outbox row last changed
 	outOrder  int       // and the number of that observation
 	attempts  []*attempt
-	failedAt  time.Time // when the last failure was written
 }
 
 func (m *message) state() string { return text(m.row, "state") }
@@ -66,20 +65,20 @@ func (j *Judge) checkKey(m *message, parts []string) {
 
 // write takes a write of the table, then judges each message that it touched as a whole.
 func (j *Judge) write(w Write) {
-	was := map[*message]string{} // the state of each message that is touched
+	was := map[*message]before{} // of each message that is touched
 	for _, c := range w.Changes {
 		user, kind, rest := split(c.PK, c.SK)
 		switch kind {
 		case "WEBHOOK":
-			j.changed(w.At, w.By, user, rest, c)
+			j.changed(w, user, rest, c)
 		case "LANE":
-			j.laneChanged(w.At, w.By, user, rest, c)
+			j.laneChanged(w, user, rest, c)
 		case "MSG":
 			if m := j.message(user, rest); m != nil {
 				note(was, m)
 				m.row = c.New
 				if w.By != Foreign {
-					j.moved(m, w, c)
+					j.moved(m, w, c, was[m].failed)
 				}
 			}
 		case "OUT":
@@ -94,8 +93,9 @@ func (j *Judge) write(w Write) {
 		}
 	}
 	for m, before := range was {
-		if m.isPending() && before != "pending" {
-			m.pendingAt, m.pending, m.failedAt = w.At, j.seen, time.Time{}
+		j.countWaiting(m, before.state == "pending")
+		if m.isPending() && before.state != "pending" {
+			m.pendingAt, m.pending = w.At, j.seen
 		}
 		if w.By == Foreign || j.gone[m.key.user] {
 			continue
@@ -106,14 +106,40 @@ func (j *Judge) write(w Write) {
 	}
 }
 
-func note(was map[*message]string, m *message) {
+// before is what a message was before a write.
+type before struct {
+	state  string
+	failed int // attempts, by its OUT row
+}
+
+func note(was map[*message]before, m *message) {
 	if _, ok := was[m]; !ok {
-		was[m] = m.state()
+		was[m] = before{m.state(), attemptsOf(m.out)}
+	}
+}
+
+// countWaiting counts what is pending of an endpoint.
+func (j *Judge) countWaiting(m *message, was bool) {
+	h := j.hooks[m.key.hookKey]
+	if h == nil {
+		return
+	}
+	if h.waiting > j.tolerance.Room {
+		h.crowded = j.seen
+	}
+	switch is := m.isPending(); {
+	case is && !was:
+		h.waiting++
+	case was && !is:
+		h.waiting--
+	}
+	if h.waiting > j.tolerance.Room {
+		h.crowded = j.seen
 	}
 }
 
 // moved judges a change of a MSG row.
-func (j *Judge) moved(m *message, w Write, c Change) {
+func (j *Judge) moved(m *message, w Write, c Change, failed int) {
 	key := m.key.hookKey
 	if c.New == nil {
 		if end := instant(c.Old["ttl"]); end.IsZero() || w.At.Before(end.Add(-j.tolerance.Clock)) {
@@ -141,7 +167,7 @@ func (j *Judge) moved(m *message, w Write, c Change) {
 	case "pending>done":
 		j.done(m, w)
 	case "pending>dead":
-		j.dead(m, w)
+		j.dead(m, w, failed)
 	case "done>pending", "dead>pending":
 		if w.By != User {
 			j.breach("redeliver", key, m.id, "the service made a %s message pending again", was)
@@ -170,58 +196,66 @@ func (j *Judge) born(m *message, w Write) {
 	j.checkBody(m, w.At)
 }
 
-// done judges that a message was delivered: some attempt since it became pending has a 2xx.
-func (j *Judge) done(m *message, w Write) {
-	for _, a := range m.attempts {
-		if a.isDone() && a.order > m.pending {
-			j.checkKept(m)
-			return
-		}
+// outcome returns the attempt whose outcome a worker writes: its own last one, of a message that it has read since that
+// became pending. Nil for none.
+func (j *Judge) outcome(m *message, w Write) *attempt {
+	a := m.unwritten(j.workers[workerKey{m.key.hookKey, w.Worker}])
+	if a == nil || a.outRead < m.pending {
+		return nil
 	}
-	j.breach("W1", m.key.hookKey, m.id, "done, and no attempt since %s was answered with 2xx", stamp(m.pendingAt))
+	a.isWritten = true
+	return a
 }
 
-// dead judges that a message may be given up.
-func (j *Judge) dead(m *message, w Write) {
+// done judges that a message was delivered: the worker that says so was answered with 2xx.
+func (j *Judge) done(m *message, w Write) {
+	if a := j.outcome(m, w); a == nil || !a.isDone() {
+		j.breach("W1", m.key.hookKey, m.id, "done, and no attempt of its worker since %s was answered with 2xx",
+			stamp(m.pendingAt))
+	}
 	j.checkKept(m)
-	reason := text(m.row, "reason")
-	if reason == "" {
-		j.breach("states", m.key.hookKey, m.id, "dead without a reason")
-	}
-	tried := 0
-	for _, a := range m.attempts {
-		if !a.ended.IsZero() && !a.isDone() && a.order > m.pending {
-			tried++
-		}
-	}
-	if tried >= maxAttempts {
-		return
-	}
-	h := j.hooks[m.key.hookKey]
+}
+
+// dead judges that a message may be given up. failed is the number of attempts that its OUT row counted.
+func (j *Judge) dead(m *message, w Write, failed int) {
+	j.checkKept(m)
+	h, key := j.hooks[m.key.hookKey], m.key.hookKey
 	if h == nil {
 		return
 	}
-	for _, s := range h.during(w.At.Add(-j.tolerance.Stale), w.At) {
-		if !isActive(s.row) {
-			return
+	switch reason := text(m.row, "reason"); reason {
+	case "failed":
+		if a := j.outcome(m, w); a == nil || a.isDone() || failed != maxAttempts-1 {
+			j.breach("W1", key, m.id, "dead (failed) when %d attempts were counted", failed)
 		}
-	}
-	if reason == "full" {
-		if n := j.pendingOf(m.key.hookKey); n < j.tolerance.Room {
-			j.breach("full", m.key.hookKey, m.id, "given up as full while %d were pending", n)
+	case "disabled":
+		if h.now() == nil || isActive(h.now()) {
+			j.breach("W1", key, m.id, "dead (disabled), and the endpoint is %s", statusOf(h.now()))
 		}
-		return
+	case "deleted":
+		if h.now() != nil {
+			j.breach("W1", key, m.id, "dead (deleted), and the endpoint is %s", statusOf(h.now()))
+		}
+	case "full":
+		j.full(h, m, w)
+	default:
+		j.breach("states", key, m.id, "dead (%s), which is no reason", reason)
 	}
-	j.breach("W1", m.key.hookKey, m.id, "dead (%s) after %d attempts at an active endpoint", reason, tried)
 }
 
-func (j *Judge) pendingOf(key hookKey) (n int) {
-	for _, m := range j.messages {
-		if m.key.hookKey == key && m.isPending() {
-			n++
+// full judges that a message is one too many: more were pending since its worker took the lane, and none that is older
+// and that the worker saw is pending.
+func (j *Judge) full(h *hook, m *message, w Write) {
+	by := j.workers[workerKey{h.key, w.Worker}]
+	if h.waiting <= j.tolerance.Room && (by == nil || h.crowded < by.taken) {
+		j.breach("full", h.key, m.id, "given up as full while %d were pending", h.waiting)
+	}
+	for _, other := range j.messages {
+		if other.key.hookKey == h.key && other.isPending() && other.key.rest < m.key.rest &&
+			max(other.pending, other.outOrder) <= w.OutRead {
+			j.breach("full", h.key, m.id, "given up as full, and %s, which is older, is pending", other.id)
 		}
 	}
-	return n
 }
 
 // checkKept compares the attempts that an ended message keeps with those that its receiver saw.
@@ -270,7 +304,6 @@ func (j *Judge) waiting(m *message, w Write, c Change) {
 	case is >= maxAttempts:
 		j.breach("attempts", key, m.id, "%d attempts failed, and it is still in the outbox", is)
 	case c.Old != nil && is == was+1:
-		m.failedAt = w.At
 		j.checkWait(m, w, is)
 	}
 }
@@ -285,36 +318,15 @@ func (j *Judge) checkWait(m *message, w Write, failed int) {
 		j.breach("attempts", key, m.id, "OUT without nextAt")
 		return
 	}
-	earliest, latest := wait*9/10, wait*11/10
-	var last *attempt
-	for _, a := range m.attempts {
-		if !a.ended.IsZero() && !a.isDone() {
-			last = a
-		}
-	}
-	if last == nil || m.counted(failed) {
-		j.breach("attempts", key, m.id, "OUT counts failure %d, which no receiver saw", failed)
+	last := j.outcome(m, w)
+	if last == nil || last.isDone() {
+		j.breach("attempts", key, m.id, "OUT counts failure %d, which its worker did not see", failed)
 		return
 	}
-	earliest, latest = max(earliest, last.asked), max(latest, last.asked)
-	d := next.Sub(w.At)
-	slack := j.tolerance.Clock + time.Second
-	if h := j.hooks[key]; h != nil {
-		latest = max(latest, h.lane.openUntil.Sub(w.At))
-	}
+	earliest, latest := max(wait*9/10, last.asked), max(wait*11/10, last.asked)
+	d, slack := next.Sub(w.At), j.tolerance.Clock+time.Second
 	if d < earliest-slack-w.At.Sub(last.ended) || d > latest+slack {
 		j.breach("attempts", key, m.id, "after failure %d the next attempt is in %s, not %s to %s", failed, d, earliest,
 			latest)
 	}
-}
-
-// counted reports whether receivers saw fewer failures since the message became pending than its row counts.
-func (m *message) counted(failed int) bool {
-	seen := 0
-	for _, a := range m.attempts {
-		if !a.ended.IsZero() && !a.isDone() && a.order > m.pending {
-			seen++
-		}
-	}
-	return seen < failed
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,18 +28,20 @@ type row = map[string]any
 
 // story tells a judge what happens to one endpoint of one user.
 type story struct {
-	t     *testing.T
-	judge *hooklaws.Judge
-	now   time.Time
-	begin time.Time
-	hook  row
-	lane  row
-	sent  int
-	url   string
-	skip  time.Duration // added to webhook-timestamp
-	lost  string        // a kind of signature that is left out
-	by    int           // the generation that signs
-	later []int         // generations that sign, too
+	t           *testing.T
+	judge       *hooklaws.Judge
+	now         time.Time
+	begin       time.Time
+	hook        row
+	lane        row
+	sent        int
+	url, method string
+	to          netip.Addr
+	skip        time.Duration // added to webhook-timestamp
+	lost        string        // a kind of signature that is left out
+	by          int           // the generation that signs
+	later       []int         // generations that sign, too
+	from        int           // the worker that acts
 }
 
 // message is one of the story, with its rows as they are.
@@ -50,22 +53,31 @@ type message struct {
 func newStory(t *testing.T) *story {
 	t.Helper()
 	begin := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s := &story{
-		t: t, now: begin, begin: begin, by: 1, url: "https://a.example/1",
-		judge: hooklaws.New(hooklaws.Tolerance{Clock: 2 * time.Second, Stale: 10 * time.Second}),
-	}
+	s := &story{t: t, now: begin, begin: begin, by: 1, url: "https://a.example/1", method: "POST",
+		to: netip.MustParseAddr("93.184.216.34")}
+	s.start(0)
+	return s
+}
+
+// start begins the story, with a judge who lets so many messages wait.
+func (s *story) start(room int) {
+	s.judge = hooklaws.New(hooklaws.Tolerance{Clock: 2 * time.Second, Stale: 10 * time.Second, Room: room})
+	s.hook, s.lane = nil, nil
 	s.endpoint(row{})
 	s.pass(time.Minute)
 	s.lease()
-	return s
 }
 
 func (s *story) pass(d time.Duration) { s.now = s.now.Add(d) }
 
 func (s *story) put(by hooklaws.Author, sk string, was, is row) hooklaws.Change {
 	c := hooklaws.Change{PK: user, SK: sk, Old: was, New: is}
-	s.judge.See(hooklaws.Write{At: s.now, By: by, Changes: []hooklaws.Change{c}})
+	s.see(by, c)
 	return c
+}
+
+func (s *story) see(by hooklaws.Author, changes ...hooklaws.Change) {
+	s.judge.See(hooklaws.Write{At: s.now, By: by, Worker: s.from, OutRead: s.judge.Moment(), Changes: changes})
 }
 
 // endpoint changes the endpoint, or makes it.
@@ -109,7 +121,18 @@ func (s *story) setLane(change row) {
 	s.put(hooklaws.Service, "LANE#"+hook, was, s.lane)
 }
 
-func (s *story) lease() { s.setLane(row{"leaseUntil": s.now.Add(1000 * time.Hour).UnixMilli()}) }
+// lease has the worker take the lane, or another one after it.
+func (s *story) lease() {
+	s.from++
+	s.setLane(row{"leaseOwner": fmt.Sprint(s.from), "leaseUntil": s.now.Add(1000 * time.Hour).UnixMilli()})
+}
+
+// nextLease has another worker take the lane, whose lease is over.
+func (s *story) nextLease() {
+	s.setLane(row{"leaseUntil": s.now.UnixMilli()})
+	s.pass(time.Minute)
+	s.lease()
+}
 
 // task makes a version of a task, and has it reach the stream.
 func (s *story) task(id string, version int) {
@@ -153,6 +176,17 @@ func (s *story) made(id string, version int) *message {
 	return m
 }
 
+// putWith puts the message of a new task with a change.
+func (s *story) putWith(change func(m *message)) {
+	m := s.message("task_1", 1)
+	s.task("task_1", 1)
+	change(m)
+	s.putMessage(m)
+}
+
+// replace replaces a part of the body.
+func (m *message) replace(part, by string) { m.row["body"] = strings.Replace(m.body, part, by, 1) }
+
 func (s *story) putMessage(m *message) {
 	s.write(hooklaws.Service, m, nil, nil, m.row, m.out)
 }
@@ -162,7 +196,7 @@ func (s *story) write(by hooklaws.Author, m *message, oldRow, oldOut, newRow, ne
 	if oldOut != nil || newOut != nil {
 		changes = append(changes, hooklaws.Change{PK: user, SK: "OUT" + m.rest, Old: oldOut, New: newOut})
 	}
-	s.judge.See(hooklaws.Write{At: s.now, By: by, Changes: changes})
+	s.see(by, changes...)
 	m.row, m.out = newRow, newOut
 }
 
@@ -184,7 +218,7 @@ func (s *story) send(m *message) int {
 		}
 	}
 	s.judge.See(hooklaws.Request{
-		At: s.now, Begun: s.now, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: "POST",
+		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: s.method, To: s.to,
 		URL: s.url, Body: []byte(m.body), Header: map[string][]string{
 			"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
 		}})

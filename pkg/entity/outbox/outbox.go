@@ -79,6 +79,9 @@ func Messages() string { return entity.ItemPrefix(RowMessage) }
 // Outs begins the sort keys of what is to be sent to all endpoints.
 func Outs() string { return entity.ItemPrefix(RowOut) }
 
+// Lanes begins the sort keys of the lanes of all endpoints.
+func Lanes() string { return entity.ItemPrefix(RowLane) }
+
 // LaneKey returns the key of the row with the state of an endpoint's lane.
 func LaneKey(user, hook string) item.Key {
 	return item.Key{PK: entity.UserPK(user), SK: entity.SortKey{

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"strings"
 	"time"
 
 	"nexus/pkg/table"
@@ -15,13 +16,13 @@ type Stored struct {
 }
 
 // Stored returns the content of the table and each of its indexes, the table first: of the present rows those that TTL
-// has not removed by the instant.
-func (s *Store) Stored(by time.Time) []Stored {
+// has not removed by the instant. It counts rows alone whose sort keys begin with the prefix.
+func (s *Store) Stored(by time.Time, prefix string) []Stored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	stays := func(r *row) bool {
 		seconds, expires := s.expiresAt(r)
-		return !expires || seconds >= by.Unix()
+		return strings.HasPrefix(r.item.Key().SK, prefix) && (!expires || seconds >= by.Unix())
 	}
 	whole := Stored{Index: table.Base}
 	s.base.each(func(r *row) {
