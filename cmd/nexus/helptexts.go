@@ -49,8 +49,8 @@ var helpTexts = kong.Vars{
 	"smoke_api": "Where the API is: https://….execute-api.us-east-1.amazonaws.com, or " +
 		"http://127.0.0.1:8080.",
 	"parked_dev": "The local system that runs there: http://127.0.0.1:8080.",
-	"parked_filter": "What is meant: consumer, user, a part of the reason, or the name of one object, as NAME=TEXT with " +
-		"commas between.",
+	"parked_filter": "What is meant: consumer, user, a part of the reason, or the name of one object, as " +
+		"NAME=TEXT; repeatable.",
 	"erase_dev": "Erase inside the process that runs there, http://127.0.0.1:8080. Either this, --data or " +
 		"--endpoint is needed.",
 	"erase_data": "Erase in the data directory of a local system that does not run: .nexus. The system is started " +

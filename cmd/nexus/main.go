@@ -101,7 +101,12 @@ func run(ctx context.Context, args []string, out outputs) int {
 		return exitDone
 	}
 	if err != nil {
-		fmt.Fprintf(out.messages, "nexus: %v (nexus --help says what there is)\n", err)
+		command := parser.Model.FullPath()
+		var of *kong.ParseError
+		if errors.As(err, &of) && of.Context != nil && of.Context.Selected() != nil {
+			command = of.Context.Selected().FullPath()
+		}
+		fmt.Fprintf(out.messages, "nexus: %v (%s --help says what there is)\n", err, command)
 		return exitUsage
 	}
 	err = parsed.Run()

@@ -18,7 +18,7 @@ import (
 // parkedCommand is nexus parked.
 type parkedCommand struct {
 	Dev    string            `placeholder:"URL" required:"" help:"${parked_dev}"`
-	Filter map[string]string `placeholder:"NAME=TEXT" mapsep:"," help:"${parked_filter}"`
+	Filter map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"${parked_filter}"`
 	JSON   bool              `name:"json" help:"Write a line of JSON for each group."`
 }
 
@@ -26,7 +26,7 @@ type parkedCommand struct {
 func (*parkedCommand) Help() string {
 	return examples("Lists what consumers could not process, by consumer and reason, the largest group first.",
 		"nexus parked --dev http://127.0.0.1:8080",
-		"nexus parked --dev http://127.0.0.1:8080 --filter consumer=reminders,user=ann")
+		"nexus parked --dev http://127.0.0.1:8080 --filter consumer=reminders --filter user=ann")
 }
 
 // parkedFilterOf reads a filter of the command line.
@@ -92,7 +92,7 @@ func (c *parkedCommand) Run(ctx context.Context, out outputs) error {
 	total := 0
 	for _, g := range groups.Items {
 		total += g.Count
-		fmt.Fprintf(out.results, "%6d  %-10s %s\n        of %d users, %s to %s, such as %s\n", g.Count, g.Consumer, g.Reason,
+		fmt.Fprintf(out.results, "%6d  %-10s %s\n        users: %d, %s to %s, such as %s\n", g.Count, g.Consumer, g.Reason,
 			g.Users, g.Oldest.Format(time.RFC3339), g.Newest.Format(time.RFC3339), g.Example)
 	}
 	fmt.Fprintf(out.results, "%d parked\n", total)
@@ -102,7 +102,7 @@ func (c *parkedCommand) Run(ctx context.Context, out outputs) error {
 // redriveCommand is nexus redrive.
 type redriveCommand struct {
 	Dev    string            `placeholder:"URL" required:"" help:"${parked_dev}"`
-	Filter map[string]string `placeholder:"NAME=TEXT" mapsep:"," help:"${parked_filter}"`
+	Filter map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"${parked_filter}"`
 	DryRun bool              `help:"Only tell what a delivery would do, tried in an empty system in memory."`
 	JSON   bool              `name:"json" help:"Write a line of JSON for each object, and the summary as the last."`
 }

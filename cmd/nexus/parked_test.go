@@ -30,6 +30,11 @@ func TestRedriveCommand_saysWhatWouldBeDoneAndWhatIsParked(t *testing.T) {
 	code, results, _ = nexus(t, "parked", "--dev", base, "--filter", "consumer=links")
 	require.Equal(t, exitDone, code)
 	require.Equal(t, "0 parked\n", results)
+	for reason, count := range map[string]string{"want {, have number": "1 parked\n", "want {, number": "0 parked\n"} {
+		code, results, _ = nexus(t, "parked", "--dev", base, "--filter", "consumer=stats", "--filter", "reason="+reason)
+		require.Equal(t, exitDone, code)
+		require.Contains(t, results, count, "a reason may have a comma")
+	}
 
 	for _, flags := range [][]string{{"--dry-run"}, nil} {
 		line := append([]string{"redrive", "--dev", base, "--filter", "consumer=stats"}, flags...)
@@ -41,6 +46,12 @@ func TestRedriveCommand_saysWhatWouldBeDoneAndWhatIsParked(t *testing.T) {
 	code, _, messages := nexus(t, "redrive", "--dev", base, "--filter", "colour=red")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, messages, "colour")
+	code, _, messages = nexus(t, "redrive", "--dev", base, "--filter", "consumer=colour")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, messages, `there is no consumer "colour"`)
+	code, _, messages = nexus(t, "redrive")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, messages, "nexus redrive --help")
 	code, _, messages = nexus(t, "redrive", "--dev", base, "--filter", "user=")
 	require.Equal(t, exitUsage, code, "as of a variable that is not set: nothing is selected, least of all everything")
 	require.Contains(t, messages, "user has no value")

@@ -22,7 +22,7 @@ func (p *Platform) getParked(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	filter := ParkedFilter{query.Get("consumer"), query.Get("user"), query.Get("reason"), query.Get("object")}
-	if err := filter.check(); err != nil {
+	if err := p.checkFilter(filter); err != nil {
 		return err
 	}
 	switch query.Get("groups") {
@@ -65,7 +65,7 @@ func (p *Platform) postRedrive(w http.ResponseWriter, r *http.Request) error {
 	if err := readBody(r, &body); err != nil {
 		return err
 	}
-	if err := body.Filter.check(); err != nil {
+	if err := p.checkFilter(body.Filter); err != nil {
 		return err
 	}
 	feeder := p.feeder()
@@ -87,7 +87,7 @@ func (p *Platform) postDiscard(w http.ResponseWriter, r *http.Request) error {
 	if err := readBody(r, &body); err != nil {
 		return err
 	}
-	if err := body.Filter.check(); err != nil {
+	if err := p.checkFilter(body.Filter); err != nil {
 		return err
 	}
 	count := 0

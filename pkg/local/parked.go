@@ -29,15 +29,18 @@ type ParkedFilter struct {
 	Object   string `json:"object,omitempty"` // this one alone
 }
 
-// check returns an error that names the field that is wrong.
-func (f ParkedFilter) check() error {
+// checkFilter returns an error that names the field that is wrong.
+func (p *Platform) checkFilter(f ParkedFilter) error {
 	if f.User != "" {
 		if err := entity.CheckUserID(f.User); err != nil {
 			return refusal(http.StatusUnprocessableEntity, "user: %v", err)
 		}
 	}
-	if strings.Contains(f.Consumer, "/") || len(f.Consumer) > 40 {
-		return refusal(http.StatusUnprocessableEntity, "consumer: %.40q is no name", f.Consumer)
+	isKnown := f.Consumer == "" || slices.ContainsFunc(p.readers, func(r *reader) bool {
+		return r.Line.Name == f.Consumer || slices.Contains(r.Line.Consumers, f.Consumer)
+	})
+	if !isKnown {
+		return refusal(http.StatusUnprocessableEntity, "consumer: there is no consumer %.40q", f.Consumer)
 	}
 	if len(f.Reason) > maxReason {
 		return refusal(http.StatusUnprocessableEntity, "reason: at most %d bytes", maxReason)
