@@ -36,7 +36,7 @@ func Document(r *entity.Registry) []byte {
 			{"description", "Calendar, tasks, reminders, notes, values tree and daily plans of one user. Every entity has a " +
 				"version: it is the ETag of each answer, and a change names the version " +
 				"it was made for in If-Match. The values tree and the plans have revisions, which are committed on a parent and " +
-				"never change. Every write may carry an Idempotency-Key and then has its effect once, however often it is sent. " +
+				"never change. A write that takes an Idempotency-Key has its effect once under it, however often it is sent. " +
 				"Every refusal is a problem document (RFC 9457) that names all that is wrong. What belongs to somebody else does " +
 				"not exist."},
 		}},
@@ -163,7 +163,7 @@ func (o *operation) parameters(r *entity.Registry) []any {
 	}
 	headers := []string{}
 	if o.writes {
-		if o.id != batchID {
+		if o.id != batchID && !o.forgets {
 			headers = append(headers, headerKey)
 		}
 		switch {

@@ -188,7 +188,7 @@ var (
 	}
 	unavailable = problemKind{
 		"unavailable", http.StatusServiceUnavailable, "Try again", "The request could not be carried out now. Repeat it " +
-			"after the seconds of Retry-After; with an idempotency key that is always safe.",
+			"after the seconds of Retry-After; under an idempotency key, where the operation takes one, that is always safe.",
 	}
 )
 
