@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -109,6 +108,8 @@ func (h *history) useHooks() {
 		k.sendAgain()
 	case n == 8:
 		k.try()
+	case n == 10 && len(k.invoked) > 0:
+		k.stall()
 	case n == 9 && len(k.handled) > 0:
 		if e := k.handled[h.luck.IntN(len(k.handled))]; h.now.Sub(e.at) < 48*time.Hour {
 			h.happened["reminder comes to webhooks again"]++
@@ -252,52 +253,6 @@ func (k *hooks) sendAgain() {
 		n, _, err := k.services.Redeliver(ctx, user, hook, f, "", false)
 		h.note("%s: %d, %v", w.name, n, err)
 	}, user))
-}
-
-// invoke takes a call of the worker that nothing waits for.
-func (k *hooks) invoke(_ context.Context, payload []byte) error {
-	f := k.h.call("invocation", "invoke")
-	if f == failBefore {
-		return errNoAnswer
-	}
-	k.invoked = append(k.invoked, payload)
-	k.h.after(f)
-	if f == failAfter {
-		return errNoAnswer
-	}
-	return nil
-}
-
-// next begins the call that waits longest, or one of those behind it if that one gets lost. A lost call is made up for
-// by a schedule.
-func (k *hooks) next() *worker {
-	payload := k.invoked[0]
-	k.invoked = k.invoked[1:]
-	if k.h.luck.misfortune(k.h) && k.h.luck.one(5) {
-		k.h.happened["call of webhooks lost"]++
-		payload = []byte(`{}`)
-	}
-	return k.work(payload, func() {})
-}
-
-// work begins a call of the worker; again is what repeats it, if it fails.
-func (k *hooks) work(payload []byte, again func()) *worker {
-	h := k.h
-	var err error
-	w := &worker{kind: telling, name: describe("webhook %s", payload), lost: again}
-	w.finished = func() {
-		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
-			h.note("%s: %v", w.name, err)
-			again()
-		}
-	}
-	return h.start(w, func(ctx context.Context) { err = h.system.Hooks.Work(ctx, payload) }, userOfPayload(payload))
-}
-
-// isHook reports whether the payload of a schedule is that of webhooks.
-func isHook(payload []byte) bool {
-	var call struct{ WebhookID string }
-	return json.Unmarshal(payload, &call) == nil && call.WebhookID != ""
 }
 
 // published takes in that a reminder is due.

@@ -75,7 +75,7 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 	for author, changes := range all {
 		write := hooklaws.Write{At: w.h.now, By: author, Changes: changes}
 		if by != nil {
-			write.Worker, write.OutRead = by.number, by.outRead
+			write.Worker, write.HookRead, write.OutRead = by.number, by.hookRead, by.outRead
 		}
 		w.see(write)
 	}

@@ -341,8 +341,8 @@ func TestJudge_namesTheRuleThatARowBreaks(t *testing.T) {
 			})
 		}},
 		"from dead to done": {"states", "became", func(s *story) {
-			s.endpoint(row{"status": "DISABLED"})
 			m := s.made("task_1", 1)
+			s.endpoint(row{"status": "DISABLED"})
 			s.ended(m, "dead", "disabled")
 			s.ended(m, "done", "")
 		}},

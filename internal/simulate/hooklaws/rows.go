@@ -193,7 +193,7 @@ func (j *Judge) born(m *message, w Write) {
 	case !late && age > lateAfter+j.tolerance.Clock+time.Second:
 		j.breach("late", m.key.hookKey, m.id, "it is to be sent, and %s old", age)
 	}
-	j.checkBody(m, w.At)
+	j.checkBody(m, w)
 }
 
 // outcome returns the attempt whose outcome a worker writes: its own last one, of a message that it has read since that

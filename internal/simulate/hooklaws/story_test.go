@@ -77,7 +77,8 @@ func (s *story) put(by hooklaws.Author, sk string, was, is row) hooklaws.Change 
 }
 
 func (s *story) see(by hooklaws.Author, changes ...hooklaws.Change) {
-	s.judge.See(hooklaws.Write{At: s.now, By: by, Worker: s.from, OutRead: s.judge.Moment(), Changes: changes})
+	s.judge.See(hooklaws.Write{At: s.now, By: by, Worker: s.from, HookRead: s.judge.Moment(),
+		OutRead: s.judge.Moment(), Changes: changes})
 }
 
 // endpoint changes the endpoint, or makes it.
