@@ -51,8 +51,8 @@ func (k *hooks) stall() {
 		h.pass(40 * time.Second)
 	}
 	h.run(k.work(payload, func() {}), -1)
-	if h.luck.one(2) {
-		k.sendAgain()
+	if user := userOfPayload(payload); h.luck.one(2) && !h.isAway(user) {
+		k.sendAgain(user, hookOfPayload(payload))
 	}
 	if !late.ended && h.luck.one(2) {
 		h.run(late, -1)
@@ -73,8 +73,11 @@ func (k *hooks) work(payload []byte, again func()) *worker {
 	return h.start(w, func(ctx context.Context) { err = h.system.Hooks.Work(ctx, payload) }, userOfPayload(payload))
 }
 
-// isHook reports whether the payload of a schedule is that of webhooks.
-func isHook(payload []byte) bool {
+// hookOfPayload returns the endpoint that the payload of a schedule names; empty if it is not that of webhooks.
+func hookOfPayload(payload []byte) string {
 	var call struct{ WebhookID string }
-	return json.Unmarshal(payload, &call) == nil && call.WebhookID != ""
+	if json.Unmarshal(payload, &call) != nil {
+		return ""
+	}
+	return call.WebhookID
 }

@@ -105,10 +105,12 @@ func (h *history) useHooks() {
 			}
 		}
 	case n == 7:
-		k.sendAgain()
+		if user, hook := k.someActive(); hook != "" {
+			k.sendAgain(user, hook)
+		}
 	case n == 8:
 		k.try()
-	case n == 10 && len(k.invoked) > 0:
+	case n < 13 && len(k.invoked) > 0:
 		k.stall()
 	case n == 9 && len(k.handled) > 0:
 		if e := k.handled[h.luck.IntN(len(k.handled))]; h.now.Sub(e.at) < 48*time.Hour {
@@ -239,13 +241,9 @@ func (k *hooks) try() {
 	h.begin(h.start(w, func(ctx context.Context) { id, err = k.services.Test(ctx, user, hook) }, user))
 }
 
-// sendAgain has a user ask for messages again.
-func (k *hooks) sendAgain() {
+// sendAgain has a user ask for messages to an endpoint again.
+func (k *hooks) sendAgain(user, hook string) {
 	h := k.h
-	user, hook := k.someActive()
-	if hook == "" {
-		return
-	}
 	f := webhook.Filter{State: pick(h.luck, "", webhook.StateDead, webhook.StateDone)}
 	w := &worker{kind: commanding, name: "redeliver " + hook}
 	h.happened["messages asked for again"]++
