@@ -219,7 +219,8 @@ func (s *story) send(m *message) int {
 		}
 	}
 	s.judge.See(hooklaws.Request{
-		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: s.method, To: s.to,
+		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(),
+		ID: s.sent, Method: s.method, To: s.to,
 		URL: s.url, Body: []byte(m.body), Header: map[string][]string{
 			"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
 		}})
