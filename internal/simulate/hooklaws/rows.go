@@ -106,7 +106,7 @@ func (j *Judge) write(w Write) {
 	}
 }
 
-// before is what a message was before a write.
+// before holds a message's state before a write.
 type before struct {
 	state  string
 	failed int // attempts, by its OUT row
