@@ -42,6 +42,7 @@ type story struct {
 	by          int           // the generation that signs
 	later       []int         // generations that sign, too
 	from        int           // the worker that acts
+	last        *message      // that was put with a change
 }
 
 // message is one of the story, with its rows as they are.
@@ -183,6 +184,14 @@ func (s *story) putWith(change func(m *message)) {
 	s.task("task_1", 1)
 	change(m)
 	s.putMessage(m)
+	s.last = m
+}
+
+// secondEndpoint makes another endpoint, now.
+func (s *story) secondEndpoint() {
+	is := maps.Clone(s.hook)
+	is["createdAt"] = stamp(s.now)
+	s.put(hooklaws.User, "WEBHOOK#whk_2", nil, is)
 }
 
 // replace replaces a part of the body.
