@@ -87,6 +87,18 @@ func TestJudge_findsNothingInGoodStories(t *testing.T) {
 			s.delivered(m)
 			s.setLane(row{})
 		},
+		"a late worker's outcome stands, and that of the next one does not": func(s *story) {
+			m, late := s.made("task_1", 1), s.from
+			s.answer(s.send(m), 500)
+			s.nextLease()
+			read, next := s.judge.Moment(), s.from
+			s.from = late
+			s.postponed(m, 5*time.Second)
+			s.from = next
+			s.answer(s.sendAsRead(m, read), 500)
+			s.pass(5 * time.Second)
+			s.delivered(m)
+		},
 		"the oldest are dead where too many wait": func(s *story) {
 			s.start(1)
 			m := s.made("task_1", 1)

@@ -211,7 +211,10 @@ func (s *story) write(by hooklaws.Author, m *message, oldRow, oldOut, newRow, ne
 }
 
 // send sends a message and returns the number of the request.
-func (s *story) send(m *message) int {
+func (s *story) send(m *message) int { return s.sendAsRead(m, s.judge.Moment()) }
+
+// sendAsRead sends a message of the outbox as the worker read it at a moment.
+func (s *story) sendAsRead(m *message, read int) int {
 	s.sent++
 	at := strconv.FormatInt(s.now.Add(s.skip).Unix(), 10)
 	var signatures []string
@@ -228,7 +231,7 @@ func (s *story) send(m *message) int {
 		}
 	}
 	s.judge.See(hooklaws.Request{
-		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(),
+		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: read,
 		ID: s.sent, Method: s.method, To: s.to,
 		URL: s.url, Body: []byte(m.body), Header: map[string][]string{
 			"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
