@@ -75,9 +75,12 @@ func TestPlay_findsNoViolationAndReachesEverythingThatMayHappen(t *testing.T) {
 		"stranger with the id of an erased user", "state of an account of a moment ago",
 		"eraser crash before", "eraser crash after", "record without a key parked", "strand",
 		"removal by a replica",
-		"webhook disabled: gone", "webhook tried", "message done ", "message dead disabled", "message dead deleted",
+		"webhook disabled: gone", "webhook tried", "worker of webhooks stands still", "message done ",
+		"message dead disabled", "message dead deleted",
 		"message reminder.due", "messages asked for again", "call of webhooks lost", "webhook answered 429",
-		"webhook answered 410", "reminder comes to webhooks again", "receiver is done and says it failed",
+		"webhook connected: public", "webhook connected: rebinding", "webhook connected: both",
+		"webhook not connected: inside", "webhook not connected: rebinding", "webhook answered 410",
+		"reminder comes to webhooks again", "receiver is done and says it failed",
 		"invocation crash after",
 	} {
 		require.Positive(t, tally.Happened[what], what)

@@ -39,7 +39,9 @@ func (h *history) damage(user string) {
 	case 3:
 		err = h.loseRow(s.links)
 	case 4:
-		all := slices.DeleteFunc(h.schedules.Entries(), func(one memory.Entry) bool { return isHook(one.Payload) })
+		all := slices.DeleteFunc(h.schedules.Entries(), func(one memory.Entry) bool {
+			return hookOfPayload(one.Payload) != ""
+		})
 		if len(all) == 0 {
 			return
 		}

@@ -227,7 +227,7 @@ func (h *history) checkSchedules() {
 	}
 	for _, one := range h.schedules.Entries() {
 		if _, ok := wanted[one.Name]; !ok {
-			isOwn := !isPush(one.Payload) && !isHook(one.Payload) // of reminders; the others have laws of their own
+			isOwn := !isPush(one.Payload) && hookOfPayload(one.Payload) == "" // of reminders; the others have laws of their own
 			if !isOwn || h.isOfRung(one.Schedule) || h.schedules.isAbandoned(one.Name) || h.isOutdated(one.Schedule) {
 				continue
 			}

@@ -56,7 +56,7 @@ func (k *hooks) resolve(name hookName) []netip.Addr {
 	return []netip.Addr{public}
 }
 
-// callable is what webhooks may call in a deployment.
+// callable says which addresses webhooks may call in a deployment.
 var callable = outbound.Config{Ports: webhook.Ports()}
 
 // connect connects to an address of a receiver's name, as a dialer does: to the first one that pkg/outbound allows.

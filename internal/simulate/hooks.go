@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -106,9 +105,13 @@ func (h *history) useHooks() {
 			}
 		}
 	case n == 7:
-		k.sendAgain()
+		if user, hook := k.someActive(); hook != "" {
+			k.sendAgain(user, hook)
+		}
 	case n == 8:
 		k.try()
+	case n < 13 && len(k.invoked) > 0:
+		k.stall()
 	case n == 9 && len(k.handled) > 0:
 		if e := k.handled[h.luck.IntN(len(k.handled))]; h.now.Sub(e.at) < 48*time.Hour {
 			h.happened["reminder comes to webhooks again"]++
@@ -238,13 +241,9 @@ func (k *hooks) try() {
 	h.begin(h.start(w, func(ctx context.Context) { id, err = k.services.Test(ctx, user, hook) }, user))
 }
 
-// sendAgain has a user ask for messages again.
-func (k *hooks) sendAgain() {
+// sendAgain has a user ask for messages to an endpoint again.
+func (k *hooks) sendAgain(user, hook string) {
 	h := k.h
-	user, hook := k.someActive()
-	if hook == "" {
-		return
-	}
 	f := webhook.Filter{State: pick(h.luck, "", webhook.StateDead, webhook.StateDone)}
 	w := &worker{kind: commanding, name: "redeliver " + hook}
 	h.happened["messages asked for again"]++
@@ -252,52 +251,6 @@ func (k *hooks) sendAgain() {
 		n, _, err := k.services.Redeliver(ctx, user, hook, f, "", false)
 		h.note("%s: %d, %v", w.name, n, err)
 	}, user))
-}
-
-// invoke takes a call of the worker that nothing waits for.
-func (k *hooks) invoke(_ context.Context, payload []byte) error {
-	f := k.h.call("invocation", "invoke")
-	if f == failBefore {
-		return errNoAnswer
-	}
-	k.invoked = append(k.invoked, payload)
-	k.h.after(f)
-	if f == failAfter {
-		return errNoAnswer
-	}
-	return nil
-}
-
-// next begins the call that waits longest, or one of those behind it if that one gets lost. A lost call is made up for
-// by a schedule.
-func (k *hooks) next() *worker {
-	payload := k.invoked[0]
-	k.invoked = k.invoked[1:]
-	if k.h.luck.misfortune(k.h) && k.h.luck.one(5) {
-		k.h.happened["call of webhooks lost"]++
-		payload = []byte(`{}`)
-	}
-	return k.work(payload, func() {})
-}
-
-// work begins a call of the worker; again is what repeats it, if it fails.
-func (k *hooks) work(payload []byte, again func()) *worker {
-	h := k.h
-	var err error
-	w := &worker{kind: telling, name: describe("webhook %s", payload), lost: again}
-	w.finished = func() {
-		if malformed := (*webhook.CallError)(nil); err != nil && !errors.As(err, &malformed) {
-			h.note("%s: %v", w.name, err)
-			again()
-		}
-	}
-	return h.start(w, func(ctx context.Context) { err = h.system.Hooks.Work(ctx, payload) }, userOfPayload(payload))
-}
-
-// isHook reports whether the payload of a schedule is that of webhooks.
-func isHook(payload []byte) bool {
-	var call struct{ WebhookID string }
-	return json.Unmarshal(payload, &call) == nil && call.WebhookID != ""
 }
 
 // published takes in that a reminder is due.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -72,10 +73,10 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 			}
 		}
 	}
-	for author, changes := range all {
-		write := hooklaws.Write{At: w.h.now, By: author, Changes: changes}
+	for _, author := range slices.Sorted(maps.Keys(all)) {
+		write := hooklaws.Write{At: w.h.now, By: author, Changes: all[author]}
 		if by != nil {
-			write.Worker, write.OutRead = by.number, by.outRead
+			write.Worker, write.HookRead, write.OutRead = by.number, by.hookRead, by.outRead
 		}
 		w.see(write)
 	}

@@ -120,7 +120,7 @@ func (s *schedules) deliver(payload []byte) *worker {
 			s.calls = append(s.calls, payload)
 		}
 	}
-	if isHook(payload) {
+	if hookOfPayload(payload) != "" {
 		return h.hooks.work(payload, w.lost)
 	}
 	notify := h.notify(w)

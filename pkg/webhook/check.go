@@ -32,8 +32,8 @@ type Fault struct {
 }
 
 // Check calls found for each fault of a user's messages: a lane in which something was due 10 minutes ago and nothing
-// moves, a row OUT# whose message is not pending, a pending message without a row OUT#, and the lane of an endpoint that
-// was deleted 10 minutes ago.
+// moves, a row OUT# whose message is not pending, a pending message without a row OUT#, and the lane of an endpoint
+// that was deleted 10 minutes ago.
 func (o *Outbox) Check(ctx context.Context, user string, found func(Fault) error) error {
 	pendings, outs := map[outbox.ID]bool{}, map[outbox.ID]item.Item{}
 	err := o.each(ctx, user, outbox.Messages(), found, func(id outbox.ID, row item.Item) error {

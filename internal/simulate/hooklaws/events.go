@@ -92,7 +92,7 @@ func (j *Judge) record(r Record) {
 }
 
 // checkBody judges a new message by what its event was.
-func (j *Judge) checkBody(m *message, at time.Time) {
+func (j *Judge) checkBody(m *message, w Write) {
 	key, b := m.key.hookKey, m.parsed()
 	if b.Type == "" || b.Timestamp == "" || b.Data == nil {
 		j.breach("body", key, m.id, "the body is not {type, timestamp, data}: %s", cut([]byte(m.body)))
@@ -124,7 +124,7 @@ func (j *Judge) checkBody(m *message, at time.Time) {
 		j.breach("W1", key, m.id, "the event of %s is before the endpoint's creation at %s", stamp(m.occurred),
 			stamp(h.created))
 	}
-	states := h.during(m.occurred, at)
+	states := h.since(w.HookRead)
 	if !slices.ContainsFunc(states, func(s state) bool { return isActive(s.row) && matches(s.row, m.typ) }) {
 		j.breach("W1", key, m.id, "a message of %s, which the endpoint did not ask for while it was active", m.typ)
 	}

@@ -24,24 +24,6 @@ type hook struct {
 	crowded int // the last observation with more of them than there may be
 }
 
-// during returns the states that the endpoint had at some time in [from, to].
-func (h *hook) during(from, to time.Time) []state {
-	var is []state
-	for i, s := range h.states {
-		if s.from.After(to) {
-			break
-		}
-		if i+1 < len(h.states) && h.states[i+1].from.Before(from) {
-			continue
-		}
-		is = append(is, s)
-	}
-	if len(h.states) > 0 && h.states[0].from.After(from) {
-		is = append([]state{{}}, is...)
-	}
-	return is
-}
-
 // since returns the states that the endpoint had at some moment from this one on.
 func (h *hook) since(moment int) []state {
 	for i, s := range slices.Backward(h.states) {

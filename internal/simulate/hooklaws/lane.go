@@ -26,7 +26,7 @@ func laneOf(row map[string]any) lane {
 	}
 }
 
-// worker is what one call of the worker knows of a lane: what it read when it took the lane, and has written since.
+// worker holds the lane as one call of the worker knows it: as it read it when it took it, and has written it since.
 type worker struct {
 	lane      lane
 	taken     int        // the observation at which it took the lane

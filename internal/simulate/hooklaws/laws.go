@@ -66,8 +66,9 @@ type Write struct {
 	At      time.Time
 	By      Author
 	Worker  int // the number of the call that writes, if it is the worker's
-	OutRead int // as in a Request
 	Changes []Change
+	// HookRead and OutRead are as in a Request.
+	HookRead, OutRead int
 }
 
 // Record is a change of an item that has reached the stream. Created is the time of the record itself.

@@ -137,7 +137,7 @@ func (j *Judge) checkSender(a *attempt, r Request, recently []state) {
 			j.breach("W3", key, m.id, "a request while that of %s is under way", other.message.id)
 		}
 	}
-	if before := m.unwritten(w); before != nil && before.order > m.outOrder {
+	if before := m.unwritten(w); before != nil && m.outOrder <= before.outRead { // else its outcome was refused
 		j.breach("attempts", key, m.id, "a request while the outcome of the one before is not written")
 	}
 	if !slices.ContainsFunc(recently, func(s state) bool { return text(s.row, "activeSince") == w.lane.activeSince }) {

@@ -167,6 +167,12 @@ func TestJudge_namesWhatIsMissingWhenAllIsQuiet(t *testing.T) {
 			s.judge.See(hooklaws.Due{At: s.now, User: "ann", DeliveryID: "d", ItemID: "rem_1"})
 			s.judge.See(hooklaws.Handled{At: s.now, DeliveryID: "d"})
 		}},
+		"a message to an endpoint made in the same second": {"W1", "has no message", func(s *story) {
+			s.putWith(func(*message) {})
+			s.secondEndpoint()
+			s.judge.See(hooklaws.Handled{At: s.now, Sequence: "task_11", Began: s.judge.Moment()})
+			s.delivered(s.last)
+		}},
 		"an end": {"W1", "it is pending", func(s *story) { s.made("task_1", 1) }},
 		"the end of OUT": {"outbox", "OUT is there beside", func(s *story) {
 			m := s.made("task_1", 1)

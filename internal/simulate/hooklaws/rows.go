@@ -106,7 +106,7 @@ func (j *Judge) write(w Write) {
 	}
 }
 
-// before is what a message was before a write.
+// before holds a message's state before a write.
 type before struct {
 	state  string
 	failed int // attempts, by its OUT row
@@ -193,7 +193,7 @@ func (j *Judge) born(m *message, w Write) {
 	case !late && age > lateAfter+j.tolerance.Clock+time.Second:
 		j.breach("late", m.key.hookKey, m.id, "it is to be sent, and %s old", age)
 	}
-	j.checkBody(m, w.At)
+	j.checkBody(m, w)
 }
 
 // outcome returns the attempt whose outcome a worker writes: its own last one, of a message that it has read since that

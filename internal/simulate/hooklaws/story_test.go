@@ -42,6 +42,7 @@ type story struct {
 	by          int           // the generation that signs
 	later       []int         // generations that sign, too
 	from        int           // the worker that acts
+	last        *message      // that was put with a change
 }
 
 // message is one of the story, with its rows as they are.
@@ -77,7 +78,8 @@ func (s *story) put(by hooklaws.Author, sk string, was, is row) hooklaws.Change 
 }
 
 func (s *story) see(by hooklaws.Author, changes ...hooklaws.Change) {
-	s.judge.See(hooklaws.Write{At: s.now, By: by, Worker: s.from, OutRead: s.judge.Moment(), Changes: changes})
+	s.judge.See(hooklaws.Write{At: s.now, By: by, Worker: s.from, HookRead: s.judge.Moment(),
+		OutRead: s.judge.Moment(), Changes: changes})
 }
 
 // endpoint changes the endpoint, or makes it.
@@ -182,6 +184,14 @@ func (s *story) putWith(change func(m *message)) {
 	s.task("task_1", 1)
 	change(m)
 	s.putMessage(m)
+	s.last = m
+}
+
+// secondEndpoint makes another endpoint, now.
+func (s *story) secondEndpoint() {
+	is := maps.Clone(s.hook)
+	is["createdAt"] = stamp(s.now)
+	s.put(hooklaws.User, "WEBHOOK#whk_2", nil, is)
 }
 
 // replace replaces a part of the body.
@@ -201,7 +211,10 @@ func (s *story) write(by hooklaws.Author, m *message, oldRow, oldOut, newRow, ne
 }
 
 // send sends a message and returns the number of the request.
-func (s *story) send(m *message) int {
+func (s *story) send(m *message) int { return s.sendAsRead(m, s.judge.Moment()) }
+
+// sendAsRead sends a message of the outbox as the worker read it at a moment.
+func (s *story) sendAsRead(m *message, read int) int {
 	s.sent++
 	at := strconv.FormatInt(s.now.Add(s.skip).Unix(), 10)
 	var signatures []string
@@ -218,7 +231,8 @@ func (s *story) send(m *message) int {
 		}
 	}
 	s.judge.See(hooklaws.Request{
-		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: s.judge.Moment(), ID: s.sent, Method: s.method, To: s.to,
+		At: s.now, Begun: s.now, Worker: s.from, HookRead: s.judge.Moment(), OutRead: read,
+		ID: s.sent, Method: s.method, To: s.to,
 		URL: s.url, Body: []byte(m.body), Header: map[string][]string{
 			"webhook-id": {m.id}, "webhook-timestamp": {at}, "webhook-signature": {strings.Join(signatures, " ")},
 		}})
