@@ -154,6 +154,9 @@ func (h *history) isLogRow(s *userState, r *record) bool {
 		}
 		return true
 	}
+	if !strings.HasPrefix(r.Key.SK, logkey.RowChange) {
+		return false
+	}
 	n, err := logkey.ParseChange(r.Key.SK)
 	if err != nil {
 		return false

@@ -70,10 +70,11 @@ func (h *history) trespass(op string, keys []item.Key) {
 		if w.allowed[key.PK] {
 			continue
 		}
-		owner := userOf(key)
-		if owner == "" && key.SK == "" { // a query, maybe of a repository's partition
-			owner = userOf(item.Key{PK: key.PK, SK: repository.HeadPrefix()})
+		row := key
+		if row.SK == "" { // a query, maybe of a repository's partition
+			row.SK = repository.HeadPrefix()
 		}
+		owner := userOf(row)
 		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.NoUser || isOfAccounts(key) {
 			continue
 		}
