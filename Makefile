@@ -108,7 +108,7 @@ race: engine icaljs httpece webhookreaders ## run tests under the race detector,
 	$(GO) run ./internal/testreport -race $(TESTFLAGS) $(RACED)
 
 soak: engine ## load, kill and recount at full length, and random histories on the engine (TESTFLAGS)
-	NEXUS_SOAK=1 $(GO) test -count=1 -timeout 90m -v -run 'AfterALoad|IsKilled|DeliveredAgain|ForOthers|LifeThatWasErased|ALargeAccount' $(TESTFLAGS) ./cmd/nexus/e2e
+	NEXUS_SOAK=1 $(GO) test -count=1 -timeout 90m -v -run 'AfterALoad|IsKilled|DeliveredAgain|ForOthers|LifeThatWasErased|ALargeAccount|LargeBodies' $(TESTFLAGS) ./cmd/nexus/e2e
 	NEXUS_SOAK=1 NEXUS_SERIES_HISTORIES=40 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./pkg/local
 	NEXUS_EDITING_HISTORIES=20000 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) -run TestRunBatch_holdsInManyHistories ./pkg/api
 	NEXUS_SERIES_MOVES=300000 $(GO) test -count=1 -timeout 60m $(TESTFLAGS) -run AsTheDocumentSays ./pkg/series

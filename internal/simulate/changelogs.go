@@ -146,13 +146,16 @@ func (l *changeLog) refusals(t token.Token, now time.Time) (out []query.ResetRea
 
 // isLogRow takes in a row of a log, or of a repository; false for any other.
 func (h *history) isLogRow(s *userState, r *record) bool {
-	if row, err := repository.ParseRow(r.Key); err == nil {
+	if row := r.row; r.isOfRepository {
 		h.require(s, r)
 		h.takeRepository(s, r, row)
 		if row.Kind == repository.DayRow {
 			s.days[row.Repository.Date] = r.New != nil
 		}
 		return true
+	}
+	if !strings.HasPrefix(r.Key.SK, logkey.RowChange) {
+		return false
 	}
 	n, err := logkey.ParseChange(r.Key.SK)
 	if err != nil {
@@ -162,16 +165,10 @@ func (h *history) isLogRow(s *userState, r *record) bool {
 	return true
 }
 
-// isOfRepository reports whether a record is of a row of the values or of a plan.
-func isOfRepository(r *record) bool {
-	_, err := repository.ParseRow(r.Key)
-	return err == nil
-}
-
 // announcedBy returns what a log has to say after a record; false for a record that it does not name. A removal counts
 // as the old version plus 1.
 func announcedBy(r *record) (ref entity.Ref, p progress, isNamed bool) {
-	if row, err := repository.ParseRow(r.Key); err == nil {
+	if row := r.row; r.isOfRepository {
 		if ref = (entity.Ref{Type: valuesHead}); row.Repository.Date != "" {
 			ref = entity.Ref{Type: planHead, ID: row.Repository.Date}
 		}

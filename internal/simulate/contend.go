@@ -146,30 +146,32 @@ func (h *history) aContendedItem() (contendedItem, bool) {
 		records = records[max(0, len(records)-recent):]
 	}
 	for range 8 {
-		if b, ok := itemOfRecord(records[h.luck.IntN(len(records))]); ok && !h.isAway(b.user) {
+		if b := records[h.luck.IntN(len(records))].item; b != (contendedItem{}) && !h.isAway(b.user) {
 			return b, true
 		}
 	}
 	return contendedItem{}, false
 }
 
-// itemOfRecord returns the item of a record: the task of a timer, the series of an exception; false for other rows.
-func itemOfRecord(r *record) (contendedItem, bool) {
+// itemOf returns the item of a record: the task of a timer, the series of an exception; the zero value for other rows.
+func itemOf(r *record) contendedItem {
 	sk, err := entity.ParseSortKey(r.Key.SK)
-	if err != nil || sk.Prefix == entity.TypeUserMeta || isOfRepository(r) {
-		return contendedItem{}, false
+	if err != nil || sk.Prefix == entity.TypeUserMeta || r.isOfRepository {
+		return contendedItem{}
 	}
-	if timer, err := entity.ParseTimer(r.Key.SK); err == nil {
-		return contendedItem{userOf(r.Key), entity.Ref{Type: product.TypeTask, ID: timer.TaskID}}, true
+	if sk.Prefix == entity.RowTimer {
+		if timer, err := entity.ParseTimer(r.Key.SK); err == nil {
+			return contendedItem{r.user, entity.Ref{Type: product.TypeTask, ID: timer.TaskID}}
+		}
 	}
 	if sk.IsRow() {
-		return contendedItem{}, false
+		return contendedItem{}
 	}
 	ref := sk.Ref()
-	if masterID, _, err := entity.ParseInstanceID(ref.ID); err == nil && ref.Type == entity.TypeInstance {
-		ref = entity.Ref{Type: entity.TypeMaster, ID: masterID}
+	if ref.Type == entity.TypeInstance {
+		ref = entity.Ref{Type: entity.TypeMaster, ID: sk.Components[0]}
 	}
-	return contendedItem{userOf(r.Key), ref}, true
+	return contendedItem{r.user, ref}
 }
 
 // join starts one more worker, if there is work for it. Mostly they use the same reader.
@@ -216,7 +218,7 @@ func (h *history) recordsOf(r *reader, b contendedItem) []*record {
 	skip := pick(h.luck, 0, 0, 1, 2)
 	for i := len(h.stream.log) - 1; i >= 0 && len(batch) < maxAtOnce; i-- {
 		rec := h.stream.log[i]
-		if of, ok := itemOfRecord(rec); !ok || of != b || !r.filter.Match(rec.arrives) {
+		if rec.item != b || !r.filter.Match(rec.arrives) {
 			continue
 		}
 		if skip--; skip < 0 {
@@ -237,7 +239,7 @@ func (h *history) deliverNext(r *reader, b contendedItem) *worker {
 			continue
 		}
 		for _, rec := range sh.records[r.places[sh]:] {
-			if of, ok := itemOfRecord(rec); ok && of == b {
+			if rec.item == b {
 				return h.deliver(r, sh, pick(h.luck, 3, 100))
 			}
 		}

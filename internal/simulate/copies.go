@@ -64,7 +64,7 @@ func (h *history) checkLeft(w *worker) {
 		for _, rec := range h.stream.log {
 			isNext := rec.Old != nil && strings.HasSuffix(rec.Key.SK, id) &&
 				fmt.Sprintf("%d.json", rec.Old.Int(entity.AttrVersion)) == file
-			if isNext && userOf(rec.Key) == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) &&
+			if isNext && rec.user == user && rec.New.Int(entity.AttrVersion) != rec.Old.Int(entity.AttrVersion) &&
 				h.oracle.done["archive"][rec.Sequence] && !h.parkedCopier(w, name) {
 				h.violate("I6", user, name, "is left by %s, and no row names it", w.name)
 			}

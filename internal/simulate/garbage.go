@@ -45,7 +45,7 @@ func (h *history) garble() {
 	var raw []json.RawMessage
 	var users []string
 	for _, rec := range batch {
-		raw, users = append(raw, rec.payload()), append(users, userOf(rec.Key))
+		raw, users = append(raw, rec.payload()), append(users, rec.user)
 	}
 	junk := h.junkOf(batch[0])
 	raw = append(raw, junk)
@@ -55,7 +55,7 @@ func (h *history) garble() {
 		for _, rec := range batch {
 			h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(),
-				users: []string{userOf(rec.Key)}, record: rec,
+				users: []string{rec.user}, record: rec,
 			})
 		}
 	}
@@ -93,7 +93,7 @@ func (h *history) unfiltered() {
 		return
 	}
 	rec, r := h.stream.log[h.luck.IntN(len(h.stream.log))], h.readers[h.luck.IntN(len(h.readers))]
-	if h.isNewRow(rec) || userOf(rec.Key) == "" { // consumers can decode no row of a deployment or an account
+	if h.isNewRow(rec) || rec.user == "" { // consumers can decode no row of a deployment or an account
 		return
 	}
 	h.happened["record that a filter should keep"]++
@@ -104,9 +104,9 @@ func (h *history) unfiltered() {
 func (h *history) junkOf(good *record) json.RawMessage {
 	switch h.luck.IntN(5) {
 	case 3:
-		return h.endedTimer(good, entity.TimerKey(userOf(good.Key), "none", 1))
+		return h.endedTimer(good, entity.TimerKey(good.user, "none", 1))
 	case 4:
-		return h.endedTimer(good, entity.TimerKey(userOf(good.Key), "task_"+h.luck.uuid(), 0))
+		return h.endedTimer(good, entity.TimerKey(good.user, "task_"+h.luck.uuid(), 0))
 	case 0:
 		return json.RawMessage(`{"eventName":"MODIFY"}`)
 	case 1:
@@ -251,7 +251,7 @@ func (h *history) lose() {
 
 // forget records that consumers will never receive a record.
 func (h *history) forget(rec *record, consumers []string) {
-	user := userOf(rec.Key)
+	user := rec.user
 	h.happened["record that never comes back"]++
 	h.note("%v never see record %s of %s", consumers, rec.Sequence, rec.Key.SK)
 	h.hurt(user)

@@ -53,13 +53,13 @@ func (w *hookWatch) writes(records []*record, by *worker) {
 	}
 	all := map[hooklaws.Author][]hooklaws.Change{}
 	for _, r := range records {
-		if w.h.isGone(userOf(r.Key)) {
-			w.judge.Leave(userOf(r.Key))
+		if w.h.isGone(r.user) {
+			w.judge.Leave(r.user)
 		}
 		switch kind, _, _ := strings.Cut(r.Key.SK, "#"); kind {
 		case outbox.TypeWebhook, outbox.RowMessage, outbox.RowOut, outbox.RowLane:
 			if kind == outbox.TypeWebhook && r.New != nil {
-				w.hand(userOf(r.Key), r.New)
+				w.hand(r.user, r.New)
 			}
 			w.count(kind, r)
 			author := authorOf(r, by)

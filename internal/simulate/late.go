@@ -28,11 +28,11 @@ func (h *history) recordsOfTheGone(r *reader, age time.Duration) []*record {
 	var out []*record
 	for _, rec := range h.stream.log {
 		if rec.Name != change.Insert || h.now.Sub(rec.Created) > age || !r.filter.Match(rec.arrives) ||
-			isOfRepository(rec) {
+			rec.isOfRepository {
 			continue
 		}
 		sk, err := entity.ParseSortKey(rec.Key.SK)
-		s := h.oracle.users[userOf(rec.Key)]
+		s := h.oracle.users[rec.user]
 		if err == nil && s != nil && !sk.IsRow() && s.items[sk.Ref().ID] == nil {
 			out = append(out, rec)
 		}

@@ -220,7 +220,7 @@ func (h *history) damageForShell(s *userState) {
 func (h *history) parkUnreadable() {
 	for range 2 {
 		rec := h.stream.log[h.luck.IntN(len(h.stream.log))]
-		if isOfRepository(rec) {
+		if rec.isOfRepository {
 			continue // a node that its user forgets has no word anywhere
 		}
 		junk := json.RawMessage(bytes.Replace(rec.payload(), []byte(`"Keys"`), []byte(`"keys"`), 1))

@@ -59,7 +59,7 @@ func (h *history) deliverOfLeaver() {
 	r := h.readers[h.luck.IntN(len(h.readers))]
 	var batch []*record
 	for _, rec := range h.scramble(h.stream.log) {
-		if userOf(rec.Key) == h.leaver.user && r.filter.Match(rec.arrives) && h.luck.one(2) && len(batch) < maxBack {
+		if rec.user == h.leaver.user && r.filter.Match(rec.arrives) && h.luck.one(2) && len(batch) < maxBack {
 			batch = append(batch, rec)
 		}
 	}

@@ -124,8 +124,8 @@ func (h *history) checkErasure(r *record) {
 	if h.writer == nil || h.writer.kind != erasing || isOfAccounts(r.Key) {
 		return
 	}
-	if userOf(r.Key) != l.user {
-		h.violate("E3", userOf(r.Key), r.Key.String(), "is touched by the erasure of %s", l.user)
+	if r.user != l.user {
+		h.violate("E3", r.user, r.Key.String(), "is touched by the erasure of %s", l.user)
 	}
 	if l.begun.IsZero() {
 		h.violate("E2", l.user, r.Key.SK, "is touched by an erasure that has not begun")
@@ -167,7 +167,7 @@ func (h *history) checkEnd(row item.Item) {
 		h.violate("E1", l.user, l.name, "is ERASED, and in the list of accounts that leave")
 	}
 	for _, rec := range h.stream.log {
-		if userOf(rec.Key) == l.user {
+		if rec.user == l.user {
 			l.words = append(l.words, wordsIn(rec.New)...)
 		}
 	}
@@ -213,7 +213,7 @@ func (h *history) wordsOfLeaver() map[string]bool {
 		words[text] = true
 	}
 	for _, rec := range h.stream.log {
-		if userOf(rec.Key) != h.leaver.user {
+		if rec.user != h.leaver.user {
 			for _, text := range wordsIn(rec.New) {
 				delete(words, text)
 			}
@@ -251,7 +251,7 @@ func (h *history) endPeriods() {
 	l.isPast = true
 	h.note("nothing is kept of %s any more", l.user)
 	h.stream.log = slices.DeleteFunc(slices.Clone(h.stream.log), func(rec *record) bool {
-		return userOf(rec.Key) == l.user
+		return rec.user == l.user
 	})
 	h.oracle.givenUp = slices.DeleteFunc(h.oracle.givenUp, func(one givenUp) bool {
 		return slices.Contains(one.users, l.user)

@@ -35,7 +35,7 @@ func (h *history) withAccounts(p system.Ports) system.Ports {
 // are judged by nothing else.
 func (h *history) takeOfAccount(r *record) bool {
 	h.checkErasure(r)
-	user := userOf(r.Key)
+	user := r.user
 	if user != h.leaver.user {
 		return false
 	}

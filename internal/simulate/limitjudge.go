@@ -68,7 +68,7 @@ func (h *history) noteUsage(r *record) {
 	if l == nil {
 		return
 	}
-	s := h.oracle.users[userOf(r.Key)]
+	s := h.oracle.users[r.user]
 	if s == nil || h.isGone(s.user) {
 		return
 	}
@@ -77,7 +77,7 @@ func (h *history) noteUsage(r *record) {
 	}
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	switch {
-	case err != nil && !isOfRepository(r):
+	case err != nil && !r.isOfRepository:
 		return
 	case sk.Prefix == metering.RowCount:
 		s.counts = r.New
@@ -213,7 +213,7 @@ func (h *history) checkRoom(w *worker, k knock, of command.Command) {
 // quotasOf returns the quotas that need room for what a request has made.
 func quotasOf(w *worker, k knock, of command.Command) (quotas []string) {
 	for _, r := range w.wrote {
-		if row, err := repository.ParseRow(r.Key); err == nil && row.Kind == repository.DayRow && r.Old == nil {
+		if r.isOfRepository && r.row.Kind == repository.DayRow && r.Old == nil {
 			quotas = append(quotas, limit.Plans)
 		}
 		sk, err := entity.ParseSortKey(r.Key.SK)

@@ -69,7 +69,7 @@ func (h *history) lacks(r *record) {
 	if !isNamed || p == (progress{}) {
 		return
 	}
-	user, at := userOf(r.Key), datedBy(ref, r)
+	user, at := r.user, datedBy(ref, r)
 	if since, isLacking := h.fleet.lacking[user]; !isLacking || at.Before(since) {
 		h.fleet.lacking[user] = at
 	}
@@ -96,7 +96,7 @@ func (h *history) swallow(raw []json.RawMessage) {
 		if rec.raw != nil && slices.ContainsFunc(raw, func(one json.RawMessage) bool { return bytes.Equal(one, rec.raw) }) {
 			h.oracle.applied(changes.Name, rec.Sequence)
 			h.oracle.applied(insights.Name, rec.Sequence)
-			h.fleet.swallowed[userOf(rec.Key)] = true
+			h.fleet.swallowed[rec.user] = true
 		}
 	}
 }

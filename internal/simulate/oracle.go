@@ -141,7 +141,7 @@ func (h *history) absorb(w *worker) {
 
 func (h *history) take1(r *record) {
 	if !h.places.Row(r.Key.PK, r.Key.SK) {
-		h.violate("I9", userOf(r.Key), r.Key.String(), "is a row that the register does not know")
+		h.violate("I9", r.user, r.Key.String(), "is a row that the register does not know")
 	}
 	if line, _ := register.FindRow(r.Key.PK, r.Key.SK); line.Owner == register.NoUser {
 		return
@@ -153,13 +153,13 @@ func (h *history) take1(r *record) {
 	if h.leaver != nil && h.takeOfAccount(r) {
 		return
 	}
-	s := h.oracle.users[userOf(r.Key)]
+	s := h.oracle.users[r.user]
 	if s != nil && h.isLogRow(s, r) {
 		return
 	}
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if s == nil || err != nil {
-		h.violate("I9", userOf(r.Key), r.Key.SK, "a row that is nobody's was written")
+		h.violate("I9", r.user, r.Key.SK, "a row that is nobody's was written")
 		return
 	}
 	if h.tracing && !sk.IsRow() {

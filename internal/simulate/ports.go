@@ -67,14 +67,18 @@ func (h *history) trespass(op string, keys []item.Key) {
 		return
 	}
 	for _, key := range keys {
-		owner := userOf(key)
-		if owner == "" && key.SK == "" { // a query, maybe of a repository's partition
-			owner = userOf(item.Key{PK: key.PK, SK: repository.HeadPrefix()})
+		if w.allowed[key.PK] {
+			continue
 		}
+		row := key
+		if row.SK == "" { // a query, maybe of a repository's partition
+			row.SK = repository.HeadPrefix()
+		}
+		owner := userOf(row)
 		if line, _ := register.FindRow(key.PK, key.SK); line.Owner == register.NoUser || isOfAccounts(key) {
 			continue
 		}
-		if w.allowed[key.PK] || owner != "" && w.allowed[entity.UserPK(owner)] { // of a repository's partition, too
+		if owner != "" && w.allowed[entity.UserPK(owner)] { // of a repository's partition, too
 			continue
 		}
 		h.violate("I9", owner, key.String(), "%s by %s", op, w.name)

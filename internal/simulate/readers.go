@@ -93,7 +93,7 @@ func (h *history) handleBeside(r *reader, batch []*record) *worker {
 		for _, rec := range batch {
 			h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 				loop: r.loop, name: describe("%v again, from %s", r.consumers, rec.Sequence), payload: rec.payload(),
-				users: []string{userOf(rec.Key)}, record: rec,
+				users: []string{rec.user}, record: rec,
 			})
 		}
 	}
@@ -113,7 +113,7 @@ func (h *history) handle(loop *consume.Loop, name string, batch []*record, answe
 	var users []string
 	for i, rec := range batch {
 		raw[i] = rec.payload()
-		users = append(users, userOf(rec.Key))
+		users = append(users, rec.user)
 	}
 	h.operations += int64(len(batch))
 	return h.handleRaw(loop, name, raw, users, func(unfinished string) {
@@ -209,7 +209,7 @@ func (h *history) handOverAged() {
 				if r.filter.Match(rec.arrives) {
 					h.oracle.givenUp = append(h.oracle.givenUp, givenUp{
 						loop: r.loop, name: describe("%v again, given up at %s", r.consumers, rec.Sequence),
-						payload: rec.payload(), users: []string{userOf(rec.Key)}, record: rec,
+						payload: rec.payload(), users: []string{rec.user}, record: rec,
 					})
 				}
 			}

@@ -206,7 +206,7 @@ func (h *history) beNeighbour(b contendedItem, r *reader) {
 // deliverLast lets a reader process the last record of the item.
 func (h *history) deliverLast(r *reader, b contendedItem) {
 	for _, rec := range slices.Backward(h.stream.log) {
-		if of, ok := itemOfRecord(rec); ok && of == b && r.filter.Match(rec.arrives) {
+		if rec.item == b && r.filter.Match(rec.arrives) {
 			h.run(h.handleBeside(r, []*record{rec}), -1)
 			return
 		}

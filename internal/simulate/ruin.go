@@ -57,7 +57,7 @@ const justWritten = 4
 // labelLast has a later release write what was written last.
 func (h *history) labelLast() {
 	for _, rec := range h.stream.log[max(0, len(h.stream.log)-justWritten):] {
-		s := h.oracle.users[userOf(rec.Key)]
+		s := h.oracle.users[rec.user]
 		if s == nil || h.later[rec.Key] != "" {
 			continue
 		}

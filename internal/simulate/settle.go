@@ -173,7 +173,7 @@ func (h *history) checkApplied() {
 			}
 			for _, name := range r.consumers {
 				if !h.oracle.done[name][rec.Sequence] {
-					h.violate("I8", userOf(rec.Key), rec.Key.SK, "%s never saw record %s", name, rec.Sequence)
+					h.violate("I8", rec.user, rec.Key.SK, "%s never saw record %s", name, rec.Sequence)
 				}
 			}
 		}

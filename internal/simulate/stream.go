@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"nexus/pkg/change"
+	"nexus/pkg/entity"
+	"nexus/pkg/entity/repository"
 	"nexus/pkg/table/memory"
 )
 
@@ -27,6 +29,11 @@ type record struct {
 	shard         *shard
 	raw           json.RawMessage // as Lambda delivers it; nil until first used
 	done          map[string]bool // by consumer
+
+	user           string         // of its row; "" without one
+	row            repository.Row // of a repository; zero for others
+	isOfRepository bool           // it is a row of the values or of a plan
+	item           contendedItem  // which several workers can contend for; zero for none
 }
 
 type shard struct {
@@ -39,6 +46,17 @@ type shard struct {
 
 func newStream(feed *memory.Feed, replicated bool) *stream {
 	return &stream{feed: feed, replicated: replicated}
+}
+
+func newRecord(from change.Record) *record {
+	r := &record{Record: from, done: map[string]bool{}}
+	var err error
+	if r.user, err = entity.ParseUserPK(r.Key.PK); err != nil {
+		r.row, err = repository.ParseRow(r.Key)
+		r.user, r.isOfRepository = r.row.Repository.User, err == nil
+	}
+	r.item = itemOf(r)
+	return r
 }
 
 func (r *record) payload() json.RawMessage {
@@ -67,7 +85,8 @@ func (s *stream) read(by kind) []*record {
 				panic("simulate: " + err.Error()) // nothing is ever trimmed here
 			}
 			for _, one := range slice.Records {
-				r := &record{Record: one, arrives: s.arrives(one), by: by, shard: sh, done: map[string]bool{}}
+				r := newRecord(one)
+				r.arrives, r.by, r.shard = s.arrives(one), by, sh
 				sh.records, sh.after = append(sh.records, r), one.Sequence
 				fresh = append(fresh, r)
 			}

@@ -102,7 +102,7 @@ func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 	}
 	var expired []*record
 	for _, rec := range h.stream.log[max(0, len(h.stream.log)-lately):] {
-		if _, ok := itemOfRecord(rec); ok && rec.Expired {
+		if rec.item != (contendedItem{}) && rec.Expired {
 			expired = append(expired, rec)
 		}
 	}
@@ -112,8 +112,7 @@ func (h *history) deliverExpired() (*worker, contendedItem, *reader) {
 		return nil, contendedItem{}, nil
 	}
 	rec := expired[h.luck.IntN(len(expired))]
-	b, _ := itemOfRecord(rec)
-	return h.handleBeside(r, []*record{rec}), b, r
+	return h.handleBeside(r, []*record{rec}), rec.item, r
 }
 
 // letTimersEnd waits until one of the user's completed tasks is to be archived, and TTL has removed its timer.
@@ -163,7 +162,7 @@ func (h *history) deliverForgotten(b contendedItem) (*worker, *reader) {
 	h.deliverLast(r, b)
 	var batch []*record
 	for _, rec := range h.stream.log[min(from, len(h.stream.log)):] {
-		if of, ok := itemOfRecord(rec); ok && of == b && r.filter.Match(rec.arrives) {
+		if rec.item == b && r.filter.Match(rec.arrives) {
 			batch = append(batch, rec)
 		}
 	}

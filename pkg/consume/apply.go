@@ -3,7 +3,7 @@ package consume
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
+	"runtime"
 
 	"nexus/pkg/change"
 )
@@ -29,8 +29,8 @@ func (d *batchRun) apply(ctx context.Context, wave []int) (outcomes []change.Out
 	defer d.measure(wave)()
 	defer func() {
 		if value := recover(); value != nil {
-			stack := debug.Stack()
-			outcomes, err = nil, &panicError{value, stack[:min(len(stack), maxStackBytes)]}
+			stack := make([]byte, maxStackBytes)
+			outcomes, err = nil, &panicError{value, stack[:runtime.Stack(stack, false)]}
 		}
 	}()
 	outcomes = d.consumer.Apply(ctx, changes)

@@ -44,6 +44,9 @@ func join(components ...string) string {
 			panic(fmt.Sprintf("entity: key component %q is empty or contains %q", c, separator))
 		}
 	}
+	if len(components) == 2 {
+		return components[0] + separator + components[1] // most keys, in half the time
+	}
 	return strings.Join(components, separator)
 }
 

@@ -2,6 +2,7 @@ package local
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"nexus/pkg/account"
@@ -9,12 +10,28 @@ import (
 	"nexus/pkg/api/docs"
 	"nexus/pkg/console"
 	"nexus/pkg/local/pushservice"
+	"nexus/pkg/product"
 	pushlocal "nexus/pkg/push/local"
 )
 
+// The pages are the same for every platform of a process without types of its own. They take longer to make than all
+// else of a start.
+var (
+	productPage = sync.OnceValues(func() (http.Handler, error) { return docs.New(api.Document(product.Registry())) })
+	consolePage = sync.OnceValues(console.New)
+)
+
+// docsPage returns the documentation of the platform's entity types.
+func (p *Platform) docsPage() (http.Handler, error) {
+	if len(p.options.Types) > 0 {
+		return docs.New(api.Document(p.registry))
+	}
+	return productPage()
+}
+
 // routes returns the whole surface: the API as it is deployed, its documentation page, and /dev/.
 func (p *Platform) routes() (http.Handler, error) {
-	page, err := docs.New(api.Document(p.registry))
+	page, err := p.docsPage()
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +44,7 @@ func (p *Platform) routes() (http.Handler, error) {
 	guard := doors{p.options.AllowHosts}
 	mux.Handle("/dev/", guard.inner(p.devRoutes()))
 	if p.seen != nil {
-		seeing, err := console.New()
+		seeing, err := consolePage()
 		if err != nil {
 			return nil, err
 		}

@@ -178,15 +178,7 @@ func (s *RowsSpec) contribution(t *entity.Type, it item.Item) string {
 }
 
 func (s *SumSpec) contribution(t *entity.Type, it item.Item) string {
-	amounts := s.Amounts(t, it)
-	if len(amounts.Add) == 0 && len(amounts.Max) == 0 && amounts.Open == "" {
-		return ""
-	}
-	text, err := json.Marshal(amounts) // map keys are sorted: canonical
-	if err != nil {
-		panic(fmt.Sprintf("projection %s: %v", s.Name, err)) // texts and numbers only: cannot happen
-	}
-	return withRevision(s.Revision, string(text))
+	return withRevision(s.Revision, s.Amounts(t, it).text())
 }
 
 func (s *IndexSpec) contribution(t *entity.Type, it item.Item) string {

@@ -92,8 +92,8 @@ func (e *sumEngine) readEntry(ctx context.Context, m *move, target item.Item) (r
 	if err != nil {
 		return nil, false, err
 	}
-	for _, row := range rows {
-		if err := e.readable(ctx, m.user, row); err != nil {
+	for _, key := range keys {
+		if err := e.readable(ctx, m.user, rows[key]); err != nil {
 			return nil, errors.Is(err, errStaged), orNone(err)
 		}
 	}

@@ -8,22 +8,38 @@ import (
 
 // Find returns the line of something at a place: of a row by its sort key, of anything else by its name.
 func Find(place Place, name string) (Line, bool) {
-	for _, line := range known()[place] {
-		if fits(line.Shape, name, separator(place)) {
-			return line, true
-		}
+	if line := find(place, name); line != nil {
+		return *line, true
 	}
 	return Line{}, false
 }
 
 // FindRow returns the line of a row.
 func FindRow(pk, sk string) (Line, bool) {
-	for _, place := range []Place{Items, Repositories, Tree, Plan, PlanSnapshot, Account, Form, Pepper} {
-		if fits(string(place), pk, "#") {
-			return Find(place, sk)
-		}
+	if line := findRow(pk, sk); line != nil {
+		return *line, true
 	}
 	return Line{}, false
+}
+
+// find returns the line of [Find]; nil for none.
+func find(place Place, name string) *Line {
+	for _, line := range known()[place] {
+		if fits(line.Shape, name, separator(place)) {
+			return line
+		}
+	}
+	return nil
+}
+
+// findRow returns the line of [FindRow]; nil for none.
+func findRow(pk, sk string) *Line {
+	for _, place := range [...]Place{Items, Repositories, Tree, Plan, PlanSnapshot, Account, Form, Pepper} {
+		if fits(string(place), pk, "#") {
+			return find(place, sk)
+		}
+	}
+	return nil
 }
 
 // Prefixes returns what begins the names of everything of a user at a place whose lines are [ByList]: for each line its
@@ -79,9 +95,15 @@ func Components(prefix string) (n int, ok bool) {
 func IsEntity(prefix string) bool { return entityTypes()[prefix] }
 
 var (
-	known = sync.OnceValue(func() map[Place][]Line {
-		out := map[Place][]Line{}
+	lines = sync.OnceValue(func() (out []*Line) {
 		for _, line := range Lines() {
+			out = append(out, &line)
+		}
+		return out
+	})
+	known = sync.OnceValue(func() map[Place][]*Line {
+		out := map[Place][]*Line{}
+		for _, line := range lines() {
 			out[line.Place] = append(out[line.Place], line)
 		}
 		return out
@@ -120,6 +142,9 @@ func fits(shape, name, separator string) bool {
 	if separator == "" {
 		return fitsOne(shape, name)
 	}
+	if shape[0] != 'u' && shape[0] != '<' && (name == "" || shape[0] != name[0]) {
+		return false // as most shapes do that are compared
+	}
 	for {
 		want, wants, more := strings.Cut(shape, separator)
 		if strings.HasSuffix(want, "…>") {
@@ -152,14 +177,13 @@ func fitsOne(shape, name string) bool {
 // Walk collects what a suite finds at all places. It is safe for concurrent use.
 type Walk struct {
 	mu      sync.Mutex
-	found   map[Line]bool
+	found   map[*Line]bool
 	strange []string
 }
 
 // Row takes in the key of a row, and reports whether a line matches it.
 func (w *Walk) Row(pk, sk string) bool {
-	line, ok := FindRow(pk, sk)
-	return w.take(line, ok, pk, sk)
+	return w.take(findRow(pk, sk), pk, sk)
 }
 
 // Object takes in the name of an object, in whichever bucket, and reports whether a line matches it.
@@ -180,19 +204,18 @@ func placeOf(name string) Place {
 
 // Name takes in something else at a place, and reports whether a line matches it.
 func (w *Walk) Name(place Place, name string) bool {
-	line, ok := Find(place, name)
-	return w.take(line, ok, string(place), name)
+	return w.take(find(place, name), string(place), name)
 }
 
-func (w *Walk) take(line Line, ok bool, where, name string) bool {
+func (w *Walk) take(line *Line, where, name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !ok {
+	if line == nil {
 		w.strange = append(w.strange, where+": "+name)
 		return false
 	}
 	if w.found == nil {
-		w.found = map[Line]bool{}
+		w.found = map[*Line]bool{}
 	}
 	w.found[line] = true
 	return true
@@ -209,12 +232,21 @@ func (w *Walk) Strange() []string {
 func (w *Walk) Found() []Line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(Lines(), func(line Line) bool { return !w.found[line] })
+	return those(func(line *Line) bool { return w.found[line] })
 }
 
 // Missing returns the lines that name the suite and of which it found nothing.
 func (w *Walk) Missing(suite Suite) []Line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(Lines(), func(line Line) bool { return line.Suite != suite || w.found[line] })
+	return those(func(line *Line) bool { return line.Suite == suite && !w.found[line] })
+}
+
+func those(are func(*Line) bool) (out []Line) {
+	for _, line := range lines() {
+		if are(line) {
+			out = append(out, *line)
+		}
+	}
+	return out
 }

@@ -261,8 +261,11 @@ func TestDev_staysUpAndSmallUnderAFloodOfBadConnections(t *testing.T) {
 // maxPeak bounds the peak of the process's resident memory while many large bodies arrive at once, in bytes.
 const maxPeak = 400 << 20
 
-// largeBodies are bodies of about 4 MB that are dear to read, by path, with the statuses of their answers.
-func largeBodies() []attack {
+// mostEvents is how many events a file may have, less one.
+const mostEvents = 999
+
+// largeBodies are bodies of about 4 MB that are dear to read, by path. The calendar has so many events.
+func largeBodies(inCalendar int) []attack {
 	const bytes, values = 4 << 20, 240_000
 	dense := func(member string) string {
 		one := `{"a":"` + strings.Repeat("x", bytes/(values/2)-12) + `"},`
@@ -273,9 +276,10 @@ func largeBodies() []attack {
 		fmt.Fprintf(&notes, `{"id":"%d","type":"CreateNote","data":{"title":"n","body":"%s"}},`, i,
 			strings.Repeat("x", 32<<10))
 	}
-	for i := range 999 {
+	large := strings.Repeat("x", 4100*mostEvents/inCalendar)
+	for i := range inCalendar {
 		fmt.Fprintf(&events, "BEGIN:VEVENT\r\nUID:%d\r\nDTSTAMP:20260301T120000Z\r\nDTSTART:20260302T100000Z\r\n"+
-			"SUMMARY:%d\r\nX-LARGE:%s\r\nEND:VEVENT\r\n", i, i, strings.Repeat("x", 4100))
+			"SUMMARY:%d\r\nX-LARGE:%s\r\nEND:VEVENT\r\n", i, i, large)
 	}
 	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x\r\n" + events.String() + "END:VCALENDAR\r\n"
 	post := func(path, body string) attack { return attack{method: http.MethodPost, path: path, body: []byte(body)} }
@@ -296,7 +300,7 @@ func TestDev_staysSmallUnderManyLargeBodiesAtOnce(t *testing.T) {
 	c := s.client("large")
 	patient := *c.http
 	patient.Timeout *= 4 // the test is of memory: beside other tests four imports at once may take this long
-	for _, a := range largeBodies() {
+	for _, a := range largeBodies(amount(t, "events in a calendar", 111, mostEvents)) {
 		var statuses [600]atomic.Int64
 		var work sync.WaitGroup
 		for range 16 {
