@@ -14,7 +14,9 @@ import (
 func TestAmounts_areWrittenAsPackageJSONWritesThem(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(1, 2))
-	letters := []string{"a", "Z", " ", "~", "\"", "\\", "<", ">", "&", "\n", "\x00", "\x7f", "é", "\u2028", "\xff", "{", ":"}
+	letters := []string{
+		"a", "Z", " ", "~", "\"", "\\", "<", ">", "&", "\n", "\x00", "\x7f", "é", "\u2028", "\xff", "{", ":",
+	}
 	text := func() (out string) {
 		for range draw.IntN(4) {
 			out += letters[draw.IntN(len(letters))]
