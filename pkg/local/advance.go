@@ -32,7 +32,7 @@ type moved struct {
 }
 
 // moveTo moves the clock to the instant. Time stops on its way at everything that is due: the next schedule, timer or
-// expiry. There the platform carries it out and waits until it is idle, so that effects happen in their order. A new
+// expiry. There the platform carries it out and finishes the step, so that effects happen in their order. A new
 // due instant on the way, such as a timer of a task that was archived, is handled in the same move. The target is asked
 // for once the moves before are done, so that two advances at once add up.
 func (p *Platform) moveTo(ctx context.Context, target func() time.Time) (moved, error) {
@@ -90,8 +90,10 @@ func (p *Platform) nextStop(target time.Time) time.Time {
 	return stop
 }
 
+// finishStep waits until the platform is idle. While clients write it may never be: then the step ends when what had
+// been written before is processed, and what was due is done.
 func (p *Platform) finishStep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.options.Settling)
 	defer cancel()
-	return p.WaitUntilIdle(ctx)
+	return p.waitUntilQuiet(ctx, busyRounds)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // others counts the requests, batches and calls that have begun. An erasure waits until those have ended that began
@@ -11,6 +12,8 @@ import (
 type others struct {
 	mu  sync.Mutex
 	now map[chan struct{}]bool
+	// written counts the requests to write that have ended.
+	written atomic.Int64
 }
 
 // begin counts one, until the function that it returns is called.
@@ -53,5 +56,8 @@ func (o *others) counting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer o.begin()()
 		next.ServeHTTP(w, r)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			o.written.Add(1)
+		}
 	})
 }

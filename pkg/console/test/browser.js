@@ -3,11 +3,16 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { poisoned } from "./parked.js";
-import { started, browsing, writers, accessible, held } from "./system.js";
+import { started, browsing, writers, accessible, held, localTimes } from "./system.js";
+import { clockTests } from "./clock.js";
+import { faultTests } from "./faults.js";
+import { keyboardTests } from "./keyboard.js";
+import { memoryTests } from "./memory.js";
+import { manyTests } from "./many.js";
 
 const [nexus, chromium, pictures] = process.argv.slice(2);
 const system = await started(nexus);
-const { browser, open: openIn, problems } = await browsing(chromium);
+const { browser, open: openIn, problems, buttons } = await browsing(chromium);
 const zones = ["Europe/Paris", "America/Sao_Paulo"];
 /** Where the person sits who uses the next page; each test is in the other zone than the one before it. */
 let zone = zones[0];
@@ -54,9 +59,13 @@ const broken = (/** @type {number} */ i) => JSON.stringify({
     NewImage: { PK: { S: "USER#ann" }, SK: { S: `TASK#task_bad${i}` }, entityType: { S: i % 3 === 1 ? "NOTE" : "TASK" }, ...(i % 3 === 2 ? {} : { version: { N: "1" } }) },
   },
 });
-await system.call("POST", "/dev/replay?consumer=stats,links", Array.from({ length: parked }, (_, i) => broken(i)).join("\n"), "ann", { "Content-Type": "application/x-ndjson" });
+/** So many of them, a line each. @param {number} count */
+const brokenRecords = (count) => Array.from({ length: count }, (_, i) => broken(i)).join("\n");
+await system.call("POST", "/dev/replay?consumer=stats,links", brokenRecords(parked), "ann", { "Content-Type": "application/x-ndjson" });
 
 const clients = writers(system, 8);
+const tools = { test, system, open, alone, started, zones, short, pictures, hostile, ring, brokenRecords };
+/** @typedef {typeof tools} Tools */
 
 /** @type {[string, string][]} */
 const panes = [["flow", ""], ["change", `?trace=${ring}`], ["change", ""], ["records", "?user=ann"], ["records", `?item=${task.taskId}`],
@@ -220,23 +229,6 @@ test("records of three kinds stay parked until their causes are mended, and then
   await page.context().close();
 }, "--show-endpoint", "--limit", "user=60000"));
 
-test("time moves over a change to summer time, and what happened on the way is shown", () => clients.quietly(async () => {
-  for (const zone of zones) {
-    const page = await open({ timezoneId: zone });
-    const now = (await system.call("GET", "/dev/clock")).json.now, at = new Date(Date.parse(now) + 90 * 60e3).toISOString().slice(0, 19) + "Z";
-    const made = (await system.call("POST", "/v1/reminders", { title: `Ring in ${zone}`, triggerUtc: at, tzid: zone })).json;
-    await page.goto(`${system.url}/console/clock`);
-    await page.locator(".due", { hasText: made.reminderId.slice(0, 12) }).waitFor();
-    await page.getByRole("button", { name: /^To the next: schedule/ }).click();
-    await page.getByText(/Time stopped/).waitFor();
-    await page.locator(".plainlist", { hasText: "ReminderDue" }).waitFor();
-    assert.ok(Date.parse((await system.call("GET", "/dev/clock")).json.now) >= Date.parse(at));
-    await page.getByRole("button", { name: "By 1 day" }).click();
-    await page.getByText(/Time stopped/).waitFor();
-    await page.context().close();
-  }
-}));
-
 test("a recount shows each kind, and a repair puts right what differs", async () => {
   const page = await open();
   await page.goto(`${system.url}/console/verify?user=ann`);
@@ -248,42 +240,11 @@ test("a recount shows each kind, and a repair puts right what differs", async ()
   await page.context().close();
 });
 
-test("each fault is shown with its proof", () => alone(async (own) => {
-  const page = await open();
-  await page.goto(`${own.url}/console/chaos?user=chaos`);
-  for (const name of ["Kill a consumer", "Lose an answer", "Throttle", "Slow down", "Two workers", "Deliver ten times"]) {
-    await page.locator(".story").filter({ has: page.getByText(name, { exact: true }) }).click();
-    await page.getByRole("button", { name: "Show it" }).click();
-    await page.getByText(/^. 20 writes, \d+ deliveries, 20 counted, 0 differences$/).waitFor();
-    await page.locator(".verdict.good").waitFor();
-    assert.deepEqual((await own.call("GET", "/dev/chaos")).json.items, [], "nothing stays armed");
-  }
-  await page.context().close();
-}));
-
-test("consumers are killed while it is written, everything comes ten more times, and nothing differs", () => alone(async (own) => {
-  const writes = short ? 100 : 1000, kills = short ? 5 : 20, page = await open();
-  await page.goto(`${own.url}/console/chaos?user=many`);
-  await page.locator(".story", { hasText: "Kill, then deliver ten times" }).click();
-  await page.locator(".field", { hasText: /^of/ }).locator("select").selectOption("each consumer in turn");
-  await page.getByLabel("writes").fill(String(writes));
-  await page.getByLabel("times", { exact: true }).fill(String(kills));
-  const began = performance.now();
-  await page.getByRole("button", { name: "Show it" }).click();
-  await page.locator("p.verdict").waitFor({ timeout: 300_000 });
-  const said = await page.locator("p.verdict").innerText(), hit = await page.getByText(/^The fault hit/).innerText();
-  console.log(`chaos: ${said}. ${hit} (${Math.round(performance.now() - began)} ms)`);
-  assert.match(said, new RegExp(`^✓ ${writes} writes, \\d+ deliveries, ${writes} counted, 0 differences$`));
-  assert.match(hit, new RegExp(`^The fault hit ${kills} times. The digest is the same .* 0 differences, 0 remain.$`));
-  const deliveries = Number(/(\d+) deliveries/.exec(said)?.[1]), consumers = (await own.call("GET", "/dev/capabilities")).json.consumers.length;
-  assert.ok(deliveries >= 11 * writes * consumers, `${deliveries} deliveries to ${consumers} consumers`);
-  const counted = page.locator("tr", { hasText: "tasks counted" }).locator("td");
-  assert.deepEqual(await counted.allInnerTexts(), ["0", String(writes)]);
-  assert.equal((await own.call("GET", "/v1/me/stats", undefined, "many")).json.totalTasks, writes);
-  await page.getByText("not connected").waitFor({ state: "detached" });
-  await page.screenshot({ path: path.join(pictures, "chaos-proof.png"), fullPage: true });
-  await page.context().close();
-}, "--limit", "user=60000"));
+clockTests(tools);
+faultTests(tools);
+memoryTests(tools);
+manyTests(tools);
+keyboardTests(tools);
 
 test("data is what the public API says, and leads to the records", async () => {
   const page = await open();
@@ -306,52 +267,6 @@ test("data is what the public API says, and leads to the records", async () => {
   await page.locator(".record", { hasText: "Call the dentist again" }).first().waitFor();
   await page.context().close();
 });
-
-test("a measurement says what a write costs", () => clients.quietly(async () => {
-  const page = await open();
-  await page.goto(`${system.url}/console/cost`);
-  await page.getByRole("button", { name: "Begin a measurement now" }).click();
-  await page.getByText("Since the measurement began.").waitFor();
-  await system.call("POST", "/v1/tasks", { title: "Priced" });
-  await page.getByText("The mean of 1 write over HTTP").waitFor();
-  await page.getByRole("cell", { name: "stats" }).first().waitFor();
-  await page.context().close();
-}));
-
-test("the keyboard alone reaches every pane and follows a change", async () => {
-  const page = await open();
-  await page.goto(`${system.url}/console/flow`);
-  await page.locator(".record").first().waitFor();
-  await page.keyboard.press("/");
-  await page.keyboard.type(String(ring));
-  await page.keyboard.press("Enter");
-  await page.locator(".waterfall").waitFor();
-  for (const key of ["9", "5", "3"]) { await page.locator("body").press(key); await page.locator(`nav a[aria-current]`).waitFor(); }
-  assert.match(page.url(), /console\/records/);
-  await page.goto(`${system.url}/console/flow`);
-  await page.locator(".record").first().waitFor();
-  const reached = new Set();
-  for (let i = 0; i < 80; i++) {
-    await page.keyboard.press("Tab");
-    reached.add(await page.evaluate(() => document.activeElement?.textContent?.trim().slice(0, 12) ?? ""));
-    if (await page.evaluate(() => document.activeElement?.classList.contains("record"))) break;
-  }
-  assert.equal(await page.evaluate(() => document.activeElement?.classList.contains("record")), true, "the list is reached");
-  await page.keyboard.press("Enter");
-  await page.locator(".waterfall").waitFor();
-  await page.context().close();
-});
-
-/** Holds each shown time against its instant: what is read is UTC, and the hover has the local one. @param {import("playwright-core").Page} page @param {string} zone @param {string} name */
-async function localTimes(page, zone, name) {
-  const times = await page.evaluate(() => [...document.querySelectorAll("main time")].map((t) => [t.getAttribute("datetime") ?? "", t.textContent ?? "", t.getAttribute("title") ?? ""]));
-  for (const [at, text, title] of times) {
-    const utc = new Date(at).toISOString();
-    assert.ok([utc.slice(11, 23), `${utc.slice(0, 19).replace("T", " ")}Z`].includes(text), `${name}: ${at} is shown as ${text}`);
-    assert.equal(title, `${utc.slice(0, 19).replace("T", " ")}Z, here ${new Date(at).toLocaleString("en-GB", { timeZone: zone })} (${zone})`, name);
-  }
-  return times.length;
-}
 
 test("each pane is readable by everybody, in both themes and widths, and pictured", async () => {
   let pictured = 0, times = 0;
@@ -398,6 +313,11 @@ for (const [name, run] of chosen) {
       await context.close();
     }
   }
+}
+if (!process.env.NEXUS_ONLY) {
+  const unused = [...buttons].filter(([, used]) => !used).map(([name]) => name);
+  failed += unused.length ? 1 : 0;
+  console.log(unused.length ? `FAIL no test uses a button: ${unused.join(" | ")}` : `ok   each of ${buttons.size} kinds of buttons was used`);
 }
 await browser.close();
 console.log(`console: 8 clients wrote ${await clients.stop()} times`);

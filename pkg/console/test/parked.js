@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 /** @typedef {Awaited<ReturnType<typeof import("./system.js").started>>} System */
 
 /** Calls the engine itself, as another program of the same account would. @param {System} system */
-async function engineOf(system) {
+export async function engineOf(system) {
   const { endpoint, table } = (await system.call("GET", "/dev/info")).json;
   /** @param {string} operation @param {any} body */
   return async (operation, body) => {

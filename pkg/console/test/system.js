@@ -1,4 +1,5 @@
 // A system and a browser for the tests: what they start ends with them.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { createRequire } from "node:module";
@@ -47,48 +48,55 @@ export async function started(program, ...more) {
 
 /**
  * Lets clients write to a system, each as a user of its own and about twice a second, until they are stopped: a task, its change, a note
- * that links to it, and so on. They pause while a test needs a system at rest.
+ * that links to it, and so on.
  * @param {Awaited<ReturnType<typeof started>>} system @param {number} count
  */
 export function writers(system, count) {
   const pause = 500, most = 5000;
-  let resting = Promise.resolve(), rested = () => {}, stopped = false, written = 0;
-  const between = () => Promise.all([resting, new Promise((done) => setTimeout(done, pause))]);
-  /** The write under way of each client. */
-  const under = Array.from({ length: count }, () => Promise.resolve());
+  let stopped = false, written = 0;
   const work = Array.from({ length: count }, async (_, i) => {
     const user = `client${i + 1}`;
     let task = /** @type {any} */ (null);
     for (let n = 0; n < most && !stopped; n++) {
-      const write = async () => {
-        if (n % 3 === 0) task = (await system.call("POST", "/v1/tasks", { title: `Written by a client ${n}` }, user)).json;
-        else if (n % 3 === 1) await system.call("PATCH", `/v1/tasks/${task.taskId}`, { title: `Changed by a client ${n}` }, user, { "If-Match": '"1"' });
-        else await system.call("POST", "/v1/notes", { title: `Noted by a client ${n}`, links: [{ targetType: "TASK", targetId: task.taskId }] }, user);
-        written++;
-      };
-      await (under[i] = write());
-      await between();
+      if (n % 3 === 0) task = (await system.call("POST", "/v1/tasks", { title: `Written by a client ${n}` }, user)).json;
+      else if (n % 3 === 1) await system.call("PATCH", `/v1/tasks/${task.taskId}`, { title: `Changed by a client ${n}` }, user, { "If-Match": '"1"' });
+      else await system.call("POST", "/v1/notes", { title: `Noted by a client ${n}`, links: [{ targetType: "TASK", targetId: task.taskId }] }, user);
+      written++;
+      await new Promise((done) => setTimeout(done, pause));
     }
   });
   const all = Promise.all(work);
   all.catch(() => {}); // stop tells
   return {
-    /** Runs something while no client writes. @param {() => Promise<void>} run */
-    async quietly(run) {
-      resting = new Promise((done) => { rested = done; });
-      try { await Promise.allSettled(under); await run(); } finally { rested(); }
-    },
     /** Ends them, and returns how many writes there were; a write that was refused fails. */
-    async stop() { stopped = true; rested(); await all; return written; },
+    async stop() { stopped = true; await all; return written; },
   };
 }
 
-/** A browser whose pages are watched: what they complain of is in problems. @param {string} program */
+/** Tells in the page of each button that is shown, and of each that is used. */
+function watchButtons() {
+  const tell = /** @type {any} */ (globalThis).toldOfButton, told = new Set();
+  /** A button by what is written on it, without what differs from one to the next; one of many by its class. @param {Element} button */
+  const nameOf = (button) => (button.matches(".span, .open") ? button.className : (button.getAttribute("aria-label") ?? button.textContent ?? "").trim().replace(/^(Repair|To the next).*/, "$1").replace(/\d[\d,]*/g, "N"));
+  const look = () => {
+    for (const button of document.querySelectorAll("button")) {
+      const name = nameOf(button);
+      if (!told.has(name)) { told.add(name); tell(name, false); }
+    }
+  };
+  addEventListener("click", (event) => {
+    const button = /** @type {Element} */ (event.target).closest?.("button");
+    if (button) tell(nameOf(button), true);
+  }, true);
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+}
+
+/** A browser whose pages are watched: what they complain of is in problems, and which buttons were used is in buttons. @param {string} program */
 export async function browsing(program) {
   const root = process.getuid?.() === 0;
   if (root) console.log("console: the browser runs without its sandbox, because this is root");
   const browser = await chromium.launch({ executablePath: program, args: root ? ["--no-sandbox"] : [] });
-  const problems = /** @type {string[]} */ ([]);
+  const problems = /** @type {string[]} */ ([]), buttons = /** @type {Map<string, boolean>} */ (new Map());
   /** @param {import("playwright-core").BrowserContextOptions} options */
   const open = async (options = {}) => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, timezoneId: "Europe/Paris", locale: "en-GB", ...options });
@@ -96,11 +104,14 @@ export async function browsing(program) {
     const page = await context.newPage();
     page.on("console", (m) => { if (["error", "warning"].includes(m.type()) && !m.text().includes("status of 4")) problems.push(`${page.url()}: ${m.text()}`); });
     page.on("pageerror", (e) => problems.push(`${page.url()}: ${e.stack}`));
+    page.on("requestfailed", (r) => { if (r.failure()?.errorText !== "net::ERR_ABORTED") problems.push(`${page.url()}: ${r.url()} ${r.failure()?.errorText}`); });
     page.on("request", (r) => { if (!/^(http:\/\/127\.0\.0\.1:|data:)/.test(r.url())) problems.push(`asks elsewhere: ${r.url()}`); });
+    await context.exposeFunction("toldOfButton", (/** @type {string} */ name, /** @type {boolean} */ used) => buttons.set(name, used || buttons.get(name) === true));
+    await page.addInitScript(watchButtons);
     await page.addInitScript(() => addEventListener("securitypolicyviolation", (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`)));
     return page;
   };
-  return { browser, open, problems };
+  return { browser, open, problems, buttons };
 }
 
 /** What axe finds on the page. Its script comes through the debugger, so the policy stays on. @param {import("playwright-core").Page} page */
@@ -110,14 +121,31 @@ export async function accessible(page) {
   return found.violations.map((/** @type {any} */ v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((/** @type {any} */ n) => `${n.target}: ${n.failureSummary}`).join(" | ")}`);
 }
 
-/** Holds the page's first request for such an address, until it is freed. @param {import("playwright-core").Page} page @param {RegExp} address */
-export async function held(page, address) {
+/**
+ * Holds the page's first request for such an address, until it is freed.
+ * @param {import("playwright-core").Page} page @param {RegExp | ((url: URL) => boolean)} address @param {string} [method] any by default
+ */
+export async function held(page, address, method) {
   const told = new EventEmitter(), asked = once(told, "asked"), freed = once(told, "freed"), answered = once(told, "answered");
+  let isFirst = true;
   await page.route(address, async (route) => {
+    if (!isFirst || (method && route.request().method() !== method)) return route.continue();
+    isFirst = false;
     told.emit("asked");
     await freed;
-    await route.fulfill({ response: await route.fetch() });
+    await route.fulfill({ response: await route.fetch({ timeout: 0 }) });
     told.emit("answered");
-  }, { times: 1 });
+  });
   return { asked, free: () => { told.emit("freed"); }, answered };
+}
+
+/** Holds each shown time against its instant: what is read is UTC, and the hover has the local one. @param {import("playwright-core").Page} page @param {string} zone @param {string} name */
+export async function localTimes(page, zone, name) {
+  const times = await page.evaluate(() => [...document.querySelectorAll("main time")].map((t) => [t.getAttribute("datetime") ?? "", t.textContent ?? "", t.getAttribute("title") ?? ""]));
+  for (const [at, text, title] of times) {
+    const utc = new Date(at).toISOString();
+    assert.ok([utc.slice(11, 23), `${utc.slice(0, 19).replace("T", " ")}Z`].includes(text), `${name}: ${at} is shown as ${text}`);
+    assert.equal(title, `${utc.slice(0, 19).replace("T", " ")}Z, here ${new Date(at).toLocaleString("en-GB", { timeZone: zone })} (${zone})`, name);
+  }
+  return times.length;
 }

@@ -125,11 +125,13 @@ export function Change() {
   const asked = useAsked(async () => {
     if (!trace) return null;
     const [told, changes] = await Promise.all([api.trace(trace), api.changes({ trace, records: true, limit: 50 })]);
-    return { ...told, records: changes.items.reverse() };
+    const records = changes.items.reverse(), first = records.find((/** @type {any} */ r) => r.version);
+    const newest = first && (await api.changes({ user: first.user, item: first.item, limit: 1 })).items[0];
+    return { ...told, records, first, last: newest?.version ?? 0 };
   }, [trace], { every: trace ? 3000 : 0 });
   if (!trace) return html`<${Empty}>Every write has a trace id, which its answer names in <code>X-Trace-Id</code>. It is made of the user, the item and the version, so it can be made again at any time.<//><${Ask} />`;
   if (!asked.value) return html`<${Trouble} error=${asked.error} />${asked.error ? html`<${Ask} />` : html`<p class="quiet">Reading…</p>`}`;
-  const { spans, records, truncated } = asked.value, first = records.find((/** @type {any} */ r) => r.version);
+  const { spans, records, truncated, first, last } = asked.value;
   const chosen = spans.find((/** @type {any} */ s) => s.spanId === span) ?? spans[0];
   const neighbour = async (/** @type {number} */ by) => go("change", { trace: await api.traceOf(first.user, first.item, first.version + by) });
   const end = Math.max(...spans.map((/** @type {any} */ s) => Date.parse(s.start) + s.milliseconds)) - Date.parse(spans[0].start);
@@ -137,7 +139,7 @@ export function Change() {
       ${first && html`<h2>${first.title || first.type}</h2><p><a href=${addressOf("records", { user: first.user, item: first.item })}>${first.type} ${shortID(first.item)}</a> of <strong>${first.user}</strong>, version ${first.version}</p>`}
       <p><code>${trace}</code> · ${counted(spans.length, "span")} in ${durationText(end)}${truncated ? " · older ones have left" : ""}</p>
       ${first && html`<p class="actions">${first.version > 1 && html`<button type="button" onClick=${() => neighbour(-1)}>← version ${first.version - 1}</button>`}
-        <button type="button" onClick=${() => neighbour(1)}>version ${first.version + 1} →</button></p>`}</div>
+        ${first.version < last && html`<button type="button" onClick=${() => neighbour(1)}>version ${first.version + 1} →</button>`}</p>`}</div>
     <div class="split"><section aria-label="Waterfall"><${Waterfall} spans=${spans} chosen=${chosen?.spanId} choose=${(/** @type {string} */ id) => refine({ span: id })} /></section>
       <section class="side" aria-label="Chosen span"><${Details} one=${chosen} /></section></div>
     <section aria-label="What the records say"><h2>What the records say</h2>${records.length ? records.map((/** @type {any} */ one) => html`<${RecordCard} key=${one.position} one=${one} done=${asked.reload} />`) : html`<${Empty}>The records have left the memory of this page.<//>`}</section>`;

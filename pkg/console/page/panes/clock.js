@@ -1,8 +1,15 @@
 // @ts-check
 import { html, useState, useEffect, Empty, Field, Trouble, Time, Rows, useAsked, shortID, durationText, parseOffset, counted } from "../ui.js";
-import { api, addressOf, watch, route } from "../state.js";
+import { api, addressOf, watch, route, now as second } from "../state.js";
 
 const jumps = [["1 hour", "1h"], ["1 day", "24h"], ["1 week", "168h"]];
+
+/** What a moving clock waits for. */
+function Waiting() {
+  const s = second.value;
+  return html`<p role="status">Time moves: it stops at everything that is due, until that is done.</p>
+    ${s && html`<p class="quiet">It waits for ${counted(s.inFlight, "record")} in flight. In the last second there ${s.writes === 1 ? "was" : "were"} ${counted(s.writes, "write")}.</p>`}`;
+}
 
 export function Clock() {
   const clock = useAsked(() => api.clock(), []), due = useAsked(() => api.due(), []);
@@ -31,7 +38,7 @@ export function Clock() {
       <div class="actions"><button type="button" class="main" disabled=${busy || !next} onClick=${() => move({ set: next.at })}>${next ? html`To the next: ${next.kind} at <${Time} at=${next.at} />` : "Nothing waits"}</button>
         ${jumps.map(([word, by]) => html`<button type="button" key=${by} disabled=${busy} onClick=${() => move({ advance: by })}>By ${word}</button>`)}
         <form class="actions" onSubmit=${(/** @type {any} */ e) => { e.preventDefault(); move({ set: until }); }}><${Field} label="to an instant" value=${until} placeholder="2026-03-29T02:30:00Z" onInput=${(/** @type {any} */ e) => setUntil(e.target.value)} onChange=${setUntil} /><button type="submit" disabled=${busy || !until}>Move there</button></form></div>
-      ${busy && html`<p role="status">Time moves: it stops at everything that is due, until that is done.</p>`}
+      ${busy && html`<${Waiting} />`}
       ${moved && html`<p role="status">It is <${Time} at=${moved.now} />. Time stopped ${counted(moved.steps, "time")}; ${counted(moved.fired, "call")} of schedules, ${counted(moved.swept, "row")} expired.</p>`}
       <${Trouble} error=${error ?? clock.error} /></section>
     ${way.length > 0 && html`<section class="list" aria-label="On the way"><h2>What happened on the way</h2><ol class="plainlist">${way.map((w) => html`<li key=${w.key}><${Time} at=${w.at} /> ${w.kind === "event" ? html`event <strong>${w.data.type}</strong> ${w.data.detail?.itemId && html`<a href=${addressOf("records", { item: w.data.detail.itemId })}>${shortID(w.data.detail.itemId)}</a>`}` : `schedule ${w.data.op} ${w.data.at ? `for ${w.data.at}` : ""}`}</li>`)}</ol></section>`}
