@@ -14,7 +14,6 @@ export { h, render, Fragment };
 export const { signal, computed, effect, batch } = /** @type {{signal: <T>(of: T) => Signal<T>, computed: <T>(make: () => T) => Signal<T>, effect: (does: () => void) => () => void, batch: (does: () => void) => void}} */ (/** @type {any} */ (signals));
 export const useState = /** @type {<T>(first: T) => [T, (next: T | ((before: T) => T)) => void]} */ (/** @type {any} */ (hooks.useState));
 export const useEffect = /** @type {(does: () => void | (() => void), on?: any[]) => void} */ (/** @type {any} */ (hooks.useEffect));
-export const useLayoutEffect = /** @type {(does: () => void) => void} */ (/** @type {any} */ (hooks.useLayoutEffect));
 export const useRef = /** @type {<T>(first: T) => {current: T}} */ (/** @type {any} */ (hooks.useRef));
 export const useMemo = /** @type {<T>(make: () => T, on: any[]) => T} */ (/** @type {any} */ (hooks.useMemo));
 export const useCallback = /** @type {<T>(of: T, on: any[]) => T} */ (/** @type {any} */ (hooks.useCallback));
@@ -109,8 +108,7 @@ export function Field({ label, value, onChange, onInput, options, list, ...rest 
 const rowHeight = 44;
 
 /**
- * A long list of which only what shows is made. Each row is a link or a button of the same height. What comes before the
- * first row moves neither what was scrolled to nor what has the focus; a row with the focus that leaves gives it to the list.
+ * A long list of which only what shows is made. Each row is a link or a button of the same height.
  * @param {{items: any[], row: (item: any, index: number) => any, label: string, onEnd?: () => void, height?: number}} p
  */
 export function Rows({ items, row, label, onEnd, height = rowHeight }) {
@@ -129,15 +127,7 @@ export function Rows({ items, row, label, onEnd, height = rowHeight }) {
     watch.observe(el);
     return () => { el.removeEventListener("scroll", look); watch.disconnect(); };
   }, [onEnd]);
-  const first = useRef(/** @type {any} */ (undefined)), hadFocus = box.current?.contains(document.activeElement) ?? false;
-  const before = hadFocus || view.top > 0 ? Math.max(0, items.findIndex((item) => item.key !== undefined && item.key === first.current)) : 0;
-  const top = view.top + before * height;
-  useLayoutEffect(() => {
-    first.current = items[0]?.key;
-    if (before) { box.current.scrollTop = top; setView((was) => ({ ...was, top })); }
-    if (hadFocus && !box.current.contains(document.activeElement)) box.current.focus();
-  });
-  const from = Math.max(0, Math.floor(top / height) - 5), to = Math.min(items.length, from + Math.ceil(view.tall / height) + 10);
+  const from = Math.max(0, Math.floor(view.top / height) - 5), to = Math.min(items.length, from + Math.ceil(view.tall / height) + 10);
   return html`<div class="rows" ref=${box} tabindex="0" role="group" aria-label=${label}>
     <ul style=${{ paddingTop: `${from * height}px`, paddingBottom: `${(items.length - to) * height}px` }}>
       ${items.slice(from, to).map((item, i) => html`<li key=${item.key ?? from + i} aria-setsize=${items.length} aria-posinset=${from + i + 1}>${row(item, from + i)}</li>`)}

@@ -44,7 +44,7 @@ export function faultTests({ test, open, alone, short, pictures, started }) {
   }, "--limit", "user=60000"));
 
   test("a mistake in the code is seen in the pane", async () => {
-    const own = await started(await planted("ledger-version-not-asked"));
+    const own = await started(await planted("ledger-not-asked"));
     try {
       const page = await open(), verdict = page.locator("p.verdict");
       await page.goto(`${own.url}/console/chaos?user=chaos`);

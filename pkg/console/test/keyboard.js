@@ -79,24 +79,6 @@ export function keyboardTests({ test, system, open, alone, ring, brokenRecords }
     await page.context().close();
   }, "--store", "memory"));
 
-  test("what has the focus keeps it while records come, and the list stands still", () => alone(async (own) => {
-    const page = await open(), rows = 40;
-    await own.call("POST", "/v1/tasks", { title: "In focus" });
-    await own.settle();
-    await page.goto(`${own.url}/console/flow`);
-    const focused = page.locator(".record", { hasText: "In focus" });
-    await focused.focus();
-    const before = (await focused.boundingBox())?.y;
-    for (let n = 1; n <= rows; n++) await own.call("POST", "/v1/notes", { title: `After it ${n}` });
-    await page.locator(".record", { hasText: `After it ${1}` }).first().waitFor();
-    await page.waitForFunction((n) => Number(document.querySelector("main .rows li")?.getAttribute("aria-setsize")) > n, rows);
-    assert.equal(await focused.evaluate((row) => row === document.activeElement), true, "the focus is kept");
-    assert.ok(Math.abs(((await focused.boundingBox())?.y ?? 0) - (before ?? 0)) <= 1, "where it was");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "In focus" }).waitFor();
-    await page.context().close();
-  }, "--store", "memory"));
-
   test("a screen reader is told at most one line in five seconds", async () => {
     const page = await open();
     await page.clock.install();

@@ -81,7 +81,7 @@ function watchButtons() {
   const look = () => {
     for (const button of document.querySelectorAll("button")) {
       const name = nameOf(button);
-      if (!told.has(name)) { told.add(name); tell(name, false); }
+      if (!button.disabled && name !== "copied" && !told.has(name)) { told.add(name); tell(name, false); }
     }
   };
   addEventListener("click", (event) => {
