@@ -150,6 +150,8 @@ func TestAPI_callsNoWebhooksWhereThereAreNone(t *testing.T) {
 func TestAPI_saysWhichTypesOfEventsAWebhookMayHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	none := b.want(422, post("/v1/webhooks", `{"url":"https://hooks.example.com/a","types":[]}`))
+	b.Contains(none.text("detail"), "/types is required, with one member at least")
 	refused := b.want(422, post("/v1/webhooks",
 		`{"url":"https://hooks.example.com/a","types":["Task.*","task.*","event.completed","plan.*"]}`))
 	b.Equal([]string{"/types/0", "/types/2", "/types/3"}, refused.pointers())
