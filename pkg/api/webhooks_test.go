@@ -145,6 +145,7 @@ func TestAPI_callsNoWebhooksWhereThereAreNone(t *testing.T) {
 	b := setup(t, func(c *api.Config) { c.Webhooks = nil })
 	b.want(404, post("/v1/webhooks", hookBody))
 	b.Empty(b.want(200, get("/v1/webhooks")).items())
+	b.want(400, get("/v1/webhooks?tags=home"))
 }
 
 func TestAPI_saysWhichTypesOfEventsAWebhookMayHave(t *testing.T) {
