@@ -169,3 +169,26 @@ func TestAPI_saysWhichTypesOfEventsAWebhookMayHave(t *testing.T) {
 	b.Contains(detail(2), "reminder.*, ")
 	b.NotContains(detail(2), "did you mean")
 }
+
+func TestAPI_describesWhatAWebhookHas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := func(at any, path ...string) any {
+		for _, name := range path {
+			of, _ := at.(map[string]any)
+			b.Contains(of, name)
+			at = of[name]
+		}
+		return at
+	}
+	doc := b.want(200, get("/openapi.json")).doc
+	for _, one := range in(doc, "paths", "/v1/webhooks", "get", "parameters").([]any) {
+		b.NotEqual("tags", one.(map[string]any)["name"])
+	}
+	hit := in(doc, "paths", "/v1/search", "get", "responses", "200", "content", "application/json", "schema", "properties",
+		"items", "items", "properties", "entityType", "enum")
+	b.Contains(hit, "NOTE")
+	b.NotContains(hit, "WEBHOOK")
+	b.NotContains(b.want(422, get("/v1/search?status=DISABLED")).text("detail"), ", DISABLED")
+	b.EqualValues(1, in(doc, "components", "schemas", "Webhook", "properties", "types", "minItems"))
+}
