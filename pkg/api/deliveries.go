@@ -16,7 +16,8 @@ func filterFields() []entity.Field {
 	return []entity.Field{
 		{Name: memberState, Kind: entity.Enum, Enum: []string{webhook.StatePending, webhook.StateDone, webhook.StateDead},
 			Doc: "Only messages in this state."},
-		{Name: memberType, Kind: entity.Text, Min: 1, Max: 64, Doc: "Only messages of this type; task.* and * as in the types of a webhook."},
+		{Name: memberType, Kind: entity.Text, Min: 1, Max: 64,
+			Doc: "Only messages of this type; task.* and * as in the types of a webhook."},
 		{Name: "from", Kind: entity.Instant, Doc: "Only events from this instant on."},
 		{Name: "to", Kind: entity.Instant, Doc: "Only events up to this instant."},
 	}

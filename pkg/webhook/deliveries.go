@@ -47,7 +47,8 @@ type Filter struct {
 }
 
 func (f Filter) matches(id outbox.ID, row item.Item) bool {
-	return (f.State == "" || row.Str(attrState) == f.State) && (f.Type == "" || areFor([]string{f.Type}, row.Str(attrType))) &&
+	return (f.State == "" || row.Str(attrState) == f.State) &&
+		(f.Type == "" || areFor([]string{f.Type}, row.Str(attrType))) &&
 		(f.From.IsZero() || !id.At.Before(f.From)) && (f.To.IsZero() || !id.At.After(f.To)) &&
 		(len(f.IDs) == 0 || slices.Contains(f.IDs, id.Message))
 }
