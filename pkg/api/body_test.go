@@ -153,7 +153,9 @@ func TestProblem_detailNamesTheOneThingThatIsWrong(t *testing.T) {
 			"application/json"),
 		"/links/0/targetType must be one of EVENT, ": post("/v1/notes",
 			`{"title":"a","links":[{"targetType":"TASKS","targetId":"task_1"}]}`).with("Content-Type", "application/json"),
-		"/types each must be one of EVENT, ": get(agenda + "&types=EVENTS"),
+		`/types has "EVENTS"; each must be one of EVENT, `:        get(agenda + "&types=EVENTS"),
+		"/types has an empty member; each must be one of EVENT, ": get(agenda + "&types="),
+		"/tags has an empty member; each must have 1 to 64 ":      get(agenda + "&tags="),
 	} {
 		b.Contains(b.want(422, r).text("detail"), want)
 	}

@@ -317,7 +317,8 @@ func act(ctx context.Context, s *Config, c call) (answer, error) {
 	case errors.Is(err, deliver.ErrActed):
 		return answer{}, refuse(stateConflict, "Something else was chosen before.")
 	case errors.Is(err, deliver.ErrNoSuchAction):
-		return answer{}, refuseFields(entity.FieldError{Pointer: "/" + memberAction, Detail: "is none of this item"})
+		return answer{}, refuseFields(entity.FieldError{Pointer: "/" + memberAction,
+			Detail: "is none of this item: a task can be completed, and a reminder completed or snoozed"})
 	case err != nil:
 		return answer{}, err
 	}

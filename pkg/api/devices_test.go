@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,9 @@ func TestAPI_refusesDevicesThatMayNotBeCalled(t *testing.T) {
 		b.Contains(got.Body.String(), `"/endpoint"`, bad)
 		b.NotContains(got.Body.String(), "secret")
 	}
+	noKeys := register(oneDevice, endpoint)
+	noKeys.body = regexp.MustCompile(`"keys":\s*\{[^}]*\}`).ReplaceAllString(noKeys.body, `"keys":{}`)
+	b.Equal([]string{"/keys/p256dh", "/keys/auth"}, b.want(422, noKeys).pointers())
 	wrongKeys := register(oneDevice, endpoint)
 	wrongKeys.body = strings.NewReplacer("tBHI", "", "BNcR", "").Replace(wrongKeys.body)
 	got := b.want(422, wrongKeys).Body.String()
@@ -215,7 +219,8 @@ func TestAct_reachesThePresentOccurrenceAlone(t *testing.T) {
 		`{"title":"x","dueUtc":"2026-03-02T12:00:00Z","dueTzid":"UTC","reminderMinutes":[0]}`)).text("taskId")
 	moved := b.told("TASK", task, "2026-03-01T12:00:00Z", "moved")[0]
 	b.want(409, choose(moved, `{"action":"complete"}`))
-	b.want(422, choose(moved, `{"action":"snooze"}`))
+	b.Equal("/action is none of this item: a task can be completed, and a reminder completed or snoozed.",
+		b.want(422, choose(moved, `{"action":"snooze"}`)).text("detail"))
 	due := b.told("TASK", task, "2026-03-02T12:00:00Z", "due")[0]
 	b.want(204, choose(due, `{"action":"complete"}`))
 	b.Equal("COMPLETED", b.want(200, get("/v1/tasks/"+task)).text("status"))

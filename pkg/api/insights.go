@@ -91,7 +91,8 @@ func insightsSchema() object {
 			{memberCompleted, count("Tasks completed on these days.")},
 			{memberLate, count("Open tasks that became overdue on these days.")},
 			{memberByPriority, object{
-				{"type", "object"}, {"description", "The same by priority."}, {"properties", priorities}, {"required", names},
+				{"type", "object"}, {"description", "Tasks completed on these days, by priority."},
+				{"properties", priorities}, {"required", names},
 			}},
 			{memberDays, object{
 				{"type", "array"}, {"maxItems", 366}, {"description", "Each day of the window."},

@@ -20,7 +20,7 @@ func TestAPI_countsWhatWasCompletedByDay(t *testing.T) {
 		b.want(200, get(week)).Body.String())
 	b.Equal("2026-03-09", b.want(200, get(week+"?from=2026-03-09&to=2026-03-09")).text("to"))
 	for query, pointer := range map[string]string{
-		"?from=2026-03-09": "/to", "?to=2026-03-01": "/to", "?from=2025-03-01&to=2026-03-02": "/to",
+		"?from=2026-03-09": "/from", "?to=2026-03-01": "/to", "?from=2025-03-01&to=2026-03-02": "/to",
 		"?from=2026-02-29": "/from", "?to=x": "/to",
 	} {
 		b.Equal([]string{pointer}, b.want(422, get(week+query)).pointers(), query)

@@ -52,10 +52,14 @@ func allOperation(t *entity.Type) *operation {
 	if t.Name == entity.TypeMaster {
 		detail += " Each is the series alone: its occurrences are in the agenda, and what differs is in its own answer."
 	}
+	params := []entity.Field{limitParam(), cursorParam()}
+	if _, has := t.Field(entity.AttrTags); has {
+		params = append([]entity.Field{tagsParam()}, params...)
+	}
 	return &operation{
 		id: "list" + strings.ToUpper(t.Plural[:1]) + t.Plural[1:], method: http.MethodGet, path: "/v1/" + t.Plural,
 		tag: t.Plural, summary: "List all " + t.Plural, detail: detail,
-		query: []entity.Field{tagsParam(), limitParam(), cursorParam()},
+		query: params,
 		answers: []documented{
 			{status: http.StatusOK, doc: "A page of " + t.Plural + ".", schema: pageSchema(schemaRef(entityNoun(t)))},
 		},

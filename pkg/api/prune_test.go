@@ -93,6 +93,9 @@ func TestDeletePlanOperation_removesItUnlessTheNextDayNamesIt(t *testing.T) {
 	b := setup(t)
 	b.grow("")
 	b.want(404, deletion(planOfDay))
+	for _, day := range []string{"today", "2026-12-32", "20261201"} {
+		b.Contains(b.want(400, get("/v1/plans/"+day)).text("detail"), "Malformed identifier: a plan's date is YYYY-MM-DD in ")
+	}
 	b.want(400, deletion("/v1/plans/today"))
 	first := b.want(201, post(planOfDay+"/revisions", planned(""))).text("revId")
 	b.want(503, deletion(planOfDay))

@@ -104,6 +104,10 @@ func problemOfSentinel(err error) *Problem {
 	if errors.Is(err, archive.ErrGone) {
 		return refuseGone("", archive.Deleted)
 	}
+	if errors.Is(err, entity.ErrID) {
+		_, form, _ := strings.Cut(err.Error(), entity.ErrID.Error()) // the form of an identifier, without what was sent
+		return refuse(malformed, "Malformed identifier%s.", form)
+	}
 	for _, known := range []struct {
 		err    error
 		kind   problemKind
@@ -119,7 +123,6 @@ func problemOfSentinel(err error) *Problem {
 			"If-Match with the entity's version is required; in a batch, expectedVersion."},
 		{idempotency.ErrKeyReused, keyReused, "The idempotency key was used for another request."},
 		{command.ErrInProgress, stateConflict, "The request is still being carried out."},
-		{entity.ErrID, malformed, "Malformed identifier."},
 		{calendar.ErrNoFeed, notFound, "There is no such resource."},
 		{transfer.ErrNoJob, notFound, "There is no such export."},
 	} {

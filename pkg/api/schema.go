@@ -194,6 +194,9 @@ func listBounds(f entity.Field) object {
 	if f.Max == 0 {
 		return nil
 	}
+	if f.Required && f.Kind == entity.Tags { // an empty one counts as absent
+		return object{{"minItems", 1}, {"maxItems", f.Max}}
+	}
 	return object{{"maxItems", f.Max}}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"nexus/pkg/entity"
@@ -146,8 +147,12 @@ func searchSchema(r *entity.Registry) object {
 		{"before", flagSchema("True if the text goes on in front.")},
 		{"after", flagSchema("True if the text goes on behind.")},
 	})
+	found := slices.DeleteFunc(typeNames(r), func(name string) bool {
+		_, has := r.ByName(name).Field(entity.AttrTitle)
+		return !has
+	})
 	hit := record([]string{entity.AttrType, "id", entity.AttrVersion, entity.AttrTitle, entity.AttrUpdatedAt}, object{
-		{entity.AttrType, object{{"type", "string"}, {"enum", typeNames(r)}}},
+		{entity.AttrType, object{{"type", "string"}, {"enum", found}}},
 		{"id", textSchema("The entity's id.")},
 		{entity.AttrVersion, object{{"type", "integer"}, {"minimum", 1}, {"description", "The entity's version."}}},
 		{entity.AttrTitle, textSchema("Its title.")},

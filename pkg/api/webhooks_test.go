@@ -114,11 +114,24 @@ func TestAPI_showsDeliveriesAndSendsThemAgain(t *testing.T) {
 	b.want(400, post(path+"/redeliver", `{"cursor":"x"}`))
 	b.want(422, post(path+"/redeliver", `{"state":"pending"}`))
 	b.Contains(b.want(422, post(path+"/redeliver", `{"ids":[]}`)).Body.String(), `"/ids"`)
-	b.Contains(b.want(422, post(path+"/redeliver",
-		`{"from":"2030-01-01T00:00:00Z","to":"2020-01-01T00:00:00Z"}`)).Body.String(), `"/to"`)
+	for _, wrong := range []struct{ query, body, at string }{
+		{"from=2030-01-01T00:00:00Z&to=2020-01-01T00:00:00Z",
+			`{"from":"2030-01-01T00:00:00Z","to":"2020-01-01T00:00:00Z"}`, `"/to"`},
+		{"type=nonsense", `{"type":"nonsense"}`, `"/type"`},
+		{"type=task.finished", `{"type":"task.finished"}`, `"/type"`},
+	} {
+		listed := b.want(422, get(path+"/deliveries?"+wrong.query))
+		b.Contains(listed.Body.String(), wrong.at)
+		again := b.want(422, post(path+"/redeliver", wrong.body))
+		b.Equal(listed.doc["errors"], again.doc["errors"], "both refuse the same way")
+	}
+	for kind, n := range map[string]int{"webhook.*": 3, "*": 3, "task.*": 0} {
+		b.Len(b.want(200, get(path+"/deliveries?type="+kind)).items(), n, kind)
+		b.want(200, post(path+"/redeliver", `{"dryRun":true,"type":"`+kind+`"}`))
+	}
 	for _, unknown := range []string{"task.finished", "foo.*", "foo", "TASK.created"} {
 		refused := b.want(422, post("/v1/webhooks", `{"url":"https://example.com/","types":["*","`+unknown+`"]}`))
-		b.Contains(refused.Body.String(), `"/types/1"`, unknown)
+		b.Equal([]string{"/types/1"}, refused.pointers(), unknown)
 	}
 	b.want(200, request{method: "PATCH", path: path, body: `{"status":"DISABLED"}`}.with("If-Match", `"1"`))
 	for _, action := range []string{"/test", "/redeliver"} {
@@ -132,4 +145,50 @@ func TestAPI_callsNoWebhooksWhereThereAreNone(t *testing.T) {
 	b := setup(t, func(c *api.Config) { c.Webhooks = nil })
 	b.want(404, post("/v1/webhooks", hookBody))
 	b.Empty(b.want(200, get("/v1/webhooks")).items())
+	b.want(400, get("/v1/webhooks?tags=home"))
+}
+
+func TestAPI_saysWhichTypesOfEventsAWebhookMayHave(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	none := b.want(422, post("/v1/webhooks", `{"url":"https://hooks.example.com/a","types":[]}`))
+	b.Contains(none.text("detail"), "/types is required, with one member at least")
+	refused := b.want(422, post("/v1/webhooks",
+		`{"url":"https://hooks.example.com/a","types":["Task.*","task.*","event.completed","plan.*"]}`))
+	b.Equal([]string{"/types/0", "/types/2", "/types/3"}, refused.pointers())
+	detail := func(i int) string {
+		one, _ := refused.doc["errors"].([]any)[i].(map[string]any)
+		text, _ := one["detail"].(string)
+		return text
+	}
+	b.Contains(detail(0), "must be one of *, ")
+	b.Contains(detail(0), "; did you mean task.*?")
+	b.Contains(detail(1), "must be event.* or one of ")
+	b.Contains(detail(1), "event.created, ")
+	b.NotContains(detail(1), "task.")
+	b.Contains(detail(2), "reminder.*, ")
+	b.NotContains(detail(2), "did you mean")
+}
+
+func TestAPI_describesWhatAWebhookHas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	in := func(at any, path ...string) any {
+		for _, name := range path {
+			of, _ := at.(map[string]any)
+			b.Contains(of, name)
+			at = of[name]
+		}
+		return at
+	}
+	doc := b.want(200, get("/openapi.json")).doc
+	for _, one := range in(doc, "paths", "/v1/webhooks", "get", "parameters").([]any) {
+		b.NotEqual("tags", one.(map[string]any)["name"])
+	}
+	hit := in(doc, "paths", "/v1/search", "get", "responses", "200", "content", "application/json", "schema", "properties",
+		"items", "items", "properties", "entityType", "enum")
+	b.Contains(hit, "NOTE")
+	b.NotContains(hit, "WEBHOOK")
+	b.NotContains(b.want(422, get("/v1/search?status=DISABLED")).text("detail"), ", DISABLED")
+	b.EqualValues(1, in(doc, "components", "schemas", "Webhook", "properties", "types", "minItems"))
 }

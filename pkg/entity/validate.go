@@ -101,7 +101,7 @@ func checkFields(errs *Faults, parent string, fields []Field, it item.Item) {
 		v, ok := it[f.Name]
 		if !ok {
 			if f.Required {
-				errs.At(pointer, "is required")
+				f.checkAbsent(errs, pointer)
 			}
 			continue
 		}
@@ -154,12 +154,7 @@ func (f *Field) check(errs *Faults, pointer string, v item.Value) {
 		set, ok := v.(item.StringSet)
 		f.checkMembers(errs, pointer, len(set), ok, "a list of texts")
 		for _, tag := range set {
-			if n := int64(utf8.RuneCountInString(tag)); n < f.MemberMin || n > f.MemberMax {
-				errs.At(pointer, "each must have %d to %d characters", f.MemberMin, f.MemberMax)
-				break
-			}
-			if len(f.Enum) > 0 && !slices.Contains(f.Enum, tag) {
-				errs.At(pointer, "each must be one of %s", strings.Join(f.Enum, ", "))
+			if f.checkTag(errs, pointer, tag) {
 				break
 			}
 		}
@@ -191,6 +186,42 @@ func (f *Field) check(errs *Faults, pointer string, v item.Value) {
 		}
 		checkFields(errs, pointer, f.Fields, item.Item(m))
 	}
+}
+
+// checkAbsent records that a required field is absent, which an empty list or object is likewise. Of an object, each
+// required member is absent.
+func (f *Field) checkAbsent(errs *Faults, pointer string) {
+	before := len(*errs)
+	if f.Kind == Object {
+		checkFields(errs, pointer, f.Fields, item.Item{})
+	}
+	switch {
+	case len(*errs) > before:
+	case f.Kind == Tags:
+		errs.At(pointer, "is required, with one member at least")
+	default:
+		errs.At(pointer, "is required")
+	}
+}
+
+// checkTag reports whether a member of a list of texts has a fault, which it records.
+func (f *Field) checkTag(errs *Faults, pointer, tag string) bool {
+	n := int64(utf8.RuneCountInString(tag))
+	rule := fmt.Sprintf("each must have %d to %d characters", f.MemberMin, f.MemberMax)
+	if len(f.Enum) > 0 {
+		rule = "each must be one of " + strings.Join(f.Enum, ", ")
+	}
+	switch {
+	case n == 0 && f.MemberMin > 0:
+		errs.At(pointer, "has an empty member; %s", rule)
+	case n < f.MemberMin || n > f.MemberMax:
+		errs.At(pointer, "has a member of %d characters; %s", n, rule)
+	case len(f.Enum) > 0 && !slices.Contains(f.Enum, tag):
+		errs.At(pointer, "has %q; %s", tag, rule)
+	default:
+		return false
+	}
+	return true
 }
 
 func (f *Field) checkLength(errs *Faults, pointer string, v item.Value, unit string, length func(string) int) {

@@ -188,11 +188,24 @@ func insightWindow(from, to string, week [2]time.Time) (first, last time.Time, e
 		bounds[i] = day
 	}
 	first, last = bounds[0], bounds[1]
-	if len(wrong) == 0 && last.Before(first) {
-		wrong.Add("to", "must not be before from, which is %s", item.FormatDate(first))
+	if len(wrong) > 0 {
+		return first, last, entity.Invalid(wrong)
 	}
-	if len(wrong) == 0 && last.After(first.AddDate(0, 0, maxInsightDays-1)) {
-		wrong.Add("to", "must be at most %d days from from, that day included", maxInsightDays)
+	begin, end := item.FormatDate(first), item.FormatDate(last)
+	if from == "" {
+		begin += ", the first day of this week"
+	}
+	isLong := last.After(first.AddDate(0, 0, maxInsightDays-1))
+	switch {
+	case last.Before(first) && to == "":
+		wrong.Add("from", "must not be after to, which is %s, the last day of this week", end)
+	case last.Before(first):
+		wrong.Add("to", "must not be before from, which is %s", begin)
+	case isLong && to == "":
+		wrong.Add("from", "must be at most %d days from to, which is %s, the last day of this week, that day included",
+			maxInsightDays, end)
+	case isLong:
+		wrong.Add("to", "must be at most %d days from from, which is %s, that day included", maxInsightDays, begin)
 	}
 	return first, last, entity.Invalid(wrong)
 }

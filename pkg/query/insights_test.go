@@ -181,6 +181,18 @@ func TestInsights_refuseAWindowThatIsNone(t *testing.T) {
 		require.ErrorAs(t, err, &invalid, c)
 		require.Equal(t, c[2], invalid.Fields[0].Pointer, c)
 	}
+	for _, c := range [][3]string{
+		{"2025-12-20", "", "/from must not be after to, which is 2025-12-"},
+		{"2024-01-01", "", "/from must be at most 366 days from to, which is 2025-12-"},
+		{"", "2025-11-01", "/to must not be before from, which is 2025-12-01, the first day of this week"},
+		{"", "2027-11-01", "/to must be at most 366 days from from, which is 2025-12-01, the first day of this week, that"},
+		{"2025-12-03", "2025-12-02", "/to must not be before from, which is 2025-12-03"},
+	} {
+		_, err := b.service.Insights(ctx, ann, c[0], c[1])
+		var invalid *entity.ValidationError
+		require.ErrorAs(t, err, &invalid, c)
+		require.Contains(t, invalid.Fields[0].Pointer+" "+invalid.Fields[0].Detail, c[2])
+	}
 	_, err := b.service.Insights(ctx, ann, "2025-01-01", "2026-01-01")
 	require.NoError(t, err, "366 days")
 	_, err = b.service.Insights(ctx, "a#b", "", "")

@@ -251,18 +251,14 @@ func (a *asked) asQuestion(user string) question {
 	return question{user, "search", params}
 }
 
-// SearchStatuses returns the statuses that entities may have.
+// SearchStatuses returns the statuses that entities of [SearchTypes] may have.
 func SearchStatuses(r *entity.Registry) []string {
 	var out []string
-	for _, t := range r.Types() {
-		for _, f := range t.Fields {
-			if f.Name != entity.AttrStatus || !t.HasCollection() {
-				continue
-			}
-			for _, status := range f.Enum {
-				if !slices.Contains(out, status) {
-					out = append(out, status)
-				}
+	for _, name := range SearchTypes(r) {
+		f, _ := r.ByName(name).Field(entity.AttrStatus)
+		for _, status := range f.Enum {
+			if !slices.Contains(out, status) {
+				out = append(out, status)
 			}
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -186,8 +188,8 @@ func (w *Worker) send(
 		return answer{}, ctx.Err()
 	case errors.Is(err, outbound.ErrRefused):
 		return answer{text: "the address may not be called", took: w.Now().Sub(at)}, nil
-	case err != nil: // it may name addresses of this network
-		return answer{text: "there was no answer", took: w.Now().Sub(at)}, nil
+	case err != nil:
+		return answer{text: whyNone(err), took: w.Now().Sub(at)}, nil
 	}
 	defer response.Body.Close()
 	start, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
@@ -200,6 +202,18 @@ func (w *Worker) send(
 		a.retryAfter = min(mostRetryAfter, outbound.RetryAfter(response, w.Now()))
 	}
 	return a, nil
+}
+
+// whyNone tells a user why a request has no answer. The error itself may name addresses of this network.
+func whyNone(err error) string {
+	var network net.Error
+	switch {
+	case errors.As(err, &network) && network.Timeout():
+		return "there was no answer in time"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	}
+	return "there was no answer"
 }
 
 // logged returns the attempts of a row with one more.

@@ -40,13 +40,15 @@ type Attempt struct {
 
 // Filter selects messages. A zero member selects all.
 type Filter struct {
-	State, Type string
-	From, To    time.Time // of the event, both inclusive
-	IDs         []string
+	State    string
+	Type     string    // as in the types of an endpoint: task.* and * select several
+	From, To time.Time // of the event, both inclusive
+	IDs      []string
 }
 
 func (f Filter) matches(id outbox.ID, row item.Item) bool {
-	return (f.State == "" || row.Str(attrState) == f.State) && (f.Type == "" || row.Str(attrType) == f.Type) &&
+	return (f.State == "" || row.Str(attrState) == f.State) &&
+		(f.Type == "" || areFor([]string{f.Type}, row.Str(attrType))) &&
 		(f.From.IsZero() || !id.At.Before(f.From)) && (f.To.IsZero() || !id.At.After(f.To)) &&
 		(len(f.IDs) == 0 || slices.Contains(f.IDs, id.Message))
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/entity/outbox"
 	"nexus/pkg/item"
+	"nexus/pkg/text"
 )
 
 // What happens to an item: the second word of an event's type. A change of state has the name of the new state.
@@ -100,7 +102,22 @@ func EventTypes(r *entity.Registry) []string {
 	return slices.Compact(out)
 }
 
-// HasEvents reports whether one of the types of events is the type, or one of all such as task.*.
-func HasEvents(types []string, pattern string) bool {
-	return slices.ContainsFunc(types, func(kind string) bool { return areFor([]string{pattern}, kind) })
+// CheckType refuses a text that is neither one of the types of events, nor all of a kind such as task.*, nor * for all.
+func CheckType(types []string, asked string) error {
+	if slices.ContainsFunc(types, func(kind string) bool { return areFor([]string{asked}, kind) }) {
+		return nil
+	}
+	kinds := []string{"*"}
+	for _, one := range types {
+		kind, _, _ := strings.Cut(one, ".")
+		kinds = append(kinds, kind+".*")
+	}
+	kinds = slices.Compact(kinds)
+	of, _, _ := strings.Cut(asked, ".")
+	if slices.Contains(kinds, of+".*") {
+		alike := slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return !areFor([]string{of + ".*"}, kind) })
+		return fmt.Errorf("is the type of no event; must be %s.* or one of %s", of, strings.Join(alike, ", "))
+	}
+	return fmt.Errorf("is the type of no event; must be one of %s, or one type such as %s%s", strings.Join(kinds, ", "),
+		types[0], text.DidYouMean(text.Near(asked, slices.Concat(kinds, types))))
 }

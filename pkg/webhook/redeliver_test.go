@@ -59,6 +59,12 @@ func TestEndpoints_sendAgainWhatADryRunFinds(t *testing.T) {
 	f.Len(ids, first, "id and body are those of before")
 	none, _ := run(webhook.Filter{State: "dead"}, true)
 	f.Zero(none)
+	for kind, want := range map[string]int{
+		"*": first, "task.*": first, "task.created": first, "note.*": 0, "task.deleted": 0,
+	} {
+		n, _ := run(webhook.Filter{Type: kind}, true)
+		f.Equal(want, n, kind)
+	}
 	one, _ := run(webhook.Filter{IDs: []string{f.got[7].id}}, false)
 	f.Equal(1, one)
 	none, _ = run(webhook.Filter{To: f.now.Add(-time.Second)}, true)

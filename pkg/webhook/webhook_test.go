@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +49,24 @@ func TestWorker_triesTenTimesAndThenGivesUp(t *testing.T) {
 	f.Len(list, 1)
 	f.Len(list[0].Attempts, 10)
 	f.Equal("there was no answer", list[0].Attempts[0].Text, "it tells no address")
+}
+
+func TestWorker_tellsWhyThereWasNoAnswer(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"there was no answer in time": &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded},
+		"the connection was refused":  &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+		"there was no answer":         &net.OpError{Op: "read", Err: io.ErrUnexpectedEOF},
+	} {
+		f := setup(t)
+		f.hook(hook1)
+		f.answer = func(received) (*http.Response, error) { return nil, err }
+		f.apply(f.task("task_a", 1))
+		f.work()
+		list, _, err := f.endpoints.List(t.Context(), user, hook1, webhook.Filter{}, "", 10)
+		f.NoError(err)
+		f.Equal(want, list[0].Attempts[0].Text)
+	}
 }
 
 func TestWorker_disablesAnEndpointThatIsGoneOrFailsForFiveDays(t *testing.T) {
