@@ -15,7 +15,7 @@ import (
 func TestPlatform_movesTimeWhileClientsWrite(t *testing.T) {
 	t.Parallel()
 	const most, pace = 2000, 30 * time.Millisecond
-	s := startSystem(t, local.Options{Ephemeral: true})
+	s := startSystem(t, local.Options{Ephemeral: true, Settling: 5 * time.Minute})
 	reminder := s.reminder("on the way", s.now().Add(90*time.Minute))
 	ended := make(chan struct{})
 	var writers, wrote sync.WaitGroup
