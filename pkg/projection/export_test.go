@@ -14,9 +14,6 @@ func (c *Consumer) Unstage(ctx context.Context, user string, row item.Item) erro
 	return c.engine.(*sumEngine).unstage(ctx, user, row)
 }
 
-// Text returns the contribution in its canonical form.
-func (a Amounts) Text() string { return a.text() }
-
 // Stage stages the rows collected so far, as a repair does once there are too many for its last write.
 func (l *Lease) Stage(ctx context.Context) error {
 	if len(l.fixes) == 0 {
