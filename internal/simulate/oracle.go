@@ -159,7 +159,7 @@ func (h *history) take1(r *record) {
 	}
 	sk, err := entity.ParseSortKey(r.Key.SK)
 	if s == nil || err != nil {
-		h.violate("I9", r.user, r.Key.SK, "a row that is nobody's was written")
+		h.violate("I9", r.user, r.Key.SK, "a row of no user was written")
 		return
 	}
 	if h.tracing && !sk.IsRow() {
