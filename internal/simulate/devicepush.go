@@ -175,6 +175,9 @@ func parseResults(answer []byte) []batchResult {
 		}
 		version, _ := shown[entity.AttrVersion].(float64)
 		r.now = copied{version: int64(version), shown: shown}
+		if ttl, ends := shown[entity.AttrTTL].(float64); ends {
+			r.now.expires = time.Unix(int64(ttl), 0).UTC()
+		}
 	}
 	return all.Results
 }
