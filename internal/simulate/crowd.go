@@ -134,9 +134,7 @@ func (h *history) fidget() {
 			return
 		}
 		h.now = h.now.Add(2 * time.Minute)
-		for _, one := range h.schedules.due() {
-			h.run(h.schedules.fire(one.Name), -1)
-		}
+		h.callDueOnes()
 		move(h.now.Add(time.Minute))
 	}
 	if key, ok := firstDelivery(s, id); ok && h.luck.one(2) {

@@ -97,6 +97,17 @@ func (s *schedules) fire(name string) *worker {
 	return s.deliver(one.Payload)
 }
 
+// callDueOnes makes the due calls one after another. A call may delete the schedule of a later one.
+func (h *history) callDueOnes() (called bool) {
+	for _, due := range h.schedules.due() {
+		if one, exists := h.schedules.Entry(due.Name); exists && !one.Called {
+			h.run(h.schedules.fire(one.Name), -1)
+			called = true
+		}
+	}
+	return called
+}
+
 // again begins the call of a former schedule whose time has come, if the n-th of them is one.
 func (s *schedules) again(n int) *worker {
 	if len(s.former) == 0 {

@@ -27,9 +27,9 @@ type tally struct {
 
 func TestBuild_playsThisReleaseBesideOneBefore(t *testing.T) {
 	t.Parallel()
-	played := play(t, build(t, beside.Before), "--seeds", "60")
+	played := play(t, build(t, beside.Before), "--seeds", "1000")
 	require.Empty(t, played.Violations)
-	require.Equal(t, 60, played.Histories)
+	require.Equal(t, 1000, played.Histories)
 	for _, what := range []string{
 		"before: projections", "before: effects", "before: notify", "parked record taken up", "reminder due", "task archived",
 	} {
