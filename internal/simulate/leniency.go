@@ -164,4 +164,6 @@ func (w *worker) blocksOnEntry(c *curse, parked consume.Parked) bool {
 // user. An erasure reads all such objects, as it reads those of this release in [consume.Unreadable].
 var unowned = regexp.MustCompile(`^parked/[a-z]+/(unreadable/[0-9a-f]{32}|[0-9a-f]{32}/[0-9a-f]+)\.json$`)
 
-func (w *worker) parksUnowned(name string) bool { return w != nil && w.isFormer && unowned.MatchString(name) }
+func (w *worker) parksUnowned(name string) bool {
+	return w != nil && w.isFormer && unowned.MatchString(name)
+}

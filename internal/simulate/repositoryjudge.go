@@ -168,7 +168,7 @@ func (h *history) everythingIn(in table.Walker) (all []placed) {
 			for _, name := range names {
 				body, errGet := objects.Get(noContext, name)
 				err, after = errors.Join(err, errGet), name
-				all = append(all, placed{name, strings.ToValidUTF8(string(body), " ")})
+				all = append(all, placed{name, readable(body)})
 			}
 			more = len(names) == blobPage
 		}
@@ -178,6 +178,9 @@ func (h *history) everythingIn(in table.Walker) (all []placed) {
 	}
 	return all
 }
+
+// readable is the content of an object as text.
+func readable(body []byte) string { return strings.ToValidUTF8(string(body), " ") }
 
 // placeOf returns the first row or object that contains a word; "" for none.
 func placeOf(all []placed, word string) string {
