@@ -119,7 +119,7 @@ func (h *history) harmSnapshot() {
 	}
 }
 
-// namesAnother reports whether damage makes one user's id of another's: ann of anna. The id of a user who has left would
+// namesAnother reports whether damage makes one user's id of another's: ann of anna. The id of a user who left would
 // look like a trace.
 func (h *history) namesAnother(damaged, whole []byte) bool {
 	users := h.users
