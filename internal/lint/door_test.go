@@ -117,7 +117,7 @@ var figures = []struct {
 	source          *regexp.Regexp
 }{
 	{`\*\*(\S+) USD\*\*`, "docs/cost.md", regexp.MustCompile(`(?m)^all together +(\S+) `)},
-	{`\*\*(\S+) to \S+ ms\*\*`, "docs/performance.md", regexp.MustCompile(`(?m)^\| canary \| (\S+) ms \|`)},
+	{`\*\*(\S+) to \S+ ms\*\*`, "docs/performance.md", regexp.MustCompile(`(?m)^\| deliver \| (\S+) ms \|`)},
 	{`\*\*\S+ to (\S+) ms\*\*`, "docs/performance.md", regexp.MustCompile(`(?m)^\| query \| (\S+) ms \|`)},
 	{`function takes (\S+) ms`, "docs/performance.md", regexp.MustCompile(`(?m)^\| empty \| (\S+) ms \|`)},
 }

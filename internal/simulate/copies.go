@@ -101,7 +101,9 @@ func (h *history) checkRestored(s *userState, r *record, ref entity.Ref) {
 	}
 	h.forgetOver(before)
 	forgetDay(before)
-	forgetDay(after)
+	if h.byFormer() {
+		forgetDay(after)
+	}
 	if !before.Equal(after) || r.New.Int(entity.AttrVersion) != left.Int(entity.AttrVersion)+2 ||
 		r.New.Has(entity.AttrTTL) || s.gone[ref.ID] {
 		h.violate("I6", s.user, ref.ID, "came back as another item than left")

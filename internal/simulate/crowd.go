@@ -134,7 +134,7 @@ func (h *history) fidget() {
 			return
 		}
 		h.now = h.now.Add(2 * time.Minute)
-		h.callDueOnes()
+		h.callAllDue()
 		move(h.now.Add(time.Minute))
 	}
 	if key, ok := firstDelivery(s, id); ok && h.luck.one(2) {

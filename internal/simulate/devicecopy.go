@@ -20,11 +20,12 @@ func (h *history) checkCopy(d *device) {
 	s := h.oracle.users[st.user]
 	want := h.served(s, st)
 	for ref, c := range st.copied {
-		if !c.expires.IsZero() && !h.now.Before(c.expires) {
-			continue // the device drops it by itself
-		}
 		is, isThere := want[ref]
+		isDropped := !c.expires.IsZero() && !h.now.Before(c.expires) // by the device itself
 		switch {
+		case isDropped && isThere:
+			h.violate("I12", st.user, ref.ID, "of version %d has ended on %s, and is there", is.version, d.name)
+		case isDropped:
 		case !isThere:
 			h.violate("I12", st.user, ref.ID, "is on %s at version %d, and there is none", d.name, c.version)
 		case c.revID != is.revID, c.version != is.version, !c.expires.Equal(is.expires):

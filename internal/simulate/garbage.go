@@ -119,7 +119,7 @@ func (h *history) junkOf(good *record) json.RawMessage {
 func (h *history) endedTimer(like *record, key item.Key) json.RawMessage {
 	h.happened["timer that is no task's"]++
 	gone := like.Record
-	gone.Sequence = "9" + gone.Sequence[1:] // no other record has it: what is done with this one is not done with that
+	gone.Sequence = fmt.Sprintf("9%020d", h.happened["timer that is no task's"]) // of its own: it is another record
 	gone.Name, gone.Expired, gone.Key, gone.Old, gone.New = change.Remove, true, key, key.Item(), nil
 	return change.AppendRecord(nil, gone)
 }

@@ -179,7 +179,7 @@ func (h *history) checkTraces(in table.Walker) {
 	l := h.leaver
 	words := h.wordsOfLeaver()
 	for _, one := range h.everythingIn(in) {
-		if names(one.name, l.user) || names(one.text, l.user) {
+		if names(one.name, l.user) || names(one.text, l.user) && !h.isDamage(one) {
 			h.violate("E1", l.user, one.name, "has the id of the erased user: %.300s", one.text)
 		}
 		for part := range strings.SplitSeq(one.text, `"`) {

@@ -146,7 +146,7 @@ func (h *history) isOfRung(one schedule.Schedule) bool {
 	}
 	for _, it := range s.items {
 		for _, w := range h.rungWants(s, it, true) {
-			if h.scheduleName(s.user, w.id, w.offset) == one.Name && namesDue(one.Payload, w) {
+			if h.schedules.isLeftTo(one.Name) && namesDue(one.Payload, w) {
 				return true
 			}
 		}
@@ -162,8 +162,12 @@ func (w *worker) blocksOnEntry(c *curse, parked consume.Parked) bool {
 
 // unowned is the name that the release before gives a parked record that it cannot decode (I9): no part of it is a
 // user. An erasure reads all such objects, as it reads those of this release in [consume.Unreadable].
-var unowned = regexp.MustCompile(`^parked/[a-z]+/(unreadable/[0-9a-f]{32}|[0-9a-f]{32}/[0-9a-f]+)\.json$`)
+var unowned = regexp.MustCompile(`^parked/[a-z]+/(unreadable/[0-9a-f]{32}|[0-9a-f]{32}/[0-9]+)\.json$`)
 
-func (w *worker) parksUnowned(name string) bool {
-	return w != nil && w.isFormer && unowned.MatchString(name)
+func (h *history) parksUnowned(name string) bool {
+	if h.current == nil || !h.current.isFormer || !unowned.MatchString(name) {
+		return false
+	}
+	h.happened["before: parked without a user"]++
+	return true
 }

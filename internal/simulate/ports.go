@@ -244,7 +244,7 @@ func (p blobPort) Put(ctx context.Context, name string, body []byte) error {
 			p.h.junk[name] = true
 		}
 	}
-	if !p.h.current.parksUnowned(name) && !p.h.places.Object(name) {
+	if !p.h.parksUnowned(name) && !p.h.places.Object(name) {
 		p.h.violate("I9", "", name, "is an object that the register does not know")
 	}
 	_, err := blobCall(p.h, "put", name, func() (struct{}, error) {

@@ -179,7 +179,7 @@ func (h *history) everythingIn(in table.Walker) (all []placed) {
 	return all
 }
 
-// readable is the content of an object as text.
+// readable returns an object's content as text, with a space in the place of what is no UTF-8.
 func readable(body []byte) string { return strings.ToValidUTF8(string(body), " ") }
 
 // placeOf returns the first row or object that contains a word; "" for none.

@@ -97,8 +97,9 @@ func (s *schedules) fire(name string) *worker {
 	return s.deliver(one.Payload)
 }
 
-// callDueOnes makes the due calls one after another. A call may delete the schedule of a later one.
-func (h *history) callDueOnes() (called bool) {
+// callAllDue calls the schedules that are due, one after another, and reports whether it called any. It skips what an
+// earlier call has deleted.
+func (h *history) callAllDue() (called bool) {
 	for _, due := range h.schedules.due() {
 		if one, exists := h.schedules.Entry(due.Name); exists && !one.Called {
 			h.run(h.schedules.fire(one.Name), -1)

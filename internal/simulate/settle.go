@@ -138,7 +138,7 @@ func (h *history) playRound(sweeps bool) (moved bool) {
 		h.run(h.schedules.retry(), -1)
 		moved = true
 	}
-	moved = h.callDueOnes() || moved
+	moved = h.callAllDue() || moved
 	// A schedule may be set up to a minute after its due instant: wait for those that are.
 	if next, ok := h.schedules.Next(); !moved && ok && next.Sub(h.now) <= leastLead {
 		h.now, moved = maxTime(next, h.now), true

@@ -31,7 +31,8 @@ func TestBuild_playsThisReleaseBesideOneBefore(t *testing.T) {
 	require.Empty(t, played.Violations)
 	require.Equal(t, 1000, played.Histories)
 	for _, what := range []string{
-		"before: projections", "before: effects", "before: notify", "parked record taken up", "reminder due", "task archived",
+		"before: projections", "before: effects", "before: notify", "before: parked without a user",
+		"parked record taken up", "reminder due", "task archived",
 	} {
 		require.Positive(t, played.Happened[what], what)
 	}
