@@ -141,12 +141,12 @@ func forgetDay(it item.Item) {
 // isOfRung reports whether that release leaves a schedule for such a reminder (I4). Its call finds nothing to do.
 func (h *history) isOfRung(one schedule.Schedule) bool {
 	s := h.oracle.users[userOfPayload(one.Payload)]
-	if h.mixture.former == nil || s == nil {
+	if s == nil || !h.schedules.isLeftTo(one.Name) {
 		return false
 	}
 	for _, it := range s.items {
 		for _, w := range h.rungWants(s, it, true) {
-			if h.schedules.isLeftTo(one.Name) && namesDue(one.Payload, w) {
+			if namesDue(one.Payload, w) {
 				return true
 			}
 		}
