@@ -19,23 +19,27 @@ func (t *Type) AppendJSON(dst []byte, it item.Item) []byte {
 
 // AppendMembers is [Type.AppendJSON] without the braces, for answers that add members of their own.
 func (t *Type) AppendMembers(dst []byte, it item.Item) []byte {
-	return appendMembers(dst, t.Fields, it, nil)
+	return appendItem(dst, t.Fields, it)
 }
 
-// AppendInherited is [Type.AppendMembers] for an item that takes each client field it lacks from another item.
-func (t *Type) AppendInherited(dst []byte, it, from item.Item) []byte {
-	return appendMembers(dst, t.Fields, it, from)
+// AppendMembersOf is [Type.AppendMembers] of an item that is not made: of each field it asks for the value, nil for none.
+func (t *Type) AppendMembersOf(dst []byte, value func(name string, origin Origin) item.Value) []byte {
+	return appendMembers(dst, t.Fields, value)
 }
 
-func appendMembers(dst []byte, fields []Field, it, from item.Item) []byte {
+func appendItem(dst []byte, fields []Field, it item.Item) []byte {
+	return appendMembers(dst, fields, func(name string, _ Origin) item.Value { return it[name] })
+}
+
+func appendMembers(dst []byte, fields []Field, value func(name string, origin Origin) item.Value) []byte {
 	first := true
 	for i := range fields {
 		f := &fields[i]
-		v, ok := it[f.Name]
-		if !ok && f.Origin == FromClient {
-			v, ok = from[f.Name]
+		if f.Origin == Hidden {
+			continue
 		}
-		if !ok || f.Origin == Hidden {
+		v := value(f.Name, f.Origin)
+		if v == nil {
 			continue
 		}
 		if !first {
@@ -47,9 +51,9 @@ func appendMembers(dst []byte, fields []Field, it, from item.Item) []byte {
 		case f.Kind == Object:
 			inner, _ := v.(item.Map)
 			dst = append(dst, '{')
-			dst = appendMembers(dst, f.Fields, item.Item(inner), nil)
+			dst = appendItem(dst, f.Fields, item.Item(inner))
 			dst = append(dst, '}')
-		case f.Kind == Instant && f.Zone != "" && !it.Has(f.Zone) && !from.Has(f.Zone):
+		case f.Kind == Instant && f.Zone != "" && value(f.Zone, FromClient) == nil:
 			reading, _ := v.(item.String)
 			dst = appendString(dst, strings.TrimSuffix(string(reading), "Z"))
 		default:

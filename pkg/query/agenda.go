@@ -37,7 +37,7 @@ type Entry struct {
 	// of a reminder.
 	Virtual bool
 	place   place
-	item    item.Item // nil for a virtual occurrence of a series: it is seldom needed
+	item    item.Item // nil for an occurrence of a series: it is seldom needed
 	of      *recurring
 	wall    time.Time // of a recurring item's occurrence: the reading that the rule gives
 }
@@ -46,7 +46,7 @@ type Entry struct {
 // it takes from its series. For a recurring reminder it is the reminder, for each of its occurrences.
 func (e Entry) Item() item.Item {
 	if e.item == nil {
-		return e.of.series.Item(e.virtual())
+		return e.of.series.Item(e.occurrence())
 	}
 	return e.item
 }
@@ -54,12 +54,17 @@ func (e Entry) Item() item.Item {
 // AppendMembers appends the members of the item's JSON.
 func (e Entry) AppendMembers(dst []byte) []byte {
 	if e.item == nil {
-		return e.of.series.AppendVirtual(dst, e.Type, e.virtual())
+		return e.of.series.AppendMembers(dst, e.occurrence())
 	}
 	return e.Type.AppendMembers(dst, e.item)
 }
 
-func (e Entry) virtual() series.Occurrence {
+// occurrence returns the occurrence of the series.
+func (e Entry) occurrence() series.Occurrence {
+	if !e.Virtual {
+		o, _ := e.of.series.On(e.Date)
+		return o
+	}
 	return series.Occurrence{
 		Date: e.Date, Start: e.OccurrenceStart, End: e.OccurrenceEnd,
 		Original: recurrence.Occurrence{Start: e.OccurrenceStart, Wall: e.wall},
@@ -110,22 +115,16 @@ func (s *Service) Agenda(ctx context.Context, user string, q AgendaQuery) (Agend
 	return w.answer(r.entries(k), k), nil
 }
 
-// answer cuts the entries to a page and makes the items of exceptions.
+// answer cuts the entries to a page.
 func (w window) answer(entries []*Entry, known known) Agenda {
 	page := make([]Entry, 0, min(len(entries), w.limit))
 	for _, entry := range entries {
 		if len(page) == w.limit {
 			return w.leadsOn(page)
 		}
-		e := *entry
-		if !w.keepsStatus(&e) {
-			continue
+		if w.keepsStatus(entry) {
+			page = append(page, *entry)
 		}
-		if e.item == nil && !e.Virtual {
-			o, _ := e.of.series.On(e.Date)
-			e.item = e.of.series.Item(o)
-		}
-		page = append(page, e)
 	}
 	if known.complete {
 		return Agenda{Entries: page, of: w}

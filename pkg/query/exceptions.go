@@ -47,13 +47,15 @@ func (r *reading) seriesKeys() []item.Key {
 	var all []absent
 	for id, row := range r.instances {
 		master := row.Str(product.AttrMasterID)
+		if r.series[master] != nil || !series.HasOwnTimes(row) {
+			continue
+		}
 		span := product.EventSpan(row)
 		if span.Floating {
 			span.Start, span.End = item.Resolve(span.Start, r.zone), item.Resolve(span.End, r.zone)
 		}
 		p := place{span.Start, id}
-		if r.series[master] == nil && series.HasOwnTimes(row) && r.shows(span.Start, span.End) && p.compare(r.after) > 0 &&
-			r.fetched.covers(p) {
+		if r.shows(span.Start, span.End) && p.compare(r.after) > 0 && r.fetched.covers(p) {
 			all = append(all, absent{p, master})
 		}
 	}
@@ -109,11 +111,7 @@ func (r *reading) isReplaced(e *Entry) bool {
 	case e.of.series == nil:
 		return e.Date == r.snoozedDate(e.of)
 	}
-	if _, ok := r.instances[e.place.id]; !ok {
-		return false
-	}
-	o, ok := e.of.series.On(e.Date)
-	return !ok || !o.Virtual()
+	return e.of.series.IsException(e.Date)
 }
 
 // showException adds the exception's entries in the window: none if it was undone or cancelled, or if the series has

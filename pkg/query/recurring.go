@@ -46,11 +46,11 @@ func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	if _, ok := t.VisibleAt(row, r.asOf); !ok || instance == nil {
 		return nil
 	}
-	rule, err := r.rules.compiled(row, product.CompileMaster)
+	rule, err := r.masterRules.compiled(row, series.Compile)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: series %s: %w", entity.UserPK(r.user), row.Key(), err)
 	}
-	compiled := series.Compiled(row, rule, r.zone)
+	compiled := rule.Series(row, r.zone)
 	r.series[id] = &recurring{
 		typ: instance, id: id, row: row, version: version, rule: compiled.Rule(), series: compiled, reach: compiled.Reach(),
 		uncertain: row.Bool(product.AttrHasExceptions), tagged: r.keepsTags(tagsOf(row)),
@@ -67,7 +67,7 @@ func (r *reading) fileReminder(t *entity.Type, row item.Item) error {
 	if !ok || len(t.Dues(seen)) == 0 {
 		return nil
 	}
-	rule, err := r.rules.compiled(seen, product.CompileReminder)
+	rule, err := r.reminderRules.compiled(seen, product.CompileReminder)
 	if err != nil {
 		return fmt.Errorf("agenda of %s: reminder %s: %w", entity.UserPK(r.user), seen.Key(), err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
-	"nexus/pkg/recurrence"
 )
 
 // maxRules bounds the compiled rules of each of two generations: a few hundred bytes each.
@@ -14,9 +13,9 @@ const maxRules = 2048
 // rules caches compiled rules between questions: every agenda needs all of a user's series, and compiling them was a
 // fifth of its work. A rule is found by the row's key and version, which determine it, so that none is ever outdated.
 // When a generation is full, the one before it is forgotten; a rule that is used again moves to the new one.
-type rules struct {
+type rules[R any] struct {
 	mu          sync.Mutex
-	young, aged map[ruleKey]*recurrence.Series
+	young, aged map[ruleKey]R
 }
 
 type ruleKey struct {
@@ -25,35 +24,32 @@ type ruleKey struct {
 }
 
 // compiled returns the compiled rule of a row. A version of 0 is no version, and is compiled each time.
-func (c *rules) compiled(
-	row item.Item, compile func(item.Item) (*recurrence.Series, error),
-) (*recurrence.Series, error) {
+func (c *rules[R]) compiled(row item.Item, compile func(item.Item) (R, error)) (R, error) {
 	key := ruleKey{row.Key(), row.Int(entity.AttrVersion)}
-	if rule := c.find(key); rule != nil {
+	if rule, ok := c.find(key); ok {
 		return rule, nil
 	}
 	rule, err := compile(row)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.keep(key, rule)
 	}
-	c.keep(key, rule)
-	return rule, nil
+	return rule, err
 }
 
-func (c *rules) find(key ruleKey) *recurrence.Series {
+func (c *rules[R]) find(key ruleKey) (R, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if rule := c.young[key]; rule != nil {
-		return rule
+	if rule, ok := c.young[key]; ok {
+		return rule, true
 	}
-	rule := c.aged[key]
-	if rule != nil {
+	rule, ok := c.aged[key]
+	if ok {
 		c.add(key, rule)
 	}
-	return rule
+	return rule, ok
 }
 
-func (c *rules) keep(key ruleKey, rule *recurrence.Series) {
+func (c *rules[R]) keep(key ruleKey, rule R) {
 	if key.version == 0 {
 		return
 	}
@@ -62,12 +58,12 @@ func (c *rules) keep(key ruleKey, rule *recurrence.Series) {
 	c.add(key, rule)
 }
 
-func (c *rules) add(key ruleKey, rule *recurrence.Series) {
+func (c *rules[R]) add(key ruleKey, rule R) {
 	if len(c.young) >= maxRules {
 		c.aged, c.young = c.young, nil
 	}
 	if c.young == nil {
-		c.young = make(map[ruleKey]*recurrence.Series)
+		c.young = make(map[ruleKey]R)
 	}
 	c.young[key] = rule
 }

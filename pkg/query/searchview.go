@@ -157,11 +157,11 @@ func (v *searchView) has(d *search.Document, date string) bool {
 		return false
 	}
 	row := v.row(of)
-	rule, err := v.rules.compiled(row, product.CompileMaster)
+	rule, err := v.masterRules.compiled(row, series.Compile)
 	if err != nil {
 		return false
 	}
-	_, ok := series.Compiled(row, rule, v.zone).On(date)
+	_, ok := rule.Series(row, v.zone).On(date)
 	return ok
 }
 
@@ -213,11 +213,11 @@ func (v *searchView) row(d *search.Document) item.Item {
 // firstOfSeries returns the first occurrence in the window that no exception with words of its own stands for.
 func (v *searchView) firstOfSeries(d *search.Document) (*search.Span, string) {
 	row := v.row(d)
-	rule, err := v.rules.compiled(row, product.CompileMaster)
+	rule, err := v.masterRules.compiled(row, series.Compile)
 	if err != nil {
 		return nil, ""
 	}
-	s := series.Compiled(row, rule, v.zone, v.exceptionsOf(d.ID)...)
+	s := rule.Series(row, v.zone, v.exceptionsOf(d.ID)...)
 	// One that begins behind the window ends the search in an endless series.
 	o, ok := s.Next(v.from.Add(-s.Reach()-1), func(o series.Occurrence) bool {
 		return !o.Start.Before(v.to) || v.shows(o.Start, o.End) && !(o.Exception != nil && hasOwnWords(o.Exception))
@@ -247,7 +247,7 @@ func (v *searchView) firstOfReminder(d *search.Document) (*search.Span, string) 
 	if status := d.Status; status != product.StatusPending && status != product.StatusSnoozed {
 		return nil, ""
 	}
-	rule, err := v.rules.compiled(row, product.CompileReminder)
+	rule, err := v.reminderRules.compiled(row, product.CompileReminder)
 	if err != nil {
 		return nil, ""
 	}

@@ -9,6 +9,8 @@ import (
 	"nexus/pkg/entity"
 	"nexus/pkg/item"
 	"nexus/pkg/product"
+	"nexus/pkg/recurrence"
+	"nexus/pkg/series"
 	"nexus/pkg/table"
 )
 
@@ -28,12 +30,13 @@ type Config struct {
 
 // Service answers queries. It is safe for concurrent use.
 type Service struct {
-	store    table.Reader
-	registry *entity.Registry
-	now      func() time.Time
-	rules    *rules
-	fold     func(string) string
-	form     uint16
+	store         table.Reader
+	registry      *entity.Registry
+	now           func() time.Time
+	masterRules   rules[series.Rule]
+	reminderRules rules[*recurrence.Series]
+	fold          func(string) string
+	form          uint16
 	// snapshots and checks bound what a user gets in a minute.
 	snapshots, checks *brake
 	search            *searches // nil without Searching
@@ -45,7 +48,7 @@ func New(c Config) *Service {
 		panic("query: a part of the Config is missing")
 	}
 	return &Service{
-		store: c.Store, registry: c.Registry, now: c.Now, rules: &rules{}, fold: c.Fold, form: c.Form,
+		store: c.Store, registry: c.Registry, now: c.Now, fold: c.Fold, form: c.Form,
 		snapshots: &brake{most: maxSnapshotPages}, checks: &brake{most: maxChecks},
 		search: newSearches(c.Searching, c.Form),
 	}

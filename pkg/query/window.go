@@ -139,7 +139,7 @@ func (w window) keepsStatus(e *Entry) bool {
 	seen := e.item
 	if seen == nil {
 		seen = e.of.series.Master()
-		if o, ok := e.of.series.On(e.Date); ok && o.Owns(entity.AttrStatus) {
+		if o := e.occurrence(); o.Owns(entity.AttrStatus) {
 			seen = o.Exception
 		}
 	}

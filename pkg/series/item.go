@@ -1,7 +1,6 @@
 package series
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -11,58 +10,19 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-var (
-	// spanFields place an occurrence in time: an exception has all of them or none.
-	spanFields = product.SpanFields()
-	// plainFields are the other fields that a client may set on an occurrence; computed on first use, not at every start.
-	plainFields = sync.OnceValue(func() []string {
-		var names []string
-		for _, f := range product.Instance().Fields {
-			if f.Origin == entity.FromClient && !slices.Contains(spanFields, f.Name) {
-				names = append(names, f.Name)
-			}
-		}
-		return names
-	})
-)
+// spanFields place an occurrence in time: an exception has all of them or none.
+var spanFields = product.SpanFields()
 
-// The approximate number of attributes of an occurrence, and of those that it does not take from the series. Maps of
-// this size need not grow.
-const (
-	usualAttributes = 24
-	ownAttributes   = 9
-)
+// instance is the type of occurrences; made on first use, not at every start.
+var instance = sync.OnceValue(product.Instance)
 
-// AppendVirtual appends the members of a virtual occurrence's JSON: those of [Series.Item], without making it.
-func (s *Series) AppendVirtual(dst []byte, t *entity.Type, o Occurrence) []byte {
-	it := make(item.Item, ownAttributes)
-	s.identify(it, o)
-	s.setSpan(it, o.Original)
-	return t.AppendInherited(dst, it, s.master)
-}
+// usualAttributes is the approximate number of attributes of an occurrence. A map of this size need not grow.
+const usualAttributes = 24
 
-// identify writes the occurrence's identity, version and times of change, and returns the row that has them.
-//
-// While an occurrence does not differ from its series, its version is the sum of the versions of the series and of the
-// row that an undone exception left. Both only grow, so no version comes a second time: under the series' version alone
-// that of an earlier exception would fit again once the series has reached it.
-func (s *Series) identify(it item.Item, o Occurrence) (row item.Item) {
-	row = o.Exception
-	version := row[entity.AttrVersion]
-	if row == nil {
-		row = s.master
-		version = row[entity.AttrVersion]
-		if left := s.undone[o.Date]; left != 0 {
-			version = item.Int(row.Int(entity.AttrVersion) + left)
-		}
-	}
-	it[entity.AttrType] = item.String(entity.TypeInstance)
-	it[product.AttrEventID] = item.String(entity.InstanceID(s.ID(), o.Date))
-	it[product.AttrMasterID] = s.master[product.AttrMasterID]
-	it[product.AttrRecurrenceID] = item.String(item.FormatInstant(s.recurrenceID(o.Original)))
-	it[entity.AttrVersion] = version
-	it[entity.AttrCreatedAt], it[entity.AttrUpdatedAt] = row[entity.AttrCreatedAt], row[entity.AttrUpdatedAt]
-	return row
+// AppendMembers appends the members of the occurrence's JSON: those of [Series.Item], without making it.
+func (s *Series) AppendMembers(dst []byte, o Occurrence) []byte {
+	seen := s.seen(o)
+	return instance().AppendMembersOf(dst, seen.value)
 }
 
 // Item returns the occurrence as its user sees it: an INSTANCE with all fields, its own or the series'. A virtual one
@@ -71,33 +31,102 @@ func (s *Series) Item(o Occurrence) item.Item {
 	it := make(item.Item, usualAttributes)
 	it[item.AttrPK] = s.master[item.AttrPK]
 	it[item.AttrSK] = item.String(entity.InstancePrefix(s.ID()) + o.Date)
-	row := s.identify(it, o)
-	for _, name := range plainFields() {
-		from := s.master
-		if o.Owns(name) {
-			from = o.Exception
-		}
-		put(it, name, from)
-	}
-	if o.Exception == nil || !HasOwnTimes(o.Exception) {
-		put(it, product.AttrIsAllDay, s.master)
-		put(it, product.AttrStartTzid, s.master)
-		put(it, product.AttrEndTzid, s.master)
-		s.setSpan(it, o.Original)
-	} else {
-		for _, name := range spanFields {
-			put(it, name, o.Exception)
+	seen := s.seen(o)
+	for i := range instance().Fields {
+		f := &instance().Fields[i]
+		if v := seen.value(f.Name, f.Origin); v != nil {
+			it[f.Name] = v
 		}
 	}
-	put(it, product.AttrModifiedFields, o.Exception)
-	put(it, product.AttrDueSetAt, row)
 	return it
 }
 
-func put(it item.Item, name string, from item.Item) {
-	if v, ok := from[name]; ok {
-		it[name] = v
+// seen is an occurrence as its user sees it.
+type seen struct {
+	*Series
+	Occurrence
+	row         item.Item // has its times of change
+	hasOwnTimes bool
+	originally  item.Value // when it would start
+}
+
+func (s *Series) seen(o Occurrence) seen {
+	originally := item.String(item.FormatInstant(s.recurrenceID(o.Original)))
+	if o.Exception == nil {
+		return seen{s, o, s.master, false, originally}
 	}
+	return seen{s, o, o.Exception, HasOwnTimes(o.Exception), originally}
+}
+
+// value returns the value of a field of INSTANCE; nil for none. A field of the client's is the series', unless the
+// exception names it.
+func (s *seen) value(name string, origin entity.Origin) item.Value {
+	switch name {
+	case entity.AttrType:
+		return item.String(entity.TypeInstance)
+	case product.AttrEventID:
+		return item.String(entity.InstanceID(s.ID(), s.Date))
+	case product.AttrMasterID:
+		return s.master[name]
+	case product.AttrRecurrenceID:
+		return s.originally
+	case entity.AttrVersion:
+		return s.version()
+	case entity.AttrCreatedAt, entity.AttrUpdatedAt, product.AttrDueSetAt:
+		return s.row[name]
+	case product.AttrModifiedFields:
+		return s.Exception[name]
+	case product.AttrIsAllDay, product.AttrStartTzid, product.AttrEndTzid:
+		if !s.hasOwnTimes {
+			return s.master[name]
+		}
+		return s.Exception[name]
+	case product.AttrStartDate, product.AttrEndDate, product.AttrStartUtc, product.AttrEndUtc:
+		if !s.hasOwnTimes {
+			return s.given(name)
+		}
+		return s.Exception[name]
+	}
+	switch {
+	case origin != entity.FromClient:
+		return nil
+	case s.Exception != nil && s.Owns(name):
+		return s.Exception[name]
+	}
+	return s.master[name]
+}
+
+// version returns the version of the exception. While an occurrence does not differ from its series, its version is
+// the sum of the versions of the series and of the row that an undone exception left. Both only grow, so no version
+// comes a second time: under the series' version alone that of an earlier exception would fit again once the series
+// has reached it.
+func (s *seen) version() item.Value {
+	if left := s.undone[s.Date]; s.Exception == nil && left != 0 {
+		return item.Int(s.row.Int(entity.AttrVersion) + left)
+	}
+	return s.row[entity.AttrVersion]
+}
+
+// given returns the value that the rule gives a field of the occurrence's times; nil for none.
+func (s *seen) given(name string) item.Value {
+	length := s.first.End.Sub(s.first.Start)
+	isDate := name == product.AttrStartDate || name == product.AttrEndDate
+	if isDate != s.master.Bool(product.AttrIsAllDay) {
+		return nil
+	}
+	switch name {
+	case product.AttrStartDate:
+		return item.String(item.FormatDate(s.Original.Wall))
+	case product.AttrEndDate:
+		return item.String(item.FormatDate(s.Original.Wall.Add(length)))
+	case product.AttrStartUtc:
+		return s.originally
+	case product.AttrEndUtc:
+		if s.master.Has(name) {
+			return item.String(item.FormatInstant(s.recurrenceID(s.Original).Add(length)))
+		}
+	}
+	return nil
 }
 
 // recurrenceID returns the original start (RFC 5545 §3.8.4.4): an instant, or the reading of a floating or all-day
@@ -107,19 +136,4 @@ func (s *Series) recurrenceID(original recurrence.Occurrence) time.Time {
 		return original.Wall
 	}
 	return original.Start
-}
-
-// setSpan writes the times that the rule gives the occurrence.
-func (s *Series) setSpan(it item.Item, original recurrence.Occurrence) {
-	length := s.first.End.Sub(s.first.Start)
-	if s.master.Bool(product.AttrIsAllDay) {
-		it[product.AttrStartDate] = item.String(item.FormatDate(original.Wall))
-		it[product.AttrEndDate] = item.String(item.FormatDate(original.Wall.Add(length)))
-		return
-	}
-	start := s.recurrenceID(original)
-	it[product.AttrStartUtc] = item.String(item.FormatInstant(start))
-	if s.master.Has(product.AttrEndUtc) {
-		it[product.AttrEndUtc] = item.String(item.FormatInstant(start.Add(length)))
-	}
 }

@@ -25,7 +25,7 @@ func (s *Series) Next(after time.Time, keep func(Occurrence) bool) (Occurrence, 
 		if found && original.Start.After(next.Start) {
 			break
 		}
-		if o := s.virtual(original); !s.isException(o.Date) {
+		if o := s.virtual(original); !s.IsException(o.Date) {
 			take(o)
 		}
 	}

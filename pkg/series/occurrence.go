@@ -32,7 +32,9 @@ func (o Occurrence) Cancelled() bool {
 }
 
 // Owns reports whether the field is the occurrence's own rather than the series'.
-func (o Occurrence) Owns(field string) bool { return owns(o.Exception, field) }
+func (o Occurrence) Owns(field string) bool {
+	return slices.Contains(modified(o.Exception), item.Value(item.String(field)))
+}
 
 // Tags returns the tags of the occurrence: its own if it has changed them, else the series'.
 func (s *Series) Tags(o Occurrence) []string {
@@ -44,12 +46,15 @@ func (s *Series) Tags(o Occurrence) []string {
 
 // HasOwnTimes reports whether an exception has its own times: all of them, if one was changed.
 func HasOwnTimes(exception item.Item) bool {
-	return slices.ContainsFunc(spanFields, func(name string) bool { return owns(exception, name) })
+	return slices.ContainsFunc(modified(exception), func(v item.Value) bool {
+		name, _ := v.(item.String)
+		return slices.Contains(spanFields, string(name))
+	})
 }
 
-func owns(exception item.Item, field string) bool {
-	list, _ := exception[product.AttrModifiedFields].(item.List)
-	return slices.Contains(list, item.Value(item.String(field)))
+func modified(exception item.Item) item.List {
+	names, _ := exception[product.AttrModifiedFields].(item.List)
+	return names
 }
 
 func compare(a, b Occurrence) int {

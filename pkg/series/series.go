@@ -12,6 +12,32 @@ import (
 	"nexus/pkg/recurrence"
 )
 
+// Rule is what one version of a MASTER says of when its occurrences are. It is immutable.
+type Rule struct {
+	rule  *recurrence.Series
+	first entity.Span // of the first occurrence, as stored
+}
+
+// Compile returns the rule of a master. An error means that it cannot be compiled: a damaged row, since commands never
+// store one.
+func Compile(master item.Item) (Rule, error) {
+	rule, err := product.CompileMaster(master)
+	if err != nil {
+		return Rule{}, fmt.Errorf("series %s: %w", master.Key(), err)
+	}
+	return Rule{rule, product.EventSpan(master)}, nil
+}
+
+// Series returns the series of the master that the rule is of, in the reader's zone, which matters only if it floats.
+// It ignores instances of other masters.
+func (r Rule) Series(master item.Item, zone *time.Location, instances ...item.Item) *Series {
+	s := &Series{master: master, rule: r.rule.In(zone), zone: zone, first: r.first}
+	for _, it := range instances {
+		s.add(it)
+	}
+	return s
+}
+
 // Series is a MASTER with its exceptions, seen in one zone. It is immutable.
 type Series struct {
 	master     item.Item
@@ -24,23 +50,13 @@ type Series struct {
 	undone map[string]int64
 }
 
-// New returns the series in the reader's zone, which matters only if it floats. It ignores instances of other masters.
-// An error means that the master cannot be compiled: a damaged row, since commands never store one.
+// New compiles the rule of a master and returns the series; see [Compile] and [Rule.Series].
 func New(master item.Item, zone *time.Location, instances ...item.Item) (*Series, error) {
-	rule, err := product.CompileMaster(master)
+	rule, err := Compile(master)
 	if err != nil {
-		return nil, fmt.Errorf("series %s: %w", master.Key(), err)
+		return nil, err
 	}
-	return Compiled(master, rule, zone, instances...), nil
-}
-
-// Compiled is [New] for a master with an already compiled rule, as [product.CompileMaster] returns it.
-func Compiled(master item.Item, rule *recurrence.Series, zone *time.Location, instances ...item.Item) *Series {
-	s := &Series{master: master, rule: rule.In(zone), zone: zone, first: product.EventSpan(master)}
-	for _, it := range instances {
-		s.add(it)
-	}
-	return s
+	return rule.Series(master, zone, instances...), nil
 }
 
 // With returns the series with these instances added; it ignores those for a date that already has one.
@@ -110,7 +126,7 @@ func (s *Series) Overlapping(from, to time.Time) []Occurrence {
 	}
 	var buffer [8]recurrence.Occurrence
 	for _, original := range s.rule.Overlapping(buffer[:0], from, to, s.Reach()) {
-		if o := s.virtual(original); !s.isException(o.Date) {
+		if o := s.virtual(original); !s.IsException(o.Date) {
 			keep(o)
 		}
 	}
@@ -135,7 +151,8 @@ func (s *Series) Reach() time.Duration {
 	return length
 }
 
-func (s *Series) isException(date string) bool {
+// IsException reports whether an exception is in the place of the rule's occurrence of a date YYYYMMDD.
+func (s *Series) IsException(date string) bool {
 	_, ok := s.exceptions[date]
 	return ok
 }

@@ -63,7 +63,10 @@ func (c *client) do(ctx context.Context, user, method, path string, body any) (t
 	if err != nil {
 		return nil, err
 	}
-	text, err = io.ReadAll(res.Body)
+	var buffer bytes.Buffer
+	buffer.Grow(int(max(0, res.ContentLength)) + bytes.MinRead) // so that less of what is measured is the client
+	_, err = buffer.ReadFrom(res.Body)
+	text = buffer.Bytes()
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%w %d: %.300s", errStatus, res.StatusCode, text)
 	}
