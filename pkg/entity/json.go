@@ -22,7 +22,8 @@ func (t *Type) AppendMembers(dst []byte, it item.Item) []byte {
 	return appendItem(dst, t.Fields, it)
 }
 
-// AppendMembersOf is [Type.AppendMembers] of an item that is not made: of each field it asks for the value, nil for none.
+// AppendMembersOf is [Type.AppendMembers] of an item that is not made: it asks for the value of each field, nil for
+// none.
 func (t *Type) AppendMembersOf(dst []byte, value func(name string, origin Origin) item.Value) []byte {
 	return appendMembers(dst, t.Fields, value)
 }
@@ -115,6 +116,14 @@ func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []b
 	return append(dst, ']')
 }
 
+// plain says which bytes JSON takes unescaped.
+var plain = func() (set [256]bool) {
+	for c := range utf8.RuneSelf {
+		set[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return set
+}()
+
 const hexDigits = "0123456789abcdef"
 
 // appendString quotes s for JSON (RFC 8259 §7): the quote, the backslash and control characters are escaped; invalid
@@ -123,9 +132,9 @@ const hexDigits = "0123456789abcdef"
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for {
-		plain := plainLength(s)
-		dst = append(dst, s[:plain]...)
-		if s = s[plain:]; s == "" {
+		n := plainLength(s)
+		dst = append(dst, s[:n]...)
+		if s = s[n:]; s == "" {
 			return append(dst, '"')
 		}
 		switch c := s[0]; {
@@ -149,7 +158,7 @@ func appendString(dst []byte, s string) []byte {
 // plainLength counts the leading bytes that JSON takes unescaped.
 func plainLength(s string) int {
 	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+		if !plain[s[i]] {
 			return i
 		}
 	}

@@ -36,11 +36,14 @@ type Entry struct {
 	// Virtual says that only the rule defines the occurrence: no exception, and neither the next trigger nor the snooze
 	// of a reminder.
 	Virtual bool
-	place   place
+	id      string    // in the order
 	item    item.Item // nil for an occurrence of a series: it is seldom needed
 	of      *recurring
 	wall    time.Time // of a recurring item's occurrence: the reading that the rule gives
 }
+
+// place returns where the entry is in the order.
+func (e *Entry) place() place { return place{e.OccurrenceStart, e.id} }
 
 // Item returns the entity. For an occurrence of a series it is the (possibly virtual) INSTANCE, with everything that
 // it takes from its series. For a recurring reminder it is the reminder, for each of its occurrences.
@@ -134,5 +137,5 @@ func (w window) answer(entries []*Entry, known known) Agenda {
 
 // leadsOn returns a page that other entries follow.
 func (w window) leadsOn(page []Entry) Agenda {
-	return Agenda{Entries: page, Next: page[len(page)-1].place.encode(w), of: w}
+	return Agenda{Entries: page, Next: page[len(page)-1].place().encode(w), of: w}
 }

@@ -17,8 +17,8 @@ func (r *reading) exceptionKeys(others int) []item.Key {
 	var places []place
 	for i := range r.occurrences {
 		e := &r.occurrences[i]
-		if e.of.series != nil && e.of.uncertain && e.place.compare(r.after) > 0 && r.fetched.covers(e.place) {
-			places = append(places, e.place)
+		if e.of.series != nil && e.of.uncertain && e.place().compare(r.after) > 0 && r.fetched.covers(e.place()) {
+			places = append(places, e.place())
 		}
 	}
 	room := maxFetched - others%maxFetched
@@ -128,7 +128,7 @@ func (r *reading) showException(rec *recurring, row item.Item) {
 		return
 	}
 	r.occurrences = append(r.occurrences, Entry{
-		Type: rec.typ, OccurrenceStart: o.Start, OccurrenceEnd: o.End, Date: date, place: place{o.Start, id}, of: rec,
+		Type: rec.typ, OccurrenceStart: o.Start, OccurrenceEnd: o.End, Date: date, id: id, of: rec,
 	})
 }
 
@@ -161,6 +161,6 @@ func (r *reading) showSnoozed(rec *recurring) {
 	}
 	r.occurrences = append(r.occurrences, Entry{
 		Type: rec.typ, item: rec.row, OccurrenceStart: until, OccurrenceEnd: until, Date: r.snoozedDate(rec),
-		place: place{until, rec.id}, of: rec,
+		id: rec.id, of: rec,
 	})
 }

@@ -65,7 +65,7 @@ func (r *reading) cut() known {
 	var places []place
 	r.each(k, func(e *Entry) {
 		if e.of == nil || !e.of.uncertain {
-			places = append(places, e.place)
+			places = append(places, e.place())
 		}
 	})
 	if len(places) > r.limit {

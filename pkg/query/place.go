@@ -14,7 +14,10 @@ type place struct {
 }
 
 func (p place) compare(other place) int {
-	return cmp.Or(p.start.Compare(other.start), cmp.Compare(p.id, other.id))
+	if order := p.start.Compare(other.start); order != 0 { // nearly always
+		return order
+	}
+	return cmp.Compare(p.id, other.id)
 }
 
 func (p place) encode(w window) string {
@@ -37,7 +40,10 @@ func (k known) covers(p place) bool { return k.complete || p.compare(k.through) 
 
 // compareEntries orders the agenda. Of two entries at one place, the one that the item itself defines counts.
 func compareEntries(a, b *Entry) int {
-	return cmp.Or(a.place.compare(b.place), compareFlags(a.Virtual, b.Virtual), cmp.Compare(a.Date, b.Date))
+	if order := a.place().compare(b.place()); order != 0 {
+		return order
+	}
+	return cmp.Or(compareFlags(a.Virtual, b.Virtual), cmp.Compare(a.Date, b.Date))
 }
 
 func compareFlags(a, b bool) int {

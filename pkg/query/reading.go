@@ -42,8 +42,8 @@ type reading struct {
 func (s *Service) reading(w window) *reading {
 	return &reading{
 		Service: s, window: w, asOf: s.now(), partition: entity.UserPK(w.user), scans: scansOf(w), zone: w.zone,
-		versions: map[string]int64{}, singles: make([]Entry, 0, w.limit),
-		series: map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]item.Item{},
+		versions: map[string]int64{},
+		series:   map[string]*recurring{}, reminders: map[string]*recurring{}, instances: map[string]item.Item{},
 		fetched: known{complete: true},
 	}
 }
@@ -88,6 +88,9 @@ func (r *reading) collect() error {
 		if sc.isDue {
 			continue
 		}
+		if sc.key != "" {
+			r.singles = slices.Grow(r.singles, len(sc.rows))
+		}
 		for _, row := range sc.rows {
 			if err := r.file(row, sc.key == ""); err != nil {
 				return err
@@ -127,7 +130,7 @@ func (r *reading) file(row item.Item, fromState bool) error {
 			return nil
 		}
 		if ok {
-			r.singles = slices.DeleteFunc(r.singles, func(e Entry) bool { return e.place.id == id })
+			r.singles = slices.DeleteFunc(r.singles, func(e Entry) bool { return e.id == id })
 		}
 		r.versions[id] = version
 		r.show(t, row)
@@ -155,7 +158,7 @@ func (r *reading) show(t *entity.Type, row item.Item) {
 		if r.shows(span.Start, span.End) {
 			r.singles = append(r.singles, Entry{
 				Type: t, item: seen, OccurrenceStart: span.Start, OccurrenceEnd: span.End,
-				place: place{span.Start, seen.Str(t.IDAttr)},
+				id: seen.Str(t.IDAttr),
 			})
 		}
 	}
@@ -196,7 +199,7 @@ func (r *reading) known() known {
 func (r *reading) each(k known, yield func(*Entry)) {
 	for _, entries := range [][]Entry{r.singles, r.occurrences} {
 		for i := range entries {
-			if e := &entries[i]; e.place.compare(r.after) > 0 && k.covers(e.place) {
+			if e := &entries[i]; e.place().compare(r.after) > 0 && k.covers(e.place()) {
 				yield(e)
 			}
 		}
@@ -209,5 +212,5 @@ func (r *reading) entries(k known) []*Entry {
 	out := make([]*Entry, 0, len(r.singles)+len(r.occurrences))
 	r.each(k, func(e *Entry) { out = append(out, e) })
 	slices.SortFunc(out, compareEntries)
-	return slices.CompactFunc(out, func(a, b *Entry) bool { return a.place.compare(b.place) == 0 })
+	return slices.CompactFunc(out, func(a, b *Entry) bool { return a.place().compare(b.place()) == 0 })
 }

@@ -179,12 +179,12 @@ func (r *reading) meet(rec *recurring, original recurrence.Occurrence) {
 	date := item.CompactDate(original.Wall)
 	e := Entry{
 		Type: rec.typ, OccurrenceStart: original.Start, OccurrenceEnd: end, Date: date, Virtual: true,
-		place: place{original.Start, rec.id}, of: rec, wall: original.Wall,
+		id: rec.id, of: rec, wall: original.Wall,
 	}
 	if rec.series == nil {
 		e.item, e.Virtual = rec.row, date != rec.trigger
 	} else {
-		e.place.id = entity.InstanceID(rec.id, date)
+		e.id = entity.InstanceID(rec.id, date)
 	}
 	r.occurrences = append(r.occurrences, e)
 }

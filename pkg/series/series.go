@@ -12,7 +12,7 @@ import (
 	"nexus/pkg/recurrence"
 )
 
-// Rule is what one version of a MASTER says of when its occurrences are. It is immutable.
+// Rule tells when the occurrences of one version of a MASTER are. It is immutable.
 type Rule struct {
 	rule  *recurrence.Series
 	first entity.Span // of the first occurrence, as stored
