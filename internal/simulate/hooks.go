@@ -314,6 +314,17 @@ func (k *hooks) bringAll() (moved bool) {
 	return moved
 }
 
+// waiting counts the messages that wait for an attempt.
+func (k *hooks) waiting() (n int) {
+	if k == nil {
+		return 0
+	}
+	for _, user := range k.h.users {
+		n += len(k.rows(user, outbox.Outs()))
+	}
+	return n
+}
+
 // wake waits for the next call of a worker for whom something waits, also the lane of an endpoint that is gone. It
 // reports whether there is one.
 func (k *hooks) wake() bool {

@@ -174,7 +174,7 @@ func (o *Outbox) checkMessage(ctx context.Context, user string, id outbox.ID, fo
 		if failed := (*table.ConditionError)(nil); err != nil && !errors.As(err, &failed) {
 			return fmt.Errorf("put the message into the outbox: %w", err)
 		}
-		return o.wake(ctx, call{user, id.Hook})
+		return o.wake(ctx, call{user, id.Hook}, time.Time{})
 	}})
 }
 
@@ -229,7 +229,7 @@ func (o *Outbox) checkLane(ctx context.Context, of call, waiting []pending, foun
 		return nil
 	}
 	return found(Fault{key, "due for 10 minutes", "done", func(ctx context.Context) error {
-		if err := o.wake(ctx, of); err != nil {
+		if err := o.wake(ctx, of, time.Time{}); err != nil {
 			return err
 		}
 		return o.called(ctx, key)

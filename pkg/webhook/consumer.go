@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (c *Consumer) Apply(ctx context.Context, batch []change.Change) []change.Ou
 		case eventType(ch) != "":
 			byUser[ch.User] = append(byUser[ch.User], i)
 		case concernsLane(ch):
-			if err := c.wake(mask.With(ctx, ch.User), call{ch.User, ch.Ref.ID}); err != nil {
+			if err := c.wake(mask.With(ctx, ch.User), call{ch.User, ch.Ref.ID}, time.Time{}); err != nil {
 				outcomes[i] = change.Outcome{Verdict: verdictOf(err), Err: err}
 			}
 		}
@@ -104,37 +105,35 @@ func (c *Consumer) applyTo(
 		}
 	}
 	for _, hook := range hooks {
-		var with []int
-		broken := maps.Clone(unread) // an item's later records wait for an earlier one
-		for _, i := range indexes {
-			has, err := false, broken[batch[i].Key]
-			if err == nil {
-				has, err = c.offer(ctx, hook, batch[i])
-			}
-			if broken[batch[i].Key] = err; has || err != nil { // what failed may be there
-				with = append(with, i)
-			}
-			fail(i, err)
-		}
-		if len(with) == 0 {
-			continue
-		}
-		err := c.wake(ctx, call{user, hook.Str(webhookType.IDAttr)})
-		for _, i := range with {
-			fail(i, err)
+		asked := slices.DeleteFunc(slices.Clone(indexes), func(i int) bool {
+			return unread[batch[i].Key] == nil && !(takes(hook, batch[i].Created) && asksFor(hook, eventType(batch[i])))
+		})
+		if len(asked) > 0 {
+			c.offer(ctx, hook, batch, asked, maps.Clone(unread), fail)
 		}
 	}
 }
 
-// offer puts the message to an endpoint about a record, if there is one. It reports whether there is one, also if it
-// was put before.
-func (c *Consumer) offer(ctx context.Context, hook item.Item, ch change.Change) (has bool, err error) {
-	kind := eventType(ch)
-	if !takes(hook, ch.Created) || !asksFor(hook, kind) {
-		return false, nil
+// offer puts the messages to an endpoint about records. Those of a broken item fail, and an item's later records wait
+// for an earlier one.
+func (c *Consumer) offer(ctx context.Context, hook item.Item, batch []change.Change, indexes []int,
+	broken map[item.Key]error, fail func(int, error),
+) {
+	lane := call{batch[indexes[0]].User, hook.Str(webhookType.IDAttr)}
+	soon, err := c.announce(ctx, lane)
+	for _, i := range indexes {
+		ch := &batch[i]
+		if broken[ch.Key] == nil && err == nil {
+			_, broken[ch.Key] = c.put(ctx, messageOf(hook, *ch, eventType(*ch)))
+		}
+		fail(i, cmp.Or(err, broken[ch.Key]))
 	}
-	_, err = c.put(ctx, messageOf(hook, ch, kind))
-	return err == nil, err
+	if err == nil {
+		err = c.wake(ctx, lane, soon)
+	}
+	for _, i := range indexes {
+		fail(i, err)
+	}
 }
 
 // takes reports whether an endpoint gets what happens at the time: it is active, and was there in that second.

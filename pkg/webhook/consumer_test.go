@@ -264,3 +264,31 @@ func TestWorker_putsNothingAboutAReminderOfAUserWhoIsGone(t *testing.T) {
 	f.Empty(f.rows(outbox.RowMessage))
 	f.Empty(f.invoked)
 }
+
+// dying dies after a transaction.
+type dying struct{ table.Store }
+
+func (d dying) Transact(ctx context.Context, actions ...table.Action) error {
+	if err := d.Store.Transact(ctx, actions...); err != nil {
+		return err
+	}
+	panic("killed")
+}
+
+func TestConsumer_sendsWhatItHadPutAlsoIfTheEndpointAsksForOtherEventsNow(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.hook(hook1)
+	box := f.box
+	box.Store = dying{f.store}
+	f.Panics(func() { webhook.NewConsumer(box, 1).Apply(t.Context(), []change.Change{f.task("task_a", 1)}) })
+	f.Len(f.rows(outbox.RowOut), 1)
+	other := f.read(hook1).Clone()
+	other["types"] = item.Strings("note.created")
+	f.put(other)
+	f.apply(f.task("task_a", 1))
+	f.Empty(f.invoked)
+	f.True(f.next())
+	f.Len(f.got, 1)
+	f.Empty(f.rows(outbox.RowOut))
+}

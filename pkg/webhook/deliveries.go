@@ -171,7 +171,8 @@ func (e *Endpoints) Redeliver(
 	if isDry {
 		return len(rows), rest, nil
 	}
-	if err := e.announce(ctx, of); err != nil {
+	soon, err := e.announce(ctx, of)
+	if err != nil {
 		return 0, "", err
 	}
 	var failed error
@@ -183,7 +184,7 @@ func (e *Endpoints) Redeliver(
 		n += moved
 	}
 	// Those that were moved, and perhaps those of a transaction without an answer, are due in any case.
-	return n, rest, errors.Join(failed, e.wake(ctx, of))
+	return n, rest, errors.Join(failed, e.wake(ctx, of, soon))
 }
 
 // move makes messages pending, each in its state as it was read. It leaves out those that have changed since. No row
@@ -230,13 +231,14 @@ func (e *Endpoints) Test(ctx context.Context, user, hook string) (id string, err
 	m := message{user: user, typ: TypeTest, id: outbox.ID{Hook: hook, At: now, Message: messageID(hook, e.NewID())}}
 	m.body = appendText(append(appendBegin(nil, TypeTest, now), `"id":`...), hook)
 	m.body = append(m.body, `}}`...)
-	if err := e.announce(ctx, call{user, hook}); err != nil {
+	soon, err := e.announce(ctx, call{user, hook})
+	if err != nil {
 		return "", err
 	}
 	if _, err := e.put(ctx, m); err != nil {
 		return "", err
 	}
-	return m.id.Message, e.wake(ctx, call{user, hook})
+	return m.id.Message, e.wake(ctx, call{user, hook}, soon)
 }
 
 // Find returns an endpoint of a user; nil if there is none.

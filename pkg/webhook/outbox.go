@@ -79,8 +79,12 @@ const own = "r"
 // mark is the distance of the instants for which producers of messages set schedules.
 const mark = 2 * time.Minute
 
-// leastAhead is how far such an instant is ahead at least.
-const leastAhead = time.Minute
+const (
+	// leastAhead is how far such an instant is ahead at least: as long as a call of the consumer may take.
+	leastAhead = time.Minute
+	// leastLeft is how far it has to be ahead still when the messages are put.
+	leastLeft = leastAhead / 2
+)
 
 // ScheduleName returns the name of a schedule of an endpoint; which is one of "0", "1" and "r".
 func ScheduleName(user, hook, which string) string {
@@ -105,23 +109,26 @@ func (o *Outbox) put(ctx context.Context, m message) (isNew bool, err error) {
 	return true, nil
 }
 
-// wake sets the schedule that calls the worker soon, and calls it now. It comes after the rows: a worker that is called
-// by it reads them. Schedules of two marks that follow have different names, so that a later one never takes the place
-// of one that was not called.
-func (o *Outbox) wake(ctx context.Context, lane call) error {
-	if err := o.callSoon(ctx, lane); err != nil {
-		return err
+// announce has the worker called soon, and returns when. It comes before the rows are put: who dies after them is
+// repeated, but the endpoint may ask for something else by then. Without a scheduler here, the worker sets the
+// schedule.
+func (o *Outbox) announce(ctx context.Context, lane call) (soon time.Time, err error) {
+	if o.Scheduler == nil {
+		return time.Time{}, o.invoke(ctx, payloadOf(early{lane, true}))
 	}
-	return o.invoke(ctx, lane.payload())
+	soon = o.soon()
+	return soon, o.callAt(ctx, lane, soon)
 }
 
-// announce has the worker called soon, and comes before the rows are put: a command that ends behind them is not
-// repeated. Without a scheduler here, the worker sets the schedule.
-func (o *Outbox) announce(ctx context.Context, lane call) error {
-	if o.Scheduler != nil {
-		return o.callSoon(ctx, lane)
+// wake calls the worker now, after the rows are put: it reads them. A schedule makes up for a call that gets lost: the
+// one announced, unless its time comes.
+func (o *Outbox) wake(ctx context.Context, lane call, announced time.Time) error {
+	if announced.Sub(o.Now()) < leastLeft {
+		if err := o.callSoon(ctx, lane); err != nil {
+			return err
+		}
 	}
-	return o.invoke(ctx, payloadOf(early{lane, true}))
+	return o.invoke(ctx, lane.payload())
 }
 
 // invoke calls the worker now. Its failure counts only where no schedule was set.
@@ -135,11 +142,22 @@ func (o *Outbox) invoke(ctx context.Context, payload []byte) error {
 	return nil
 }
 
+// callSoon sets a schedule that calls the worker soon.
 func (o *Outbox) callSoon(ctx context.Context, lane call) error {
 	if o.Scheduler == nil {
 		return nil
 	}
-	at := o.Now().Add(leastAhead + mark - time.Nanosecond).UTC().Truncate(mark)
+	return o.callAt(ctx, lane, o.soon())
+}
+
+// soon returns the mark for which producers of messages set schedules now.
+func (o *Outbox) soon() time.Time {
+	return o.Now().Add(leastAhead + mark - time.Nanosecond).UTC().Truncate(mark)
+}
+
+// callAt sets the schedule of a mark. Those of two marks that follow have different names, so that a later one never
+// takes the place of one that was not called.
+func (o *Outbox) callAt(ctx context.Context, lane call, at time.Time) error {
 	which := "0"
 	if at.Unix()/int64(mark/time.Second)%2 == 1 {
 		which = "1"

@@ -75,6 +75,11 @@ func (o *Outbox) remind(ctx context.Context, hook item.Item, r reminder, at time
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.DeliveryID, err)
 	}
+	lane := call{r.UserID, id}
+	soon, err := o.announce(ctx, lane)
+	if err != nil {
+		return err
+	}
 	_, err = o.put(ctx, message{
 		user: r.UserID, typ: typeReminderDue, body: body,
 		id: outbox.ID{Hook: id, At: at, Message: messageID(id, r.DeliveryID)},
@@ -82,5 +87,5 @@ func (o *Outbox) remind(ctx context.Context, hook item.Item, r reminder, at time
 	if err != nil {
 		return err
 	}
-	return o.wake(ctx, call{r.UserID, id})
+	return o.wake(ctx, lane, soon)
 }
