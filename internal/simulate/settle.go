@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxRounds bounds the rounds until everything is done, or fewer messages of webhooks wait: many may be tried again, each
-// at a time of its own (I10).
+// maxRounds bounds the rounds until everything is done, or fewer messages of webhooks wait: many may be tried again,
+// each at a time of its own (I10).
 const maxRounds = 60
 
 // witnessedOneIn histories are played on a store that detects changes of read-only items.
