@@ -79,8 +79,10 @@ func appendValue(dst []byte, v item.Value) []byte {
 		}
 		return appendList(dst, members, appendString)
 	case item.NumberSet:
-		numbers := slices.Clone(v)
-		slices.SortFunc(numbers, compareWhole)
+		numbers := []string(v)
+		if !slices.IsSortedFunc(numbers, compareWhole) {
+			numbers = slices.SortedFunc(slices.Values(numbers), compareWhole)
+		}
 		return appendList(dst, numbers, func(dst []byte, s string) []byte { return append(dst, s...) })
 	case item.List:
 		return appendList(dst, v, appendValue)

@@ -62,7 +62,7 @@ func (r *reading) fetch(ctx context.Context) error {
 // cut returns how far this page can reach: the next page fetches what follows its last entry.
 func (r *reading) cut() known {
 	k := r.known()
-	var places []place
+	places := make([]place, 0, len(r.singles)+len(r.occurrences))
 	r.each(k, func(e *Entry) {
 		if e.of == nil || !e.of.uncertain {
 			places = append(places, e.place())
