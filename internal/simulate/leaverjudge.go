@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -222,7 +223,7 @@ func (h *history) wordsOfLeaver() map[string]bool {
 	return words
 }
 
-// names reports whether a text has the user's id as a word.
+// names reports whether a text has the user's id as a word: a digest or a random number may have it by chance.
 func names(text, user string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], user)
@@ -230,16 +231,29 @@ func names(text, user string) bool {
 			return false
 		}
 		begin, end := from+at, from+at+len(user)
-		if (begin == 0 || !isOfWord(text[begin-1])) && (end == len(text) || !isOfWord(text[end])) {
+		if (begin == 0 || !isOfWord(text[begin-1])) && (end == len(text) || !isOfWord(text[end])) && !isIn64(text, begin) {
 			return true
 		}
 		from = end
 	}
 }
 
-// isOfWord reports whether a character belongs to a word: a digest may have the user's id by chance, between digits.
 func isOfWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// isIn64 reports whether a place lies in 16 or 32 bytes by base64url (RFC 4648 §5), whose digits are also - and _.
+func isIn64(text string, at int) bool {
+	isDigit := func(c byte) bool { return isOfWord(c) || c == '-' || c == '_' }
+	begin, end := at, at
+	for begin > 0 && isDigit(text[begin-1]) {
+		begin--
+	}
+	for end < len(text) && isDigit(text[end]) {
+		end++
+	}
+	n := end - begin
+	return n == base64.RawURLEncoding.EncodedLen(16) || n == base64.RawURLEncoding.EncodedLen(32)
 }
 
 // endPeriods ends what is kept of an erased user for a while: queues, failure objects and the stream.
