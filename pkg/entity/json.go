@@ -81,7 +81,8 @@ func appendValue(dst []byte, v item.Value) []byte {
 	case item.NumberSet:
 		numbers := []string(v)
 		if !slices.IsSortedFunc(numbers, compareWhole) {
-			numbers = slices.SortedFunc(slices.Values(numbers), compareWhole)
+			numbers = slices.Clone(numbers)
+			slices.SortFunc(numbers, compareWhole)
 		}
 		return appendList(dst, numbers, func(dst []byte, s string) []byte { return append(dst, s...) })
 	case item.List:
