@@ -31,9 +31,9 @@ func (s *Series) Item(o Occurrence) item.Item {
 	it := make(item.Item, usualAttributes)
 	it[item.AttrPK] = s.master[item.AttrPK]
 	it[item.AttrSK] = item.String(entity.InstancePrefix(s.ID()) + o.Date)
-	seen := s.seen(o)
-	for i := range instance().Fields {
-		f := &instance().Fields[i]
+	seen, fields := s.seen(o), instance().Fields
+	for i := range fields {
+		f := &fields[i]
 		if v := seen.value(f.Name, f.Origin); v != nil {
 			it[f.Name] = v
 		}

@@ -68,7 +68,7 @@ func concernsLane(ch change.Change) bool {
 }
 
 // applyTo applies the records of one user. If the schedule of an endpoint fails, all records with messages to it are
-// applied again: each has to be followed by one.
+// applied again: each has to come after one.
 func (c *Consumer) applyTo(
 	ctx context.Context, user string, batch []change.Change, indexes []int, outcomes []change.Outcome,
 ) {

@@ -109,9 +109,9 @@ func (o *Outbox) put(ctx context.Context, m message) (isNew bool, err error) {
 	return true, nil
 }
 
-// announce has the worker called soon, and returns when. It comes before the rows are put: who dies after them is
-// repeated, but the endpoint may ask for something else by then. Without a scheduler here, the worker sets the
-// schedule.
+// announce has the worker called soon, and returns when. It comes before the rows are put. A command that dies after
+// them is not repeated. A record is, but its endpoint may ask for other events by then. Without a scheduler here, the
+// worker sets the schedule.
 func (o *Outbox) announce(ctx context.Context, lane call) (soon time.Time, err error) {
 	if o.Scheduler == nil {
 		return time.Time{}, o.invoke(ctx, payloadOf(early{lane, true}))
