@@ -58,7 +58,7 @@ func (h *history) rest() {
 	for round, waited := 0, math.MaxInt; ; round++ {
 		if round == maxRounds {
 			left := h.hooks.waiting()
-			if left >= waited {
+			if left == 0 || left >= waited {
 				h.violate("I10", "", "", "not settled after %d rounds", maxRounds)
 				return
 			}

@@ -48,7 +48,7 @@ func (r *reading) fileSeries(t *entity.Type, row item.Item) error {
 	}
 	rule, err := r.masterRules.compiled(row, series.Compile)
 	if err != nil {
-		return fmt.Errorf("agenda of %s: series %s: %w", entity.UserPK(r.user), row.Key(), err)
+		return fmt.Errorf("agenda of %s: %w", entity.UserPK(r.user), err)
 	}
 	compiled := rule.Series(row, r.zone)
 	r.series[id] = &recurring{

@@ -7,7 +7,7 @@ import (
 	"nexus/pkg/item"
 )
 
-// maxRules bounds the compiled rules of each of two generations: a few hundred bytes each.
+// maxRules bounds the compiled rules of each of a cache's two generations: a few hundred bytes each.
 const maxRules = 2048
 
 // rules caches compiled rules between questions: every agenda needs all of a user's series, and compiling them was a

@@ -90,7 +90,7 @@ func (s *seen) value(name string, origin entity.Origin) item.Value {
 	switch {
 	case origin != entity.FromClient:
 		return nil
-	case s.Exception != nil && s.Owns(name):
+	case s.Owns(name):
 		return s.Exception[name]
 	}
 	return s.master[name]
@@ -109,11 +109,11 @@ func (s *seen) version() item.Value {
 
 // given returns the value that the rule gives a field of the occurrence's times; nil for none.
 func (s *seen) given(name string) item.Value {
-	length := s.first.End.Sub(s.first.Start)
 	isDate := name == product.AttrStartDate || name == product.AttrEndDate
 	if isDate != s.master.Bool(product.AttrIsAllDay) {
 		return nil
 	}
+	length := s.first.End.Sub(s.first.Start)
 	switch name {
 	case product.AttrStartDate:
 		return item.String(item.FormatDate(s.Original.Wall))

@@ -68,7 +68,7 @@ func concernsLane(ch change.Change) bool {
 }
 
 // applyTo applies the records of one user. If the schedule of an endpoint fails, all records with messages to it are
-// applied again: each has to come after one.
+// applied again: each is put after one.
 func (c *Consumer) applyTo(
 	ctx context.Context, user string, batch []change.Change, indexes []int, outcomes []change.Outcome,
 ) {
@@ -120,13 +120,17 @@ func (c *Consumer) offer(ctx context.Context, hook item.Item, batch []change.Cha
 	broken map[item.Key]error, fail func(int, error),
 ) {
 	lane := call{batch[indexes[0]].User, hook.Str(webhookType.IDAttr)}
-	soon, err := c.announce(ctx, lane)
+	var soon time.Time
+	var err error
 	for _, i := range indexes {
+		if err == nil && soon.Sub(c.Now()) < leastLeft { // the first one, or puts that take long
+			soon, err = c.announce(ctx, lane)
+		}
 		ch := &batch[i]
 		if broken[ch.Key] == nil && err == nil {
 			_, broken[ch.Key] = c.put(ctx, messageOf(hook, *ch, eventType(*ch)))
 		}
-		fail(i, cmp.Or(err, broken[ch.Key]))
+		fail(i, cmp.Or(broken[ch.Key], err))
 	}
 	if err == nil {
 		err = c.wake(ctx, lane, soon)

@@ -265,30 +265,42 @@ func TestWorker_putsNothingAboutAReminderOfAUserWhoIsGone(t *testing.T) {
 	f.Empty(f.invoked)
 }
 
-// dying dies after a transaction.
-type dying struct{ table.Store }
+// dying dies after its last transaction, and lets time pass after each before.
+type dying struct {
+	table.Store
+	left int
+	pass func()
+}
 
-func (d dying) Transact(ctx context.Context, actions ...table.Action) error {
+func (d *dying) Transact(ctx context.Context, actions ...table.Action) error {
 	if err := d.Store.Transact(ctx, actions...); err != nil {
 		return err
 	}
-	panic("killed")
+	if d.left--; d.left == 0 {
+		panic("killed")
+	}
+	d.pass()
+	return nil
 }
 
 func TestConsumer_sendsWhatItHadPutAlsoIfTheEndpointAsksForOtherEventsNow(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.hook(hook1)
+	records := []change.Change{f.task("task_a", 1), f.task("task_b", 1)}
 	box := f.box
-	box.Store = dying{f.store}
-	f.Panics(func() { webhook.NewConsumer(box, 1).Apply(t.Context(), []change.Change{f.task("task_a", 1)}) })
+	box.Store = &dying{f.store, len(records), func() {
+		f.True(f.next())
+		f.Len(f.got, 1)
+	}}
+	f.Panics(func() { webhook.NewConsumer(box, 1).Apply(t.Context(), records) })
 	f.Len(f.rows(outbox.RowOut), 1)
 	other := f.read(hook1).Clone()
 	other["types"] = item.Strings("note.created")
 	f.put(other)
-	f.apply(f.task("task_a", 1))
+	f.apply(records...)
 	f.Empty(f.invoked)
 	f.True(f.next())
-	f.Len(f.got, 1)
+	f.Len(f.got, 2)
 	f.Empty(f.rows(outbox.RowOut))
 }

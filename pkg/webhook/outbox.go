@@ -80,9 +80,9 @@ const own = "r"
 const mark = 2 * time.Minute
 
 const (
-	// leastAhead is how far such an instant is ahead at least: as long as a call of the consumer may take.
+	// leastAhead is how far such an instant is ahead at least.
 	leastAhead = time.Minute
-	// leastLeft is how far it has to be ahead still when the messages are put.
+	// leastLeft is how far it is ahead at least when a message is put: longer than a put takes.
 	leastLeft = leastAhead / 2
 )
 
@@ -121,7 +121,7 @@ func (o *Outbox) announce(ctx context.Context, lane call) (soon time.Time, err e
 }
 
 // wake calls the worker now, after the rows are put: it reads them. A schedule makes up for a call that gets lost: the
-// one announced, unless its time comes.
+// one announced, or another if the time of that one is near.
 func (o *Outbox) wake(ctx context.Context, lane call, announced time.Time) error {
 	if announced.Sub(o.Now()) < leastLeft {
 		if err := o.callSoon(ctx, lane); err != nil {

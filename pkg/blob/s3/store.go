@@ -78,26 +78,41 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := blob.CheckName(name); err != nil {
 		return nil, fmt.Errorf("get object %q: %w", name, err)
 	}
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
-		Bucket:       aws.String(s.cfg.Bucket),
-		Key:          aws.String(s.cfg.Prefix + name),
-		ChecksumMode: types.ChecksumModeEnabled,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("get object %q: %w: %w", name, sentinel(err), err)
+	var body []byte
+	var err error
+	for range mostReads {
+		if body, err = s.get(ctx, name); !errors.Is(err, errBrokenOff) {
+			break
+		}
 	}
-	body, err := readBody(out.Body)
 	if err != nil {
 		return nil, fmt.Errorf("get object %q: %w", name, err)
 	}
 	return body, nil
 }
 
+// mostReads is how often an object is read whose body breaks off: the client repeats requests, but no reading.
+const mostReads = 3
+
+var errBrokenOff = errors.New("read the body")
+
+func (s *Store) get(ctx context.Context, name string) ([]byte, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket:       aws.String(s.cfg.Bucket),
+		Key:          aws.String(s.cfg.Prefix + name),
+		ChecksumMode: types.ChecksumModeEnabled,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", sentinel(err), err)
+	}
+	return readBody(out.Body)
+}
+
 // readBody reads to the end, where the client compares the checksum, but not more than the largest object.
 func readBody(in io.ReadCloser) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(in, blob.MaxBody+1))
 	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, fmt.Errorf("%w: read the body: %w", blob.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %w: %w", blob.ErrUnavailable, errBrokenOff, err)
 	}
 	return body, blob.CheckBody(body)
 }

@@ -177,6 +177,16 @@ func TestStore_takesAnIncompleteAnswerForNoObjectAndNoList(t *testing.T) {
 	}
 }
 
+func TestStore_readsAnObjectAgainWhoseBodyBreaksOff(t *testing.T) {
+	t.Parallel()
+	l := connect(t)
+	require.NoError(t, l.Put(t.Context(), "a.json", []byte(`{"version":1}`)))
+	l.network.Next(wiretest.Cut(), wiretest.Damaged())
+	body, err := l.Get(t.Context(), "a.json")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"version":1}`, string(body))
+}
+
 func TestStore_learnsNothingFromAStatusWithoutABody(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable} {
