@@ -90,7 +90,7 @@ func (s *seen) value(name string, origin entity.Origin) item.Value {
 	switch {
 	case origin != entity.FromClient:
 		return nil
-	case s.Owns(name):
+	case s.Exception != nil && s.Owns(name): // which is seldom asked: it copies the occurrence
 		return s.Exception[name]
 	}
 	return s.master[name]
