@@ -223,7 +223,8 @@ func (h *history) wordsOfLeaver() map[string]bool {
 	return words
 }
 
-// names reports whether a text has the user's id as a word: a digest or a random number may have it by chance.
+// names reports whether a text has the user's id as a word. A digest or a random number does not count: it may have the
+// id by chance.
 func names(text, user string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], user)

@@ -231,14 +231,7 @@ func (e *Endpoints) Test(ctx context.Context, user, hook string) (id string, err
 	m := message{user: user, typ: TypeTest, id: outbox.ID{Hook: hook, At: now, Message: messageID(hook, e.NewID())}}
 	m.body = appendText(append(appendBegin(nil, TypeTest, now), `"id":`...), hook)
 	m.body = append(m.body, `}}`...)
-	soon, err := e.announce(ctx, call{user, hook})
-	if err != nil {
-		return "", err
-	}
-	if _, err := e.put(ctx, m); err != nil {
-		return "", err
-	}
-	return m.id.Message, e.wake(ctx, call{user, hook}, soon)
+	return m.id.Message, e.submit(ctx, m)
 }
 
 // Find returns an endpoint of a user; nil if there is none.

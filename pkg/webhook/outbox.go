@@ -109,6 +109,19 @@ func (o *Outbox) put(ctx context.Context, m message) (isNew bool, err error) {
 	return true, nil
 }
 
+// submit puts one message, unless its row is there, and calls the worker.
+func (o *Outbox) submit(ctx context.Context, m message) error {
+	lane := call{m.user, m.id.Hook}
+	soon, err := o.announce(ctx, lane)
+	if err != nil {
+		return err
+	}
+	if _, err := o.put(ctx, m); err != nil {
+		return err
+	}
+	return o.wake(ctx, lane, soon)
+}
+
 // announce has the worker called soon, and returns when. It comes before the rows are put. A command that dies after
 // them is not repeated. A record is, but its endpoint may ask for other events by then. Without a scheduler here, the
 // worker sets the schedule.

@@ -75,17 +75,8 @@ func (o *Outbox) remind(ctx context.Context, hook item.Item, r reminder, at time
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.DeliveryID, err)
 	}
-	lane := call{r.UserID, id}
-	soon, err := o.announce(ctx, lane)
-	if err != nil {
-		return err
-	}
-	_, err = o.put(ctx, message{
+	return o.submit(ctx, message{
 		user: r.UserID, typ: typeReminderDue, body: body,
 		id: outbox.ID{Hook: id, At: at, Message: messageID(id, r.DeliveryID)},
 	})
-	if err != nil {
-		return err
-	}
-	return o.wake(ctx, lane, soon)
 }
